@@ -1,0 +1,73 @@
+# How every library, tool and test of the project is built: one place for
+# flags, the precompiled header and the way LLVM is linked.
+
+add_library(EvoformerOptions INTERFACE)
+target_include_directories(EvoformerOptions SYSTEM INTERFACE
+  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${LLD_INCLUDE_DIRS})
+target_include_directories(EvoformerOptions INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+separate_arguments(evoformer_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(EvoformerOptions INTERFACE ${evoformer_definitions})
+target_compile_options(EvoformerOptions INTERFACE
+  -fno-exceptions -Wall -Wextra -Wno-unused-parameter
+  -Werror -fdiagnostics-color)
+# CMake's Release and RelWithDebInfo define NDEBUG; our own assertions stay on
+# while developing. The packaged LLVM is unaffected (ABI checks are off in it).
+if(EVOFORMER_ASSERTIONS)
+  target_compile_options(EvoformerOptions INTERFACE -UNDEBUG)
+endif()
+if(EVOFORMER_SANITIZER)
+  target_compile_options(EvoformerOptions INTERFACE
+    -fsanitize=${EVOFORMER_SANITIZER} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    -fno-sanitize=vptr)
+  target_link_options(EvoformerOptions INTERFACE -fsanitize=${EVOFORMER_SANITIZER})
+endif()
+
+# MLIR's headers dominate compile time: one precompiled header for all.
+file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// Carrier of the precompiled header.\n")
+add_library(EvoformerPCH OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
+target_link_libraries(EvoformerPCH PRIVATE EvoformerOptions)
+target_precompile_headers(EvoformerPCH PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+
+# What the final links use: the shared LLVM and MLIR while developing.
+add_library(EvoformerLLVM INTERFACE)
+target_link_libraries(EvoformerLLVM INTERFACE MLIR LLVM)
+
+# evoformer_add_library(NAME SOURCES... [LINK_LIBS libs...] [DEPENDS targets...])
+function(evoformer_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC EvoformerOptions ${ARG_LINK_LIBS})
+  target_precompile_headers(${name} REUSE_FROM EvoformerPCH)
+  # Generated headers are cheap; depending on all keeps the lists short.
+  add_dependencies(${name} EvoformerHeaders ${ARG_DEPENDS})
+endfunction()
+
+# evoformer_add_tool(NAME SOURCES... [LINK_LIBS libs...])
+function(evoformer_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE EvoformerOptions ${ARG_LINK_LIBS} EvoformerLLVM)
+  target_precompile_headers(${name} REUSE_FROM EvoformerPCH)
+  add_dependencies(${name} EvoformerHeaders)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+add_custom_target(EvoformerHeaders)
+# evoformer_tablegen(TD OUT ARGS...): one generated file, known to EvoformerHeaders.
+function(evoformer_tablegen td out)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${out} ${ARGN} -I${PROJECT_SOURCE_DIR}/include)
+  string(MAKE_C_IDENTIFIER "${CMAKE_CURRENT_BINARY_DIR}/${out}" id)
+  add_custom_target(gen-${id} DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${out})
+  add_dependencies(EvoformerHeaders gen-${id})
+endfunction()
+
+# Adds those of the named folders that have a CMakeLists.txt.
+function(evoformer_add_subdirectories)
+  foreach(folder ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+      add_subdirectory(${folder})
+    endif()
+  endforeach()
+endfunction()
