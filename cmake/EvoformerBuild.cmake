@@ -9,7 +9,8 @@ target_include_directories(EvoformerOptions INTERFACE
 separate_arguments(evoformer_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(EvoformerOptions INTERFACE ${evoformer_definitions})
 target_compile_options(EvoformerOptions INTERFACE
-  -fno-exceptions -Wall -Wextra -Wno-unused-parameter
+  # -fPIC for programs too: one precompiled header serves all.
+  -fPIC -fno-exceptions -Wall -Wextra -Wno-unused-parameter
   -Werror -fdiagnostics-color)
 # CMake's Release and RelWithDebInfo define NDEBUG; our own assertions stay on
 # while developing. The packaged LLVM is unaffected (ABI checks are off in it).
@@ -23,8 +24,21 @@ if(EVOFORMER_SANITIZER)
   target_link_options(EvoformerOptions INTERFACE -fsanitize=${EVOFORMER_SANITIZER})
 endif()
 
+# Objects are cached across build folders of one path. The precompiled header
+# defeats ccache unless its macros are trusted and it carries no time stamps.
+find_program(EVOFORMER_CCACHE ccache)
+if(EVOFORMER_CCACHE)
+  foreach(language C CXX)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${EVOFORMER_CCACHE})
+  endforeach()
+endif()
+target_compile_options(EvoformerOptions INTERFACE
+  "SHELL:-Xclang -fno-pch-timestamp")
+
 # MLIR's headers dominate compile time: one precompiled header for all.
-file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// Carrier of the precompiled header.\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp
+  CONTENT "// Carrier of the precompiled header.\n")
 add_library(EvoformerPCH OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
 target_link_libraries(EvoformerPCH PRIVATE EvoformerOptions)
 target_precompile_headers(EvoformerPCH PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
@@ -51,6 +65,16 @@ function(evoformer_add_tool name)
   target_precompile_headers(${name} REUSE_FROM EvoformerPCH)
   add_dependencies(${name} EvoformerHeaders)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# evoformer_add_unittest(NAME SOURCES... [LINK_LIBS libs...]): a GoogleTest
+# program, run by lit. Its name ends in Tests.
+find_package(GTest REQUIRED)
+function(evoformer_add_unittest name)
+  evoformer_add_tool(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit/bin)
 endfunction()
 
 add_custom_target(EvoformerHeaders)

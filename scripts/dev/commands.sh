@@ -1,0 +1,105 @@
+# One function per command of dev.
+
+dev_help() {
+  cat <<'HELP'
+usage: ./dev COMMAND
+
+  build [--sanitize | --static] [TARGET...]   set up what is missing and build
+  test [--sanitize] [--full] [PATH | lit option]...
+                    build, run the tests (all, or those under PATH)
+  demo              lower the examples, report on each kernel, run them here
+  fmt               format the C++ sources
+  lint [--all]      formatting, clang-tidy (changed files; --all: every file),
+                    layering and style
+  docs              generate docs/reference and docs/lowering.md
+  bench             measure speed on the devices at hand
+  clean             remove build folders and the Python environment
+  help              this text
+
+  EVOFORMER_JOBS=N  parallel jobs (default: by cores and memory)
+  LLVM_PREFIX=DIR   LLVM and MLIR 22 (default: /usr/lib/llvm-22)
+HELP
+}
+
+# Takes --sanitize or --static off the arguments: sets preset and rest.
+take_preset() {
+  preset=release
+  rest=()
+  local argument
+  for argument in "$@"; do
+    case "$argument" in
+    --sanitize) preset=sanitize ;;
+    --static) preset=static ;;
+    *) rest+=("$argument") ;;
+    esac
+  done
+}
+
+build_preset() {
+  local preset="$1"
+  shift
+  ensure_setup
+  ensure_configured "$preset"
+  NINJA_STATUS='[%f/%t, %es] ' shown_step "build $preset" \
+    ninja -C "$(build_folder "$preset")" -j "$(job_count)" "$@" || exit
+}
+
+dev_build() {
+  take_preset "$@"
+  build_preset "$preset" ${rest[@]+"${rest[@]}"}
+}
+
+dev_test() {
+  take_preset "$@"
+  build_preset "$preset"
+  local folder paths=() options=() argument
+  folder=$(build_folder "$preset")
+  for argument in ${rest[@]+"${rest[@]}"}; do
+    case "$argument" in
+    --full) options+=(--param full=1) ;;
+    -*) options+=("$argument") ;;
+    test/*) paths+=("$folder/$argument") ;;
+    *) paths+=("$argument") ;;
+    esac
+  done
+  ((${#paths[@]})) || paths=("$folder/test" "$folder/test/unit")
+  local results="$folder/test-results.json" rc=0
+  rm -f "$results"
+  shown_step "test $preset" \
+    "$python" "$LLVM_PREFIX/bin/lit" -v --no-progress-bar -j "$(job_count)" -o "$results" \
+    ${options[@]+"${options[@]}"} "${paths[@]}" || rc=$?
+  "$python" scripts/dev/count_tests.py "$results" || rc=1
+  exit "$rc"
+}
+
+dev_demo() {
+  build_preset release
+  "$python" scripts/demo.py --tools build/bin "$@"
+}
+
+dev_fmt() {
+  ensure_packages "${lint_packages[@]}"
+  local files
+  mapfile -t files < <(git ls-files -co --exclude-standard -- '*.h' '*.cpp')
+  "$LLVM_PREFIX/bin/clang-format" -i "${files[@]}"
+}
+
+dev_lint() {
+  ensure_packages "${lint_packages[@]}"
+  build_preset release
+  "$python" scripts/lint.py --llvm "$LLVM_PREFIX" --build build -j "$(job_count)" "$@"
+}
+
+dev_docs() {
+  build_preset release
+  "$python" scripts/docs.py --llvm "$LLVM_PREFIX" --build build "$@"
+}
+
+dev_bench() {
+  build_preset release
+  "$python" scripts/bench.py --tools build/bin "$@"
+}
+
+dev_clean() {
+  rm -rf build build-sanitize build-static .venv
+}

@@ -1,0 +1,39 @@
+"""What both test suites share."""
+
+import importlib.util
+import os
+
+import lit.formats
+
+
+class UnitTests(lit.formats.GoogleTest):
+    """GoogleTest programs. One that cannot list its tests is an error, never
+    'no tests'."""
+
+    def get_num_tests(self, path, litConfig, localConfig):
+        count = super().get_num_tests(path, litConfig, localConfig)
+        if not count:
+            litConfig.fatal(f"{path} lists no tests")
+        return count
+
+
+def limit_time(lit_config):
+    """A test that hangs is a failed test. lit needs psutil to stop it."""
+    if importlib.util.find_spec("psutil"):
+        lit_config.maxIndividualTestTime = 600
+
+
+def set_environment(config):
+    environment = config.environment
+    # A test may use the device that its user chose, and nothing else of theirs.
+    for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                 "LD_LIBRARY_PATH", "EVOFORMER_JOBS"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    if config.sanitizer:
+        # LLVM's libraries are not instrumented: containers and arena memory
+        # that cross between them and our code carry no valid annotations.
+        environment["ASAN_OPTIONS"] = (
+            "detect_container_overflow=0:allow_user_poisoning=0:"
+            "detect_leaks=0:abort_on_error=0")
+        environment["UBSAN_OPTIONS"] = "print_stacktrace=1"

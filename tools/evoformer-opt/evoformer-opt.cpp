@@ -1,0 +1,24 @@
+//===- evoformer-opt.cpp - The project's passes on the command line -------===//
+//
+// mlir-opt with the project's dialects, passes and pipelines besides the
+// upstream ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Pipelines/InitAll.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses();
+  mlir::evoformer::registerAllDialects(registry);
+  mlir::evoformer::registerAllPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "Compiler for biased gated attention\n", registry));
+}
