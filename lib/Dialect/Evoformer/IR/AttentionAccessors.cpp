@@ -211,13 +211,10 @@ float AttentionOp::getScaleValue() {
 // Results
 //===----------------------------------------------------------------------===//
 
-// Also for ops that did not verify: their names are printed too.
 static Value getResultOf(AttentionOp op, MutableOperandRange destination) {
-  if (destination.empty())
+  if (op->getNumResults() == 0 || destination.empty())
     return {};
-  unsigned first = op.getDpsInits().getBeginOperandIndex();
-  unsigned index = OperandRange(destination).getBeginOperandIndex() - first;
-  return index < op->getNumResults() ? op->getResult(index) : Value();
+  return op.getTiedOpResult(&destination[0]);
 }
 
 Value AttentionOp::getOutputResult() {

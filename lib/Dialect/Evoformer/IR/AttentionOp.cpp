@@ -67,10 +67,15 @@ LogicalResult AttentionOp::reifyResultShapes(
 }
 
 void AttentionOp::getAsmResultNames(OpAsmSetValueNameFn setNameFn) {
-  if (Value output = getOutputResult())
-    setNameFn(output, "out");
-  if (Value lse = getLseResult())
-    setNameFn(lse, "lse");
-  if (Value stats = getStatsResult())
-    setNameFn(stats, "stats");
+  // By segment sizes alone: also ops that did not verify have names.
+  static constexpr std::pair<AttentionOperand, StringLiteral> names[] = {
+      {AttentionOperand::Output, "out"},
+      {AttentionOperand::Lse, "lse"},
+      {AttentionOperand::Stats, "stats"}};
+  ArrayRef<int32_t> segments = getProperties().operandSegmentSizes;
+  unsigned index = 0;
+  for (auto [operand, name] : names)
+    if (segments[static_cast<unsigned>(operand)] != 0 &&
+        index < getOperation()->getNumResults())
+      setNameFn(getOperation()->getResult(index++), name);
 }

@@ -23,6 +23,26 @@ static bool isSequence(AttentionOperand role) {
 }
 
 //===----------------------------------------------------------------------===//
+// Operand groups
+//===----------------------------------------------------------------------===//
+
+// The generated code trusts the sizes of groups of exactly one operand.
+static LogicalResult verifySegments(AttentionOp op) {
+  ArrayRef<int32_t> segments = op.getProperties().operandSegmentSizes;
+  for (AttentionOperand operand :
+       {AttentionOperand::Query, AttentionOperand::Key, AttentionOperand::Value,
+        AttentionOperand::Output}) {
+    auto group = static_cast<unsigned>(operand);
+    if (segments[group] != 1)
+      return op.emitOpError() << "operand group #" << group
+                              << " (query, key, value, biases, gate, output, "
+                                 "lse, stats) must have 1 operand, but has "
+                              << segments[group];
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Tensors or memrefs
 //===----------------------------------------------------------------------===//
 
@@ -228,7 +248,8 @@ static LogicalResult verifyAliasing(AttentionOp op) {
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifySemantics(*this)) || failed(verifyOrders(*this)))
+  if (failed(verifySegments(*this)) || failed(verifySemantics(*this)) ||
+      failed(verifyOrders(*this)))
     return failure();
   for (OpOperand &operand : getOperation()->getOpOperands())
     if (failed(verifyElementType(*this, operand)) ||
