@@ -2,11 +2,11 @@
 
 #include "Evoformer/Pipelines/InitAll.h"
 
-#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<EvoformerDialect>();
+  registry.insert<tile::TileDialect>();
 }
 
 void mlir::evoformer::registerAllPasses() {}

@@ -1,0 +1,48 @@
+//===- Tile.h - The evo_tile dialect ----------------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_TILE_H
+#define EVOFORMER_DIALECT_TILE_IR_TILE_H
+
+#include "Evoformer/Dialect/Tile/IR/LaneMap.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "Evoformer/Dialect/Tile/IR/LayoutInterface.h.inc"
+#include "Evoformer/Dialect/Tile/IR/TileDialect.h.inc"
+#include "Evoformer/Dialect/Tile/IR/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Evoformer/Dialect/Tile/IR/TileAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "Evoformer/Dialect/Tile/IR/TileOps.h.inc"
+
+namespace mlir::evoformer::tile {
+
+/// The axes of a tile's layout; fails where the type has none or it does not
+/// cover the tile.
+FailureOr<LaneMap> getLaneMap(RankedTensorType type);
+
+/// The tile's type with another layout.
+RankedTensorType withLayout(RankedTensorType type, Attribute layout);
+
+/// True for memory shared by a workgroup (LDS).
+bool isWorkgroupMemory(MemRefType type);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_TILE_H

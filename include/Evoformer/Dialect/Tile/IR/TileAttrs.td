@@ -1,0 +1,211 @@
+//===- TileAttrs.td - Layouts, targets, schedules ----------*- tablegen -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_TILEATTRS_TD
+#define EVOFORMER_DIALECT_TILE_IR_TILEATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "Evoformer/Dialect/Tile/IR/TileDialect.td"
+include "Evoformer/Dialect/Tile/IR/LayoutInterface.td"
+
+class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Tile_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_OperandRole : I32EnumAttr<"OperandRole", "operand of a matrix instruction", [
+    I32EnumAttrCase<"A", 0>, I32EnumAttrCase<"B", 1>, I32EnumAttrCase<"C", 2>]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+}
+
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+}
+
+def Tile_LaneMapAttr : Tile_Attr<"LaneMap", "lane_map",
+    [DeclareAttrInterfaceMethods<LayoutAttrInterface>]> {
+  let summary = "a layout by its axes";
+  let description = [{
+    Lists of axes, fastest first, each `[size, stride per tile dimension]`. The
+    element at (subgroup, lane, register) has the index sum(digit * stride).
+    All-zero strides replicate. The first `inner` register axes make up one
+    register vector (default: all of them).
+
+    A 32x32 accumulator of mfma (rows in registers):
+
+    ```mlir
+    #evo_tile.lane_map<registers = [[4, 1, 0], [4, 8, 0]],
+                       lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>
+    ```
+  }];
+  let parameters = (ins "int64_t":$rank,
+    ArrayRefParameter<"int64_t">:$registers,
+    ArrayRefParameter<"int64_t">:$lanes,
+    ArrayRefParameter<"int64_t">:$subgroups,
+    "int64_t":$inner);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The attribute of a map's axes.
+    static LaneMapAttr get(::mlir::MLIRContext *context,
+                           const ::mlir::evoformer::tile::LaneMap &map);
+    /// The map as it is, for a tile that its box covers exactly.
+    ::mlir::evoformer::tile::LaneMap toLaneMap() const;
+  }];
+}
+
+def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
+  let summary = "one matrix instruction of a target";
+  let description = [{
+    D[m,n] = sum_k A[m,k] B[k,n] + C[m,n] for one subgroup (or, as a plain FMA
+    row, per lane). `a`, `b`, `c` map (lane, register) to the operand's two
+    indices: A to (m, k), B to (k, n), C and D to (m, n). `intrinsic` is the
+    LLVM intrinsic's full name; it takes the registers of A, B and C bit-cast
+    to `a_regs`, `b_regs`, `c_regs` and then the i32 `immediates`; it returns
+    `c_regs` (as a struct where there are several). `passes` is its issue cost
+    in cycles of one SIMD or tensor unit, for the cost model.
+  }];
+  let parameters = (ins
+    StringRefParameter<>:$name,
+    "int64_t":$m, "int64_t":$n, "int64_t":$k,
+    "::mlir::Type":$a_type, "::mlir::Type":$b_type, "::mlir::Type":$c_type,
+    "::mlir::evoformer::tile::LaneMapAttr":$a,
+    "::mlir::evoformer::tile::LaneMapAttr":$b,
+    "::mlir::evoformer::tile::LaneMapAttr":$c,
+    StringRefParameter<>:$intrinsic,
+    "::mlir::ArrayAttr":$a_regs, "::mlir::ArrayAttr":$b_regs,
+    "::mlir::ArrayAttr":$c_regs,
+    DefaultValuedParameter<"::mlir::ArrayAttr",
+      "::mlir::ArrayAttr::get($_ctxt, {})">:$immediates,
+    "int64_t":$passes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The map, element type and (rows, columns) of an operand.
+    LaneMapAttr getMap(OperandRole role) const;
+    ::mlir::Type getElementType(OperandRole role) const;
+    std::pair<int64_t, int64_t> getExtents(OperandRole role) const;
+    ::mlir::ArrayAttr getRegisterTypes(OperandRole role) const;
+  }];
+}
+
+def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
+  let summary = "a chip, as data";
+  let description = [{
+    What passes may ask of a target. `matrix` lists its matrix instructions in
+    order of preference. `properties` holds facts that only some chips have:
+
+    | key | type | meaning |
+    |---|---|---|
+    | `async_copy_bytes` | i64 | widest asynchronous global-to-LDS copy per lane; absent: copies pass through registers |
+    | `buffer_resources` | unit | bounds-checked buffer loads with 32-bit offsets |
+    | `ldmatrix` | unit | 8x8 16-bit matrix reads from LDS, plain and transposed |
+    | `permlane_x16` | unit | lane exchange between half waves of 16 without LDS |
+    | `native_bf16_convert` | unit | hardware f32 to bf16 rounding |
+    | `packed_f32` | unit | two f32 operations an instruction |
+    | `max_lds_static` | i64 | LDS bytes a kernel may declare statically |
+
+    The CPU is a target with subgroups of one lane and no matrix instruction.
+  }];
+  let parameters = (ins
+    StringRefParameter<>:$chip,
+    StringRefParameter<>:$triple,
+    StringRefParameter<>:$features,
+    "int64_t":$subgroup_size,
+    "int64_t":$max_workgroup,
+    "int64_t":$registers,
+    "int64_t":$lds_bytes,
+    "int64_t":$lds_banks,
+    "::mlir::ArrayAttr":$matrix,
+    DefaultValuedParameter<"::mlir::DictionaryAttr",
+      "::mlir::DictionaryAttr::get($_ctxt)">:$properties);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasProperty(::llvm::StringRef name) const {
+      return static_cast<bool>(getProperties().get(name));
+    }
+    /// An integer property, or `fallback` where it is absent.
+    int64_t getIntProperty(::llvm::StringRef name, int64_t fallback = 0) const;
+    bool isCPU() const { return getSubgroupSize() == 1 && getMatrix().empty(); }
+  }];
+}
+
+def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
+  let summary = "how a kernel's work is cut";
+  let description = [{
+    `block` are the tile sizes that the tiling step used (for the reader and
+    the cost model), `subgroups` the subgroups along [batch, M, N] of the
+    matrix products, `stages` the ring of copies running ahead of compute.
+
+    ```mlir
+    #evo_tile.schedule<v1, block = [1, 256, 64], subgroups = [1, 4, 1], stages = 2>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$block,
+    ArrayRefParameter<"int64_t">:$subgroups,
+    "int64_t":$stages);
+  let assemblyFormat = [{
+    `<` `v1` `,` `block` `=` `[` $block `]` `,`
+        `subgroups` `=` `[` $subgroups `]` `,` `stages` `=` $stages `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumSubgroups() const {
+      int64_t count = 1;
+      for (int64_t size : getSubgroups())
+        count *= size;
+      return count;
+    }
+  }];
+}
+
+def Tile_FragAttr : Tile_Attr<"Frag", "frag",
+    [DeclareAttrInterfaceMethods<LayoutAttrInterface>]> {
+  let summary = "a tile spread over atoms of a matrix instruction's operand";
+  let description = [{
+    The tile is covered by atoms of operand `role` of `instr`. `dims` names the
+    tile dimensions of the operand's rows and columns, so a swapped pair is the
+    transposed orientation; other tile dimensions are batches. `order` gives,
+    per tile dimension, how the hardware's index along it (the atoms of one
+    subgroup included) maps to the tile's: a list of size, stride pairs, lowest
+    digit first; empty is the identity. A contracted dimension may have any
+    order as long as both operands share it. `subgroups` lists count, dimension
+    pairs, fastest first; dimension -1 replicates.
+  }];
+  let parameters = (ins
+    "::mlir::evoformer::tile::MatrixInstrAttr":$instr,
+    "::mlir::evoformer::tile::OperandRole":$role,
+    ArrayRefParameter<"int64_t">:$dims,
+    "::mlir::DenseI64ArrayAttr":$subgroups,
+    "::mlir::ArrayAttr":$order);
+  let assemblyFormat = [{
+    `<` $instr `,` $role `,` `dims` `=` `[` $dims `]` `,`
+    `subgroups` `=` $subgroups `,` `order` `=` $order `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Tile_SliceAttr : Tile_Attr<"Slice", "slice",
+    [DeclareAttrInterfaceMethods<LayoutAttrInterface>]> {
+  let summary = "a layout with one dimension taken away";
+  let description = [{
+    What a reduction over `dim` of a tile with layout `parent` yields: the same
+    placement without that dimension, replicated over the lanes and subgroups
+    that it was spread over. `size` is the parent's extent of that dimension.
+  }];
+  let parameters = (ins "int64_t":$dim, "int64_t":$size, "::mlir::Attribute":$parent);
+  let assemblyFormat = "`<` `dim` `=` $dim `,` `size` `=` $size `,` $parent `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif

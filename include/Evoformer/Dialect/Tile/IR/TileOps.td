@@ -1,0 +1,296 @@
+//===- TileOps.td - Operations on tiles --------------------*- tablegen -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_TILEOPS_TD
+#define EVOFORMER_DIALECT_TILE_IR_TILEOPS_TD
+
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "Evoformer/Dialect/Tile/IR/TileAttrs.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Tile : StaticShapeTensorOf<[AnyType]>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def Tile_KernelOp : Tile_Op<"kernel", [AutomaticAllocationScope,
+    FunctionOpInterface, IsolatedFromAbove, OpAsmOpInterface]> {
+  let summary = "a program run once for every work item of a space";
+  let description = [{
+    Arguments are memrefs and scalars; `evo_tile.work_item_id` tells which item
+    this is. `target` and `schedule` guide the passes below; without a target
+    the kernel is target-independent. After layouts are assigned every item is
+    a workgroup of `schedule`'s subgroups.
+
+    ```mlir
+    evo_tile.kernel @copy(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+      %i = evo_tile.work_item_id 0
+      %c16 = arith.constant 16 : index
+      %c0 = arith.constant 0 : index
+      %r = arith.muli %i, %c16 : index
+      %t = evo_tile.load %x[%r, %c0] : memref<?x?xf32> -> tensor<16x32xf32>
+      evo_tile.store %t, %y[%r, %c0] : tensor<16x32xf32>, memref<?x?xf32>
+      evo_tile.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+    TypeAttrOf<FunctionType>:$function_type,
+    OptionalAttr<Tile_TargetAttr>:$target,
+    OptionalAttr<Tile_ScheduleAttr>:$schedule,
+    OptionalAttr<DictArrayAttr>:$arg_attrs,
+    OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+                                 "::mlir::FunctionType":$type)>];
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, ReturnLike,
+                                       HasParent<"KernelOp">]> {
+  let summary = "ends a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WorkItemIdOp : Tile_Op<"work_item_id", [Pure]> {
+  let summary = "a coordinate of this work item in the launch's space";
+  let description = [{
+    Dimension `dimension` of the space, counted from the slowest (0).
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dimension attr-dict";
+}
+
+def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a kernel for every work item of a space";
+  let description = [{
+    The space is given by its extents, the last one fastest. An empty space
+    launches nothing. Launches of one host function run in order.
+
+    ```mlir
+    evo_tile.launch @copy space(%n) args(%x, %y : memref<?x?xf32>, memref<?x?xf32>)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Index>:$space,
+                       Variadic<AnyType>:$args);
+  let assemblyFormat = [{
+    $kernel `space` `(` $space `)` `args` `(` ($args^ `:` type($args))? `)` attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load"> {
+  let summary = "reads a tile from memory";
+  let description = [{
+    The tile's element [a, b, ..] is source[indices + (a, b, ..)]. A dimension
+    that `in_bounds` does not promise is checked against the source's own size:
+    outside, elements read as `padding`; without `padding`, as the nearest
+    valid element of that dimension (clamp to edge; the source then must not be
+    empty).
+  }];
+  let arguments = (ins Arg<AnyMemRef, "memory", [MemRead]>:$source,
+    Variadic<Index>:$indices,
+    DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
+    OptionalAttr<TypedAttrInterface>:$padding);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` (`padding` $padding^)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTileType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
+    ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
+    bool isDimInBounds(int64_t dim) {
+      return dim < (int64_t)getInBounds().size() && getInBounds()[dim];
+    }
+  }];
+}
+
+def Tile_StoreOp : Tile_Op<"store"> {
+  let summary = "writes a tile to memory";
+  let description = [{
+    Elements outside the destination's sizes are not written; `in_bounds`
+    promises, per dimension, that there are none.
+  }];
+  let arguments = (ins Tile_Tile:$value,
+    Arg<AnyMemRef, "memory", [MemWrite]>:$dest, Variadic<Index>:$indices,
+    DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds);
+  let assemblyFormat = [{
+    $value `,` $dest `[` $indices `]` attr-dict `:` type($value) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTileType() { return ::llvm::cast<::mlir::RankedTensorType>(getValue().getType()); }
+    ::mlir::MemRefType getDestType() { return ::llvm::cast<::mlir::MemRefType>(getDest().getType()); }
+    bool isDimInBounds(int64_t dim) {
+      return dim < (int64_t)getInBounds().size() && getInBounds()[dim];
+    }
+  }];
+}
+
+def Tile_AllocLDSOp : Tile_Op<"alloc_lds",
+    [MemoryEffects<[MemAlloc<DefaultResource>]>]> {
+  let summary = "workgroup memory for the kernel's life";
+  let description = [{
+    A static memref in `#gpu.address_space<workgroup>`. A strided layout with
+    wider pitches than the sizes pads rows against bank conflicts. Contents are
+    undefined at first.
+  }];
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
+  let summary = "copies a tile from global memory to LDS without waiting";
+  let description = [{
+    Copies the tile of the shape and layout of `tile` (a type; its encoding, a
+    LaneMap, says which lane copies what) from source to dest. Bounds and
+    padding are as in `load`; the padding may be zero or absent. With
+    `predicate` false nothing is copied. The data is there after an
+    `async_wait` that covers the copy's group, followed by a `barrier`.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "memory", [MemRead]>:$source,
+    Variadic<Index>:$source_indices,
+    Arg<AnyMemRef, "workgroup memory", [MemWrite]>:$dest,
+    Variadic<Index>:$dest_indices,
+    Optional<I1>:$predicate,
+    TypeAttrOf<AnyRankedTensor>:$tile,
+    DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
+    OptionalAttr<TypedAttrInterface>:$padding);
+  let assemblyFormat = [{
+    $source `[` $source_indices `]` `to` $dest `[` $dest_indices `]`
+    (`if` $predicate^)? (`padding` $padding^)? `as` $tile attr-dict
+    `:` type($source) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTileType() { return ::llvm::cast<::mlir::RankedTensorType>(getTile()); }
+    bool isDimInBounds(int64_t dim) {
+      return dim < (int64_t)getInBounds().size() && getInBounds()[dim];
+    }
+  }];
+}
+
+def Tile_AsyncCommitOp : Tile_Op<"async_commit",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "closes the group of the asynchronous copies issued so far";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_AsyncWaitOp : Tile_Op<"async_wait",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until at most `in_flight` groups of copies are pending";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$in_flight);
+  let assemblyFormat = "$in_flight attr-dict";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all subgroups of the workgroup arrive before any goes on";
+  let description = "Orders accesses to workgroup memory; the CPU ignores it.";
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Computation
+//===----------------------------------------------------------------------===//
+
+def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
+  let summary = "c + a * b";
+  let description = [{
+    For tiles a [batch.., M, K], b [batch.., K, N], c [batch.., M, N]. Products
+    are exact in c's type and summed there in an unspecified order.
+  }];
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$c);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combines the elements along one dimension";
+  let description = [{
+    `max` and `min` ignore NaN unless all elements are NaN (maximumNumber of
+    IEEE 754-2019). Sums run in an unspecified order that depends on the layout
+    only.
+  }];
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeats a tile along a new dimension";
+  let description = "`dim` is the position of the new dimension in the result.";
+  let arguments = (ins Tile_Tile:$source,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+  let summary = "permutes the dimensions of a tile";
+  let description = [{
+    Result dimension i is source dimension permutation[i]. With layouts it is
+    free: the same registers under other names.
+  }];
+  let arguments = (ins Tile_Tile:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source $permutation attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "offset + the index along one dimension";
+  let arguments = (ins Index:$offset,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs StaticShapeTensorOf<[I32]>:$result);
+  let assemblyFormat = "$offset `dim` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
+  let summary = "the same tile under another layout";
+  let description = [{
+    Its cost follows from the relation of the two LaneMaps: nothing, a renaming
+    of registers, an exchange between lanes, or a pass through LDS.
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif

@@ -1,0 +1,28 @@
+//===- Targets.h - Chips by name --------------------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_TARGET_TARGETS_H
+#define EVOFORMER_TARGET_TARGETS_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// The names of the chips that are built in.
+SmallVector<StringRef> getKnownChips();
+
+/// The target of a built-in chip. An unknown name is an error at `loc` that
+/// lists the known ones.
+FailureOr<TargetAttr> getTarget(Location loc, StringRef chip);
+
+/// A chip from text: a module with an `evo_tile.target` attribute.
+FailureOr<TargetAttr> parseTarget(MLIRContext *context, StringRef text,
+                                  StringRef name);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_TARGET_TARGETS_H

@@ -1,0 +1,208 @@
+//===- LaneMap.cpp - Where a tile's elements live ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/LaneMap.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace mlir::evoformer::tile;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+SmallVector<int64_t> LaneMap::offset(ArrayRef<LayoutAxis> axes,
+                                     int64_t position) const {
+  SmallVector<int64_t> index(rank, 0);
+  for (const LayoutAxis &axis : axes) {
+    int64_t digit = position % axis.size;
+    position /= axis.size;
+    for (int64_t d = 0; d < rank; ++d)
+      index[d] += digit * axis.strides[d];
+  }
+  return index;
+}
+
+SmallVector<int64_t> LaneMap::at(int64_t subgroup, int64_t lane,
+                                 int64_t reg) const {
+  SmallVector<int64_t> index = registerOffset(reg);
+  SmallVector<int64_t> l = laneOffset(lane), s = subgroupOffset(subgroup);
+  for (int64_t d = 0; d < rank; ++d)
+    index[d] += l[d] + s[d];
+  return index;
+}
+
+SmallVector<int64_t> LaneMap::getBox() const {
+  SmallVector<int64_t> box(rank, 1);
+  for (const auto *axes : {&registers, &lanes, &subgroups})
+    for (const LayoutAxis &axis : *axes)
+      for (int64_t d = 0; d < rank; ++d)
+        box[d] += (axis.size - 1) * axis.strides[d];
+  return box;
+}
+
+int64_t LaneMap::contiguousRun(int64_t dim) const {
+  int64_t run = 1;
+  for (const LayoutAxis &axis : registers) {
+    if (axis.size == 1)
+      continue;
+    for (int64_t d = 0; d < rank; ++d)
+      if (axis.strides[d] != (d == dim ? run : 0))
+        return run;
+    run *= axis.size;
+  }
+  return run;
+}
+
+LaneMap LaneMap::dropDim(int64_t dim) const {
+  LaneMap result(rank - 1);
+  auto strip = [&](const LayoutAxis &axis) {
+    LayoutAxis stripped = axis;
+    stripped.strides.erase(stripped.strides.begin() + dim);
+    return stripped;
+  };
+  for (auto [i, axis] : llvm::enumerate(registers)) {
+    LayoutAxis stripped = strip(axis);
+    // A register axis that moved along `dim` only would repeat the same value.
+    if (axis.size == 1 || (stripped.isReplicated() && !axis.isReplicated()))
+      continue;
+    if (i < innerAxes)
+      ++result.innerAxes;
+    result.registers.push_back(stripped);
+  }
+  for (const LayoutAxis &axis : lanes)
+    result.lanes.push_back(strip(axis));
+  for (const LayoutAxis &axis : subgroups)
+    result.subgroups.push_back(strip(axis));
+  return result;
+}
+
+LaneMap LaneMap::permuteDims(ArrayRef<int64_t> permutation) const {
+  LaneMap result = *this;
+  for (auto *axes : {&result.registers, &result.lanes, &result.subgroups})
+    for (LayoutAxis &axis : *axes) {
+      SmallVector<int64_t, 4> strides;
+      for (int64_t d : permutation)
+        strides.push_back(axis.strides[d]);
+      axis.strides = strides;
+    }
+  return result;
+}
+
+LaneMap LaneMap::simplified() const {
+  LaneMap result(rank);
+  for (auto [i, axis] : llvm::enumerate(registers))
+    if (axis.size != 1) {
+      result.registers.push_back(axis);
+      if (i < innerAxes)
+        ++result.innerAxes;
+    }
+  // Neighbouring axes that continue each other are one axis.
+  auto merge = [](ArrayRef<LayoutAxis> axes) {
+    SmallVector<LayoutAxis, 4> merged;
+    for (const LayoutAxis &axis : axes) {
+      if (axis.size == 1)
+        continue;
+      bool continues = !merged.empty();
+      if (continues)
+        for (auto [a, b] : llvm::zip(merged.back().strides, axis.strides))
+          continues &= b == a * merged.back().size;
+      if (continues)
+        merged.back().size *= axis.size;
+      else
+        merged.push_back(axis);
+    }
+    return merged;
+  };
+  result.lanes = merge(lanes);
+  result.subgroups = merge(subgroups);
+  return result;
+}
+
+bool LaneMap::operator==(const LaneMap &other) const {
+  if (rank != other.rank || getNumRegisters() != other.getNumRegisters() ||
+      getNumLanes() != other.getNumLanes() ||
+      getVectorSize() != other.getVectorSize())
+    return false;
+  // A workgroup-replicated map needs no subgroup axes at all.
+  int64_t subgroupCount = std::max(getNumSubgroups(), other.getNumSubgroups());
+  for (int64_t r = 0, e = getNumRegisters(); r < e; ++r)
+    if (registerOffset(r) != other.registerOffset(r))
+      return false;
+  for (int64_t l = 0, e = getNumLanes(); l < e; ++l)
+    if (laneOffset(l) != other.laneOffset(l))
+      return false;
+  for (int64_t s = 0; s < subgroupCount; ++s)
+    if (subgroupOffset(s) != other.subgroupOffset(s))
+      return false;
+  return true;
+}
+
+LayoutRelation LaneMap::relate(const LaneMap &src, const LaneMap &dst,
+                               ArrayRef<int64_t> shape) {
+  if (src == dst)
+    return LayoutRelation::Same;
+  if (src.getNumLanes() != dst.getNumLanes())
+    return LayoutRelation::Shared;
+  int64_t lanes = src.getNumLanes();
+  int64_t subgroups = std::max(src.getNumSubgroups(), dst.getNumSubgroups());
+  bool rename = true;
+  for (int64_t s = 0; s < subgroups; ++s) {
+    // Which (lane, register) of this subgroup hold an element in `src`.
+    std::map<SmallVector<int64_t>, SmallVector<std::pair<int64_t, int64_t>>>
+        holders;
+    for (int64_t l = 0; l < lanes; ++l)
+      for (int64_t r = 0, e = src.getNumRegisters(); r < e; ++r)
+        holders[src.at(s, l, r)].emplace_back(l, r);
+    for (int64_t r = 0, e = dst.getNumRegisters(); r < e; ++r) {
+      // The source register must be the same for every lane to be a renaming.
+      SmallVector<int64_t> common;
+      for (int64_t l = 0; l < lanes; ++l) {
+        SmallVector<int64_t> index = dst.at(s, l, r);
+        bool outside = false;
+        for (auto [i, size] : llvm::zip(index, shape))
+          outside |= i >= size;
+        auto it = holders.find(index);
+        if (it == holders.end()) {
+          if (outside)
+            continue;
+          return LayoutRelation::Shared;
+        }
+        SmallVector<int64_t> here;
+        for (auto [lane, reg] : it->second)
+          if (lane == l)
+            here.push_back(reg);
+        if (l == 0)
+          common = here;
+        else
+          llvm::erase_if(common,
+                         [&](int64_t x) { return !llvm::is_contained(here, x); });
+      }
+      rename &= !common.empty();
+    }
+  }
+  return rename ? LayoutRelation::RegisterRename : LayoutRelation::LaneExchange;
+}
+
+void LaneMap::print(llvm::raw_ostream &os) const {
+  auto printAxes = [&](llvm::StringRef name, ArrayRef<LayoutAxis> axes) {
+    os << name << " = [";
+    llvm::interleaveComma(axes, os, [&](const LayoutAxis &axis) {
+      os << '[' << axis.size;
+      for (int64_t stride : axis.strides)
+        os << ", " << stride;
+      os << ']';
+    });
+    os << ']';
+  };
+  printAxes("registers", registers);
+  printAxes(", lanes", lanes);
+  printAxes(", subgroups", subgroups);
+  if (innerAxes != registers.size())
+    os << ", inner = " << innerAxes;
+}

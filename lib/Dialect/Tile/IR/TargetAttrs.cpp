@@ -1,0 +1,175 @@
+//===- TargetAttrs.cpp - Chips as data, schedules ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+//===----------------------------------------------------------------------===//
+// MatrixInstrAttr
+//===----------------------------------------------------------------------===//
+
+LaneMapAttr MatrixInstrAttr::getMap(OperandRole role) const {
+  return role == OperandRole::A ? getA() : role == OperandRole::B ? getB() : getC();
+}
+
+Type MatrixInstrAttr::getElementType(OperandRole role) const {
+  return role == OperandRole::A   ? getAType()
+         : role == OperandRole::B ? getBType()
+                                  : getCType();
+}
+
+std::pair<int64_t, int64_t>
+MatrixInstrAttr::getExtents(OperandRole role) const {
+  return role == OperandRole::A   ? std::pair(getM(), getK())
+         : role == OperandRole::B ? std::pair(getK(), getN())
+                                  : std::pair(getM(), getN());
+}
+
+ArrayAttr MatrixInstrAttr::getRegisterTypes(OperandRole role) const {
+  return role == OperandRole::A   ? getARegs()
+         : role == OperandRole::B ? getBRegs()
+                                  : getCRegs();
+}
+
+static int64_t bitWidth(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getNumElements() * bitWidth(vector.getElementType());
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+static LogicalResult verifyOperand(EmitError emitError, StringRef name,
+                                   StringRef operand, LaneMapAttr attr,
+                                   int64_t rows, int64_t columns, Type element,
+                                   ArrayAttr regs) {
+  auto fail = [&]() {
+    return emitError() << "matrix instruction '" << name << "', operand "
+                       << operand << ": ";
+  };
+  if (attr.getRank() != 2 || !attr.getSubgroups().empty())
+    return fail() << "the map must have rank 2 and no subgroup axes";
+  if (!element.isIntOrFloat())
+    return fail() << "element type " << element << " is not a number";
+  // Every element is held at least once, and nothing outside.
+  LaneMap map = attr.toLaneMap();
+  std::set<std::pair<int64_t, int64_t>> held;
+  for (int64_t l = 0; l < map.getNumLanes(); ++l)
+    for (int64_t r = 0; r < map.getNumRegisters(); ++r) {
+      SmallVector<int64_t> index = map.at(0, l, r);
+      if (index[0] >= rows || index[1] >= columns)
+        return fail() << "lane " << l << ", register " << r << " holds ["
+                      << index[0] << ", " << index[1] << "] of " << rows << "x"
+                      << columns;
+      held.insert({index[0], index[1]});
+    }
+  if ((int64_t)held.size() != rows * columns)
+    return fail() << "the map holds " << held.size() << " of "
+                  << rows * columns << " elements";
+  int64_t bits = 0;
+  for (Attribute reg : regs) {
+    auto type = dyn_cast<TypeAttr>(reg);
+    if (!type || bitWidth(type.getValue()) == 0)
+      return fail() << "register types must be numbers or vectors of them";
+    bits += bitWidth(type.getValue());
+  }
+  int64_t wanted = map.getNumRegisters() * element.getIntOrFloatBitWidth();
+  if (bits != wanted)
+    return fail() << "the register types have " << bits
+                  << " bits, the map's registers " << wanted;
+  return success();
+}
+
+LogicalResult MatrixInstrAttr::verify(
+    EmitError emitError, StringRef name, int64_t m, int64_t n, int64_t k,
+    Type aType, Type bType, Type cType, LaneMapAttr a, LaneMapAttr b,
+    LaneMapAttr c, StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
+    ArrayAttr cRegs, ArrayAttr immediates, int64_t passes) {
+  if (m < 1 || n < 1 || k < 1 || passes < 1)
+    return emitError() << "matrix instruction '" << name
+                       << "': m, n, k and passes must be positive";
+  if (!intrinsic.starts_with("llvm."))
+    return emitError() << "matrix instruction '" << name
+                       << "': the intrinsic's name must start with 'llvm.', got '"
+                       << intrinsic << "'";
+  for (Attribute immediate : immediates)
+    if (!isa<IntegerAttr>(immediate))
+      return emitError() << "matrix instruction '" << name
+                         << "': immediates must be integers";
+  if (failed(verifyOperand(emitError, name, "A", a, m, k, aType, aRegs)) ||
+      failed(verifyOperand(emitError, name, "B", b, k, n, bType, bRegs)) ||
+      failed(verifyOperand(emitError, name, "C", c, m, n, cType, cRegs)))
+    return failure();
+  int64_t lanes = a.toLaneMap().getNumLanes();
+  if (b.toLaneMap().getNumLanes() != lanes ||
+      c.toLaneMap().getNumLanes() != lanes)
+    return emitError() << "matrix instruction '" << name
+                       << "': operands must be spread over equally many lanes";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TargetAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
+                                 StringRef triple, StringRef, int64_t subgroup,
+                                 int64_t maxWorkgroup, int64_t registers,
+                                 int64_t ldsBytes, int64_t ldsBanks,
+                                 ArrayAttr matrix, DictionaryAttr) {
+  auto fail = [&]() { return emitError() << "target '" << chip << "': "; };
+  if (triple.empty())
+    return fail() << "the triple is empty";
+  if (subgroup < 1 || !llvm::isPowerOf2_64(subgroup))
+    return fail() << "the subgroup size must be a power of two, got "
+                  << subgroup;
+  if (maxWorkgroup < subgroup)
+    return fail() << "a workgroup of " << maxWorkgroup
+                  << " lanes holds no subgroup of " << subgroup;
+  if (registers < 0 || ldsBytes < 0 || ldsBanks < 0)
+    return fail() << "sizes must not be negative";
+  for (Attribute entry : matrix) {
+    auto instr = dyn_cast<MatrixInstrAttr>(entry);
+    if (!instr)
+      return fail() << "'matrix' must hold matrix instructions, got " << entry;
+    int64_t lanes = instr.getA().toLaneMap().getNumLanes();
+    if (lanes != subgroup)
+      return fail() << "matrix instruction '" << instr.getName() << "' is for "
+                    << lanes << " lanes, the subgroup has " << subgroup;
+  }
+  return success();
+}
+
+int64_t TargetAttr::getIntProperty(StringRef name, int64_t fallback) const {
+  auto value = dyn_cast_if_present<IntegerAttr>(getProperties().get(name));
+  return value ? value.getInt() : fallback;
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
+                                   ArrayRef<int64_t> subgroups,
+                                   int64_t stages) {
+  if (subgroups.size() != 3)
+    return emitError() << "'subgroups' needs three counts (batch, M, N), got "
+                       << subgroups.size();
+  for (ArrayRef<int64_t> sizes : {block, subgroups})
+    for (int64_t size : sizes)
+      if (size < 1)
+        return emitError() << "sizes of a schedule must be positive, got "
+                           << size;
+  if (stages < 1)
+    return emitError() << "'stages' must be at least 1, got " << stages;
+  return success();
+}

@@ -1,0 +1,294 @@
+//===- TileOps.cpp - Operations on tiles ------------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+#define GET_OP_CLASSES
+#include "Evoformer/Dialect/Tile/IR/TileOps.cpp.inc"
+
+/// Checks a tile's layout, where it has one, against its shape.
+static LogicalResult verifyLayout(Operation *op, Type type) {
+  auto tile = cast<RankedTensorType>(type);
+  if (!tile.getEncoding())
+    return success();
+  auto layout = dyn_cast<LayoutAttrInterface>(tile.getEncoding());
+  if (!layout)
+    return op->emitOpError("tile encoding ")
+           << tile.getEncoding() << " is not a layout";
+  return layout.getLaneMap(tile.getShape(),
+                           [&]() { return op->emitOpError(); });
+}
+
+/// Both or neither of two tiles have a layout; if both, they place elements
+/// as `expected` (of the source's map) says.
+static LogicalResult
+verifyRelated(Operation *op, RankedTensorType source, RankedTensorType result,
+              function_ref<LaneMap(const LaneMap &)> expected) {
+  if (!source.getEncoding() != !result.getEncoding())
+    return op->emitOpError("mixes tiles with and without a layout");
+  if (!source.getEncoding())
+    return success();
+  if (failed(verifyLayout(op, source)) || failed(verifyLayout(op, result)))
+    return failure();
+  if (expected(*getLaneMap(source)) != *getLaneMap(result))
+    return op->emitOpError("result layout ")
+           << result.getEncoding() << " does not follow from the source's";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LoadOp, StoreOp, AsyncCopyOp, AllocLDSOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyAccess(Operation *op, MemRefType memory,
+                                  RankedTensorType tile, size_t indices,
+                                  size_t inBounds) {
+  if (memory.getRank() != tile.getRank())
+    return op->emitOpError("a tile of rank ")
+           << tile.getRank() << " and memory of rank " << memory.getRank();
+  if ((int64_t)indices != memory.getRank())
+    return op->emitOpError("expected ")
+           << memory.getRank() << " indices, got " << indices;
+  if (inBounds > (size_t)memory.getRank())
+    return op->emitOpError("'in_bounds' has ")
+           << inBounds << " entries for " << memory.getRank() << " dimensions";
+  if (memory.getElementType() != tile.getElementType())
+    return op->emitOpError("a tile of ")
+           << tile.getElementType() << " and memory of "
+           << memory.getElementType();
+  return verifyLayout(op, tile);
+}
+
+LogicalResult LoadOp::verify() {
+  if (auto padding = getPaddingAttr();
+      padding && padding.getType() != getTileType().getElementType())
+    return emitOpError("padding of type ")
+           << padding.getType() << " for a tile of "
+           << getTileType().getElementType();
+  return verifyAccess(*this, getSourceType(), getTileType(),
+                      getIndices().size(), getInBounds().size());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getDestType(), getTileType(), getIndices().size(),
+                      getInBounds().size());
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (isWorkgroupMemory(source) || !isWorkgroupMemory(dest))
+    return emitOpError("copies from global to workgroup memory, got ")
+           << source << " to " << dest;
+  if (auto padding = getPaddingAttr()) {
+    auto value = dyn_cast<FloatAttr>(padding);
+    if (!value || !value.getValue().isPosZero())
+      return emitOpError("can pad with zero only, got ") << padding;
+  }
+  if (failed(verifyAccess(*this, source, getTileType(),
+                          getSourceIndices().size(), getInBounds().size())))
+    return failure();
+  return verifyAccess(*this, dest, getTileType(), getDestIndices().size(), 0);
+}
+
+LogicalResult AllocLDSOp::verify() {
+  auto type = cast<MemRefType>(getType());
+  if (!isWorkgroupMemory(type) || !type.hasStaticShape())
+    return emitOpError("needs a static memref in workgroup memory, got ")
+           << type;
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0 ||
+      llvm::is_contained(strides, ShapedType::kDynamic))
+    return emitOpError("needs static strides and offset 0, got ") << type;
+  return success();
+}
+
+/// Promises bounds that follow from constant indices and static sizes.
+template <typename OpTy>
+static LogicalResult promiseBounds(OpTy op, MemRefType memory,
+                                   RankedTensorType tile,
+                                   PatternRewriter &rewriter) {
+  SmallVector<bool> inBounds;
+  bool changed = false;
+  // A padded layout may reach beyond the tile; the tile's own size counts: its
+  // padding is never read from memory.
+  for (int64_t d = 0; d < tile.getRank(); ++d) {
+    std::optional<int64_t> index = getConstantIntValue(op.getIndices()[d]);
+    bool known = index && !memory.isDynamicDim(d) && *index >= 0 &&
+                 *index + tile.getDimSize(d) <= memory.getDimSize(d);
+    inBounds.push_back(op.isDimInBounds(d) || known);
+    changed |= inBounds.back() != op.isDimInBounds(d);
+  }
+  if (!changed)
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.setInBounds(inBounds); });
+  return success();
+}
+
+void LoadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *) {
+  patterns.add(+[](LoadOp op, PatternRewriter &rewriter) {
+    return promiseBounds(op, op.getSourceType(), op.getTileType(), rewriter);
+  });
+}
+
+void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *) {
+  patterns.add(+[](StoreOp op, PatternRewriter &rewriter) {
+    return promiseBounds(op, op.getDestType(), op.getTileType(), rewriter);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// MmaOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  auto a = cast<RankedTensorType>(getA().getType());
+  auto b = cast<RankedTensorType>(getB().getType());
+  auto c = cast<RankedTensorType>(getC().getType());
+  int64_t rank = c.getRank();
+  if (rank < 2 || a.getRank() != rank || b.getRank() != rank)
+    return emitOpError("needs tiles of one rank of at least 2, got ")
+           << a << ", " << b << ", " << c;
+  bool ok = a.getDimSize(rank - 1) == b.getDimSize(rank - 2) &&
+            a.getDimSize(rank - 2) == c.getDimSize(rank - 2) &&
+            b.getDimSize(rank - 1) == c.getDimSize(rank - 1);
+  for (int64_t d = 0; d + 2 < rank; ++d)
+    ok &= a.getDimSize(d) == c.getDimSize(d) &&
+          b.getDimSize(d) == c.getDimSize(d);
+  if (!ok)
+    return emitOpError("shapes do not fit [.., M, K] * [.., K, N] + [.., M, "
+                       "N]: ")
+           << a << ", " << b << ", " << c;
+  if (a.getElementType() != b.getElementType())
+    return emitOpError("operands of ")
+           << a.getElementType() << " and " << b.getElementType();
+  int laidOut = !!a.getEncoding() + !!b.getEncoding() + !!c.getEncoding();
+  if (laidOut == 0)
+    return success();
+  auto fa = dyn_cast_if_present<FragAttr>(a.getEncoding());
+  auto fb = dyn_cast_if_present<FragAttr>(b.getEncoding());
+  auto fc = dyn_cast_if_present<FragAttr>(c.getEncoding());
+  if (!fa || !fb || !fc)
+    return emitOpError("all three tiles need a 'frag' layout, or none");
+  if (fa.getInstr() != fc.getInstr() || fb.getInstr() != fc.getInstr())
+    return emitOpError("layouts name different matrix instructions");
+  // Swapped: the instruction computes the transposed product, so its A is our
+  // b. Roles say which it is.
+  bool swapped = fc.getDims()[0] == rank - 1;
+  OperandRole roleA = swapped ? OperandRole::B : OperandRole::A;
+  OperandRole roleB = swapped ? OperandRole::A : OperandRole::B;
+  if (fc.getRole() != OperandRole::C || fa.getRole() != roleA ||
+      fb.getRole() != roleB)
+    return emitOpError("layouts name the wrong operand roles for this "
+                       "orientation");
+  for (Type type : {getA().getType(), getB().getType(), getC().getType()})
+    if (failed(verifyLayout(*this, type)))
+      return failure();
+  auto order = [](FragAttr frag, int64_t dim) -> ArrayRef<int64_t> {
+    if (dim >= (int64_t)frag.getOrder().size())
+      return {};
+    return cast<DenseI64ArrayAttr>(frag.getOrder()[dim]).asArrayRef();
+  };
+  if (order(fa, rank - 1) != order(fb, rank - 2))
+    return emitOpError("operands order the contracted dimension differently");
+  if (order(fa, rank - 2) != order(fc, rank - 2) ||
+      order(fb, rank - 1) != order(fc, rank - 1))
+    return emitOpError("operands and result order a dimension differently");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp, BroadcastOp, TransposeOp, IotaOp, ConvertLayoutOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyDropped(Operation *op, RankedTensorType large,
+                                   RankedTensorType small, int64_t dim) {
+  if (dim >= large.getRank())
+    return op->emitOpError("dimension ")
+           << dim << " of a tile of rank " << large.getRank();
+  SmallVector<int64_t> shape(large.getShape());
+  shape.erase(shape.begin() + dim);
+  if (small.getElementType() != large.getElementType() ||
+      small.getShape() != ArrayRef(shape))
+    return op->emitOpError("types do not fit: ") << large << ", " << small;
+  return verifyRelated(op, large, small,
+                       [&](const LaneMap &map) { return map.dropDim(dim); });
+}
+
+LogicalResult ReduceOp::verify() {
+  return verifyDropped(*this, cast<RankedTensorType>(getSource().getType()),
+                       cast<RankedTensorType>(getType()), getDim());
+}
+
+LogicalResult BroadcastOp::verify() {
+  return verifyDropped(*this, cast<RankedTensorType>(getType()),
+                       cast<RankedTensorType>(getSource().getType()), getDim());
+}
+
+LogicalResult TransposeOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  ArrayRef<int64_t> permutation = getPermutation();
+  SmallVector<bool> seen(source.getRank(), false);
+  bool ok = (int64_t)permutation.size() == source.getRank() &&
+            result.getRank() == source.getRank() &&
+            source.getElementType() == result.getElementType();
+  for (int64_t i = 0; ok && i < source.getRank(); ++i) {
+    int64_t d = permutation[i];
+    ok = d >= 0 && d < source.getRank() && !seen[d] &&
+         result.getDimSize(i) == source.getDimSize(d);
+    if (ok)
+      seen[d] = true;
+  }
+  if (!ok)
+    return emitOpError("types do not fit the permutation: ")
+           << source << ", " << result;
+  return verifyRelated(*this, source, result, [&](const LaneMap &map) {
+    return map.permuteDims(permutation);
+  });
+}
+
+LogicalResult IotaOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if ((int64_t)getDim() >= type.getRank())
+    return emitOpError("dimension ")
+           << getDim() << " of a tile of rank " << type.getRank();
+  return verifyLayout(*this, type);
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (source.getShape() != result.getShape() ||
+      source.getElementType() != result.getElementType())
+    return emitOpError("changes more than the layout: ")
+           << source << ", " << result;
+  if (!source.getEncoding() || !result.getEncoding())
+    return emitOpError("needs a layout on both sides");
+  if (failed(verifyLayout(*this, source)))
+    return failure();
+  return verifyLayout(*this, result);
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  if (auto inner = getSource().getDefiningOp<ConvertLayoutOp>()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
+  return {};
+}
