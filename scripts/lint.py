@@ -1,0 +1,185 @@
+"""The checks behind `./dev lint`.
+
+format    clang-format leaves every C++ file as it is
+tidy      clang-tidy (see .clang-tidy) on changed files, or on all with --all
+layering  nothing from the tile level down knows the attention dialect
+style     banners, include guards, white space, syntax of scripts
+
+`--only NAME,...` runs some of them.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# The folders that may include the attention dialect: the dialect itself, the
+# step that leaves it, and what assembles the whole.
+KNOWS_ATTENTION = (
+    "include/Evoformer/Dialect/Evoformer/",
+    "include/Evoformer/Conversion/EvoformerToTile/",
+    "include/Evoformer/Pipelines/",
+    "lib/Dialect/Evoformer/",
+    "lib/Conversion/EvoformerToTile/",
+    "lib/Pipelines/",
+    "test/",
+    "tools/",
+)
+ATTENTION_INCLUDE = re.compile(
+    r'^\s*#?include\s+"Evoformer/(Dialect/Evoformer/|Conversion/EvoformerToTile)')
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True,
+                          capture_output=True, text=True).stdout
+
+
+def files(*suffixes):
+    """Tracked and new files, or in a checkout without git all files."""
+    try:
+        names = git("ls-files", "-co", "--exclude-standard").splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+        for folder, folders, here in os.walk(ROOT):
+            folders[:] = [f for f in folders
+                          if not f.startswith((".", "build"))]
+            names += [os.path.relpath(os.path.join(folder, name), ROOT)
+                      for name in here]
+    return sorted(name for name in names if name.endswith(suffixes) and
+                  os.path.isfile(os.path.join(ROOT, name)))
+
+
+def text_of(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_format(options):
+    command = [os.path.join(options.llvm, "bin", "clang-format"), "--dry-run",
+               "-Werror", *files(".h", ".cpp")]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return [line for line in run.stderr.splitlines() if "error:" in line]
+
+
+def changed_files():
+    """Files that differ from the main branch, committed or not."""
+    for main in ("origin/main", "main"):
+        try:
+            base = git("merge-base", "HEAD", main).strip()
+        except subprocess.CalledProcessError:
+            continue
+        new = git("ls-files", "-o", "--exclude-standard")
+        return set((git("diff", "--name-only", base) + new).splitlines())
+    return None
+
+
+def check_tidy(options):
+    with open(os.path.join(options.build, "compile_commands.json")) as file:
+        compiled = {os.path.relpath(entry["file"], ROOT)
+                    for entry in json.load(file)}
+    chosen = [name for name in files(".cpp") if name in compiled]
+    changed = None if options.all else changed_files()
+    if changed is not None:
+        chosen = [name for name in chosen if name in changed]
+    tidy = os.path.join(options.llvm, "bin", "clang-tidy")
+
+    def run(name):
+        done = subprocess.run([tidy, "-p", options.build, "--quiet", name],
+                              cwd=ROOT, capture_output=True, text=True)
+        return name, done
+
+    problems = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for index, (name, done) in enumerate(pool.map(run, chosen), 1):
+            print(f"[{index}/{len(chosen)}] clang-tidy {name}", flush=True)
+            if done.returncode:
+                problems.append(done.stdout + done.stderr)
+    return problems
+
+
+def check_layering(options):
+    problems = []
+    for name in files(".h", ".cpp", ".td"):
+        if name.startswith(KNOWS_ATTENTION):
+            continue
+        for number, line in enumerate(text_of(name).splitlines(), 1):
+            if ATTENTION_INCLUDE.match(line):
+                problems.append(f"{name}:{number}: only the attention dialect "
+                                "and the step that leaves it may include this")
+    return problems
+
+
+def check_style(options):
+    problems = []
+    for name in files(".h", ".cpp", ".td", ".py", ".sh", ".cmake", ".mlir",
+                      ".md", "CMakeLists.txt", "dev", ".ci/run"):
+        text = text_of(name)
+        if text and not text.endswith("\n"):
+            problems.append(f"{name}: no newline at the end")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line != line.rstrip():
+                problems.append(f"{name}:{number}: white space at the end")
+            if "\t" in line:
+                problems.append(f"{name}:{number}: tab")
+    for name in files(".h", ".cpp", ".td"):
+        first = text_of(name).split("\n", 1)[0]
+        banner = f"//===- {os.path.basename(name)} - "
+        if name != "cmake/pch.h" and not first.startswith(banner):
+            problems.append(f"{name}:1: the first line is not '{banner}…'")
+        if len(first) > 80:
+            problems.append(f"{name}:1: the banner is wider than 80 columns")
+    for name in files(".h"):
+        if not name.startswith("include/"):
+            continue
+        guard = re.sub(r"\W", "_", name[len("include/"):]).upper()
+        text = text_of(name)
+        if f"#ifndef {guard}\n#define {guard}\n" not in text:
+            problems.append(f"{name}: the include guard is not {guard}")
+        if re.search(r"^using namespace", text, re.MULTILINE):
+            problems.append(f"{name}: 'using namespace' in a header")
+    for name in files(".py"):
+        try:
+            compile(text_of(name), name, "exec")
+        except SyntaxError as error:
+            problems.append(f"{name}:{error.lineno}: {error.msg}")
+    for name in files(".sh", "dev", ".ci/run"):
+        run = subprocess.run(["bash", "-n", os.path.join(ROOT, name)],
+                             capture_output=True, text=True)
+        if run.returncode:
+            problems.append(f"{name}: {run.stderr.strip()}")
+    return problems
+
+
+CHECKS = {"format": check_format, "layering": check_layering,
+          "style": check_style, "tidy": check_tidy}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--llvm", default="/usr/lib/llvm-22")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--only", default=",".join(CHECKS))
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    failed = False
+    for name in options.only.split(","):
+        if name not in CHECKS:
+            parser.error(f"no check '{name}'; there are {', '.join(CHECKS)}")
+        problems = CHECKS[name](options)
+        print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
+        for problem in problems:
+            print(problem)
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
