@@ -2,10 +2,12 @@
 
 #include "Evoformer/Pipelines/InitAll.h"
 
+#include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
+  registerEvoformer(registry);
   registry.insert<tile::TileDialect>();
 }
 

@@ -1,0 +1,83 @@
+//===- AttentionSizes.h - Sizes and cost of an attention --------*- C++ -*-===//
+//
+// The seven sizes of an attention and the work that they imply.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONSIZES_H
+#define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONSIZES_H
+
+#include "mlir/IR/BuiltinTypeInterfaces.h"
+#include "mlir/IR/OpDefinition.h"
+#include <array>
+#include <cstdint>
+
+namespace mlir::evoformer {
+
+/// The operands of an attention, in their order.
+enum class AttentionOperand {
+  Query,
+  Key,
+  Value,
+  Bias,
+  Gate,
+  Output,
+  Lse,
+  Stats
+};
+
+/// B, N, Sq, Sk, H, D and Dv.
+enum class AttentionSize { B, N, Sq, Sk, H, D, Dv };
+
+inline constexpr std::array<AttentionSize, 7> kAllAttentionSizes = {
+    AttentionSize::B, AttentionSize::N, AttentionSize::Sq, AttentionSize::Sk,
+    AttentionSize::H, AttentionSize::D, AttentionSize::Dv};
+
+/// 'Sq', ...
+StringRef stringifyAttentionSize(AttentionSize size);
+
+/// The size of the dimension that an operand's order calls `letter`.
+AttentionSize getAttentionSize(AttentionOperand operand, char letter);
+
+/// The sizes of an attention.
+template <typename SizeT> struct AttentionSizesOf {
+  SizeT batch{};
+  SizeT rows{};
+  SizeT queries{};
+  SizeT keys{};
+  SizeT heads{};
+  SizeT depth{};
+  SizeT valueDepth{};
+
+  SizeT &operator[](AttentionSize size) {
+    switch (size) {
+    case AttentionSize::B:
+      return batch;
+    case AttentionSize::N:
+      return rows;
+    case AttentionSize::Sq:
+      return queries;
+    case AttentionSize::Sk:
+      return keys;
+    case AttentionSize::H:
+      return heads;
+    case AttentionSize::D:
+      return depth;
+    case AttentionSize::Dv:
+      break;
+    }
+    return valueDepth;
+  }
+};
+
+/// Static sizes, ShapedType::kDynamic where unknown.
+struct AttentionSizes : AttentionSizesOf<int64_t> {
+  bool isStatic() const;
+};
+
+/// Sizes as constants or SSA values of type index.
+using AttentionMixedSizes = AttentionSizesOf<OpFoldResult>;
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONSIZES_H

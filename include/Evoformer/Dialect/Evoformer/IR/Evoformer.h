@@ -1,0 +1,29 @@
+//===- Evoformer.h - The graph-level dialect --------------------*- C++ -*-===//
+//
+// The dialect, its attributes and its ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMER_H
+#define EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMER_H
+
+#include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerOps.h.inc"
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMER_H

@@ -1,0 +1,237 @@
+//===- EvoformerOps.td - Operations of the dialect ---------*- tablegen -*-===//
+//
+// Biased gated attention.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD
+#define EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.td"
+
+def Evoformer_Shaped : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef],
+                                 "ranked tensor or strided memref">;
+
+def Evoformer_SequenceOrder
+    : DefaultValuedAttr<Evoformer_DimOrderAttr, "\"bnshd\"">;
+
+def Evoformer_BiasOrders
+    : DefaultValuedAttr<TypedArrayAttrBase<Evoformer_DimOrderAttr,
+                                           "array of dimension orders">, "{}">;
+
+def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
+    AttrSizedOperandSegments,
+    DestinationStyleOpInterface,
+    ConditionallySpeculatable,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>
+  ]> {
+  let summary = "Attention with additive biases and a gate";
+  let description = [{
+    Attention of every query position `i` over the key positions `j` of the
+    same batch `b`, row `n` and head `h`:
+
+    ```
+    logit[b,n,h,i,j] = scale * sum_d query[b,n,i,h,d] * key[b,n,j,h,d]
+                     + sum_t bias_t[b,n,h,i,j]
+    lse[b,n,h,i]     = log sum_j exp(logit[b,n,h,i,j])
+    out[b,n,i,h,e]   = sigmoid(gate[b,n,i,h,e])
+                     * sum_j exp(logit[b,n,h,i,j] - lse[b,n,h,i]) * value[b,n,j,h,e]
+    ```
+
+    without the sigmoid's factor if there is no gate.
+
+    #### Operands
+
+    | operand | dimensions | element type |
+    |---|---|---|
+    | `query` | [B, N, Sq, H, D] | T: f16, bf16 or f32 |
+    | `key` | [B, N, Sk, H, D] | T |
+    | `value` | [B, N, Sk, H, Dv] | T |
+    | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
+    | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
+    | `output` | [B, N, Sq, H, Dv] | T or f32 |
+    | `lse`, optional | [B, N, H, Sq] | f32 |
+    | `stats`, optional | [B, N, H, Sq] | f32 |
+
+    Either all are ranked tensors or all are strided memrefs. D and Dv are
+    static, from 1 to 256; the other sizes are static or dynamic, 0 included.
+    Two sizes of the same name must be equal (statically known ones are
+    verified, the others by `-generate-runtime-verification`); a dimension of a
+    bias whose size is a static 1 is read at index 0 for every index of that
+    dimension.
+
+    The table gives the default order of the dimensions. Every operand of rank
+    5 may have its dimensions in any other order, named by its letters:
+    `bnshd` permuted for query, key, value, gate and output, `bnhqk` permuted
+    for a bias. A transposed operand is thus read where it lies.
+
+    `output`, `lse` and `stats` are destinations: on tensors each has a result
+    of the same type, on memrefs they are written. What they held before is
+    never read. On memrefs a destination overlaps neither an input nor another
+    destination.
+
+    On memrefs the depth of query, key, value and gate has stride 1; their
+    other strides, and all strides of biases, are arbitrary, 0 included. The
+    elements of an i1 bias take one byte each in memory.
+
+    `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
+
+    #### Dropped keys
+
+    An i1 bias means 'keep where true'. Key `j` is dropped for query `i` if an
+    i1 bias is false there or another bias is -inf there. The weight of a
+    dropped key is exactly 0: a NaN in its row of `key` is ignored; its row of
+    `value` is multiplied by 0, so a NaN or an infinity there makes the output
+    NaN. If no key is left, or Sk = 0, then `out` = 0 and `lse` = `stats` = -inf.
+    Under that rule a query with no key left does not read `value`.
+
+    #### Large masks
+
+    A float bias may hold large finite values that stand for minus infinity
+    (-1e9, the lowest finite number of a type). The result is that of exact
+    arithmetic: where all keys of a row carry them, they cancel. To this end
+    let c_j be the sum of those biases whose query dimension broadcasts, in
+    f64, and m0 the maximum of c_j over the keys that those biases keep:
+
+    ```
+    m0[b,n,h]      = max_j sum over t with a broadcast q of bias_t[b,n,h,0,j]
+    stats[b,n,h,i] = lse[b,n,h,i] - m0[b,n,h]
+    ```
+
+    With no such bias m0 = 0; with no kept key m0 = 0 as well. `stats` is the
+    form of the statistics that the gradient needs: it keeps the precision
+    that f32 loses in `lse` when m0 is large.
+
+    #### Examples
+
+    ```mlir
+    // Triangle attention: a key mask shared by heads and queries, and a pair
+    // bias shared by rows.
+    %0 = evoformer.attention
+        query(%q : tensor<1x384x384x4x32xbf16>)
+        key(%k : tensor<1x384x384x4x32xbf16>)
+        value(%v : tensor<1x384x384x4x32xbf16>)
+        bias(%mask : tensor<1x384x1x1x384xi1>)
+        bias(%pair : tensor<1x1x4x384x384xbf16>)
+        outs(%out : tensor<1x384x384x4x32xbf16>)
+
+    // Head-major operands of dynamic sizes, a gate, a scale, the lse.
+    evoformer.attention
+        query(%q as bnhsd : memref<?x?x4x?x32xf16>)
+        key(%k as bnhsd : memref<?x?x4x?x32xf16>)
+        value(%v as bnhsd : memref<?x?x4x?x32xf16>)
+        gate(%g : memref<?x?x?x4x32xf16>)
+        outs(%out : memref<?x?x?x4x32xf16>)
+        lse(%lse : memref<?x?x4x?xf32>)
+        scale(0.25)
+    ```
+  }];
+
+  let arguments = (ins
+    Evoformer_Shaped:$query,
+    Evoformer_Shaped:$key,
+    Evoformer_Shaped:$value,
+    Variadic<Evoformer_Shaped>:$biases,
+    Optional<Evoformer_Shaped>:$gate,
+    Evoformer_Shaped:$output,
+    Optional<Evoformer_Shaped>:$lse,
+    Optional<Evoformer_Shaped>:$stats,
+    Evoformer_SequenceOrder:$query_order,
+    Evoformer_SequenceOrder:$key_order,
+    Evoformer_SequenceOrder:$value_order,
+    Evoformer_BiasOrders:$bias_orders,
+    Evoformer_SequenceOrder:$gate_order,
+    Evoformer_SequenceOrder:$output_order,
+    OptionalAttr<F32Attr>:$scale
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+
+  let builders = [
+    /// Default orders and scale; the results, if any, have the types of the
+    /// destinations. `gate`, `lse` and `stats` may be null.
+    OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key,
+                   "::mlir::Value":$value, "::mlir::ValueRange":$biases,
+                   "::mlir::Value":$gate, "::mlir::Value":$output,
+                   CArg<"::mlir::Value", "{}">:$lse,
+                   CArg<"::mlir::Value", "{}">:$stats,
+                   CArg<"::mlir::FloatAttr", "{}">:$scale)>
+  ];
+
+  let extraClassDeclaration = [{
+    /// Sizes. `getSizes` knows what any operand's type tells,
+    /// ShapedType::kDynamic elsewhere (depth and valueDepth are always static).
+    AttentionSizes getSizes();
+
+    /// The same with dynamic sizes read (tensor.dim, memref.dim) from query and
+    /// key by ops that `builder` inserts.
+    AttentionMixedSizes getMixedSizes(::mlir::OpBuilder &builder,
+                                      ::mlir::Location loc);
+
+    /// The order of bias `index`, never null; `getQueryOrder()`,
+    /// `getKeyOrder()`, `getValueOrder()`, `getGateOrder()` and
+    /// `getOutputOrder()` are never null either.
+    DimOrderAttr getBiasOrder(unsigned index);
+
+    /// The orders of all biases, one each (`bias_orders` may be empty).
+    ::llvm::SmallVector<DimOrderAttr> getAllBiasOrders();
+
+    /// For each of b, n, h, q, k (in this order, whatever the bias's own):
+    /// whether bias `index` broadcasts there, that is, has a static size 1.
+    ::std::array<bool, 5> getBiasBroadcast(unsigned index);
+
+    /// Whether bias `index` takes part in the query-independent sum c_j.
+    bool isQueryIndependent(unsigned index) {
+      return getBiasBroadcast(index)[3];
+    }
+
+    /// Whether bias `index` is a mask of i1.
+    bool isMask(unsigned index);
+
+    /// The element type of query, key and value.
+    ::mlir::Type getInputElementType();
+
+    /// The scale to use: `scale`, or D^(-1/2) rounded to f32.
+    float getScaleValue();
+
+    /// Which operand this is; the number counts the biases, else it is 0.
+    ::std::pair<AttentionOperand, unsigned>
+    getOperandRole(::mlir::OpOperand &operand);
+
+    /// The order of an operand, null for lse and stats.
+    DimOrderAttr getOperandOrder(::mlir::OpOperand &operand);
+    void setOperandOrder(::mlir::OpOperand &operand, DimOrderAttr order);
+
+    /// The letters of an operand's dimensions: its order, `bnhq` for lse and
+    /// stats.
+    ::llvm::StringRef getOperandLetters(::mlir::OpOperand &operand);
+
+    /// Whether dimension `dim` of an operand broadcasts (a bias's static 1).
+    bool isBroadcast(::mlir::OpOperand &operand, int64_t dim);
+
+    /// How diagnostics call an operand: 'query', 'bias #1', ...
+    ::std::string getOperandName(::mlir::OpOperand &operand);
+
+    /// The results by name; null on memrefs or if there is none.
+    ::mlir::Value getOutputResult();
+    ::mlir::Value getLseResult();
+    ::mlir::Value getStatsResult();
+
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+
+    ::mlir::Speculation::Speculatability getSpeculatability();
+  }];
+}
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD

@@ -1,0 +1,85 @@
+//===- EvoformerDialect.cpp - The graph-level dialect ---------------------===//
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.cpp.inc"
+
+void EvoformerDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerOps.cpp.inc"
+      >();
+  registerAttributes();
+}
+
+void EvoformerDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// DimOrderAttr
+//===----------------------------------------------------------------------===//
+
+bool DimOrderAttr::isPermutationOf(StringRef letters, StringRef canonical) {
+  return letters.size() == canonical.size() &&
+         llvm::all_of(canonical,
+                      [&](char letter) { return letters.contains(letter); });
+}
+
+LogicalResult DimOrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef letters) {
+  if (isPermutationOf(letters, kSequence) || isPermutationOf(letters, kBias))
+    return success();
+  return emitError() << "'" << letters
+                     << "' is no dimension order: expected a permutation of '"
+                     << kSequence << "' (query, key, value, gate, output) or '"
+                     << kBias << "' (bias)";
+}
+
+Attribute DimOrderAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string letters;
+  if (parser.parseLess() || parser.parseKeywordOrString(&letters) ||
+      parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    letters);
+}
+
+void DimOrderAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getLetters() << ">";
+}
+
+bool DimOrderAttr::isSequenceOrder() { return getLetters().contains('s'); }
+
+SmallVector<int64_t, 5> DimOrderAttr::getPositions() {
+  SmallVector<int64_t, 5> positions;
+  for (char letter : getCanonicalLetters())
+    positions.push_back(getPosition(letter));
+  return positions;
+}
+
+SmallVector<int64_t, 5> DimOrderAttr::getPermutation() {
+  SmallVector<int64_t, 5> permutation;
+  StringRef canonical = getCanonicalLetters();
+  for (char letter : getLetters())
+    permutation.push_back(static_cast<int64_t>(canonical.find(letter)));
+  return permutation;
+}
+
+DimOrderAttr DimOrderAttr::foldTranspose(ArrayRef<int64_t> permutation) {
+  std::string letters(getLetters().size(), ' ');
+  for (auto [dim, sourceDim] : llvm::enumerate(permutation))
+    letters[sourceDim] = getLetters()[dim];
+  return get(getContext(), letters);
+}

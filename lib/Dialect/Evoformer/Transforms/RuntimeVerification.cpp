@@ -1,0 +1,127 @@
+//===- RuntimeVerification.cpp - Checks of dynamic sizes ------------------===//
+//
+// Asserts that are emitted next to an op for what its types do not tell.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+namespace {
+using MessageFn = function_ref<std::string(Operation *, StringRef)>;
+
+/// A dimension of an operand.
+struct OperandDim {
+  OpOperand *operand;
+  int64_t dim;
+
+  bool isStatic() const {
+    return !cast<ShapedType>(operand->get().getType()).isDynamicDim(dim);
+  }
+  Value createSize(OpBuilder &builder, Location loc) const {
+    Value value = operand->get();
+    OpFoldResult size = isa<RankedTensorType>(value.getType())
+                            ? tensor::getMixedSize(builder, loc, value, dim)
+                            : memref::getMixedSize(builder, loc, value, dim);
+    return getValueOrCreateConstantIndexOp(builder, loc, size);
+  }
+  std::string describe(AttentionOp op) const {
+    return (Twine("dimension ") + Twine(dim) + " of " +
+            op.getOperandName(*operand))
+        .str();
+  }
+};
+} // namespace
+
+static void assertEqual(OpBuilder &builder, Location loc, Value lhs, Value rhs,
+                        const std::string &message) {
+  Value equal =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lhs, rhs);
+  cf::AssertOp::create(builder, loc, equal, message);
+}
+
+static void assertEqualSizes(AttentionOp op, AttentionSize size,
+                             OpBuilder &builder, Location loc,
+                             MessageFn message) {
+  SmallVector<OperandDim> dims;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AttentionOperand role = op.getOperandRole(operand).first;
+    for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
+      if (getAttentionSize(role, letter) == size &&
+          !op.isBroadcast(operand, dim))
+        dims.push_back({&operand, static_cast<int64_t>(dim)});
+  }
+  // Compare with a static size if there is one.
+  const OperandDim *reference =
+      llvm::find_if(dims, [](const OperandDim &dim) { return dim.isStatic(); });
+  if (reference == dims.end())
+    reference = dims.begin();
+  Value expected;
+  for (const OperandDim &dim : dims) {
+    if (&dim == reference || dim.isStatic())
+      continue;
+    if (!expected)
+      expected = reference->createSize(builder, loc);
+    std::string text = (stringifyAttentionSize(size) + ": " + dim.describe(op) +
+                        " must equal " + reference->describe(op))
+                           .str();
+    assertEqual(builder, loc, dim.createSize(builder, loc), expected,
+                message(op, text));
+  }
+}
+
+/// The depth of query, key, value and gate has stride 1 in memory.
+static void assertUnitDepth(AttentionOp op, OpOperand &operand,
+                            OpBuilder &builder, Location loc,
+                            MessageFn message) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  DimOrderAttr order = op.getOperandOrder(operand);
+  if (!type || op.isDpsInit(&operand) || !order || !order.isSequenceOrder())
+    return;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  int64_t dim = order.getPosition('d');
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isStatic(strides[dim]) || type.getDimSize(dim) == 1)
+    return;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, operand.get());
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  assertEqual(builder, loc, metadata.getStrides()[dim], one,
+              message(op, "stride of dimension d of " +
+                              op.getOperandName(operand) + " must be 1"));
+}
+
+namespace {
+struct AttentionRuntimeVerification
+    : RuntimeVerifiableOpInterface::ExternalModel<AttentionRuntimeVerification,
+                                                  AttentionOp> {
+  void generateRuntimeVerification(Operation *operation, OpBuilder &builder,
+                                   Location loc, MessageFn message) const {
+    auto op = cast<AttentionOp>(operation);
+    for (AttentionSize size : kAllAttentionSizes)
+      assertEqualSizes(op, size, builder, loc, message);
+    for (OpOperand &operand : op->getOpOperands())
+      assertUnitDepth(op, operand, builder, loc, message);
+  }
+};
+} // namespace
+
+void evoformer::registerEvoformerRuntimeVerification(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, EvoformerDialect *) {
+    AttentionOp::attachInterface<AttentionRuntimeVerification>(*context);
+    context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                         memref::MemRefDialect, tensor::TensorDialect>();
+  });
+}

@@ -1,0 +1,826 @@
+// RUN: evoformer-opt %s --split-input-file --verify-diagnostics
+//
+// One case for every rule of the op.
+
+// Tensors and memrefs do not mix.
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: tensor<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{operands must be all tensors or all memrefs, but query is 'memref<2x3x16x4x32xf16>' and key is 'tensor<2x3x8x4x32xf16>'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : tensor<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x3x16x4x32xf16>,
+            %k: tensor<2x3x8x4x32xf16>,
+            %v: tensor<2x3x8x4x24xf16, "csr">,
+            %o: tensor<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{value must be a tensor without encoding, but is 'tensor<2x3x8x4x24xf16, "csr">'}}
+  %0 = evoformer.attention
+      query(%q : tensor<2x3x16x4x32xf16>)
+      key(%k : tensor<2x3x8x4x32xf16>)
+      value(%v : tensor<2x3x8x4x24xf16, "csr">)
+      outs(%o : tensor<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<*xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor or strided memref, but got 'memref<*xf16>'}}
+  evoformer.attention
+      query(%q : memref<*xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+// A layout without strides.
+func.func @f(%q: memref<2x3x16x4x32xf16, affine_map<(b, n, s, h, d) -> (b, n, s floordiv 4, h, d)>>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor or strided memref, but got 'memref<2x3x16x4x32xf16, affine_map<}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16, affine_map<(b, n, s, h, d) -> (b, n, s floordiv 4, h, d)>>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+//===--- Element types ---===//
+
+func.func @f(%q: memref<2x3x16x4x32xf64>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of query must be f16, bf16 or f32, but is 'f64'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf64>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xbf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of key must be that of query, 'f16', but is 'bf16'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xbf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf32>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of value must be that of query, 'f16', but is 'f32'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf32>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %b0: memref<2x3x1x1x8xi1>,
+            %b1: memref<2x3x1x1x8xi8>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of bias #1 must be 'f16', f32 or i1, but is 'i8'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      bias(%b0 : memref<2x3x1x1x8xi1>)
+      bias(%b1 : memref<2x3x1x1x8xi8>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf32>,
+            %k: memref<2x3x8x4x32xf32>,
+            %v: memref<2x3x8x4x24xf32>,
+            %b0: memref<2x3x1x1x8xf16>,
+            %o: memref<2x3x16x4x24xf32>) {
+  // expected-error @+1 {{element type of bias #0 must be f32 or i1, but is 'f16'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf32>)
+      key(%k : memref<2x3x8x4x32xf32>)
+      value(%v : memref<2x3x8x4x24xf32>)
+      bias(%b0 : memref<2x3x1x1x8xf16>)
+      outs(%o : memref<2x3x16x4x24xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %g: memref<2x3x16x4x24xbf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of gate must be 'f16' or f32, but is 'bf16'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      gate(%g : memref<2x3x16x4x24xbf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf64>) {
+  // expected-error @+1 {{element type of output must be 'f16' or f32, but is 'f64'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf64>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf32>,
+            %k: memref<2x3x8x4x32xf32>,
+            %v: memref<2x3x8x4x24xf32>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{element type of output must be f32, but is 'f16'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf32>)
+      key(%k : memref<2x3x8x4x32xf32>)
+      value(%v : memref<2x3x8x4x24xf32>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %l: memref<2x3x4x16xf16>) {
+  // expected-error @+1 {{element type of lse must be f32, but is 'f16'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      lse(%l : memref<2x3x4x16xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %s: memref<2x3x4x16xf64>) {
+  // expected-error @+1 {{element type of stats must be f32, but is 'f64'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      stats(%s : memref<2x3x4x16xf64>)
+  return
+}
+
+// -----
+
+//===--- Ranks and sizes ---===//
+
+func.func @f(%q: memref<2x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{query must have rank 5 (dimensions bnhsd), but has rank 4}}
+  evoformer.attention
+      query(%q as bnhsd : memref<2x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %b0: memref<16x8xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{bias #0 must have rank 5 (dimensions bnhqk), but has rank 2}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      bias(%b0 : memref<16x8xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %l: memref<2x3x4x16x1xf32>) {
+  // expected-error @+1 {{lse must have rank 4 (dimensions bnhq), but has rank 5}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      lse(%l : memref<2x3x4x16x1xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x?xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{D (dimension 4 of query) must be static and from 1 to 256, but is dynamic}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x?xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x256xf16>,
+            %k: memref<2x3x8x4x257xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{D (dimension 4 of key) must be static and from 1 to 256, but is 257}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x256xf16>)
+      key(%k : memref<2x3x8x4x257xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x0xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{Dv (dimension 4 of value) must be static and from 1 to 256, but is 0}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x0xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<?x2x3x16x4xf16>) {
+  // expected-error @+1 {{Dv (dimension 0 of output) must be static and from 1 to 256, but is dynamic}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o as dbnsh : memref<?x2x3x16x4xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<5x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{B is 2 in query, but 5 in key (dimension 0)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<5x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+// A one of an operand other than a bias does not broadcast.
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x1x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{N is 3 in query, but 1 in key (dimension 1)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x1x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x4x8x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{H is 4 in query, but 8 in key (dimension 3)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x4x8x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x2x8x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{H is 4 in query, but 2 in value (dimension 2)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v as bnhsd : memref<2x3x2x8x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x24xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{D is 32 in query, but 24 in key (dimension 4)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x24xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+// Known sizes of dynamic operands.
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x?x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %b0: memref<1x1x1x1x9xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{Sk is 8 in value, but 9 in bias #0 (dimension 4); a bias must match or have a static 1}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x?x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      bias(%b0 : memref<1x1x1x1x9xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %b0: memref<1x1x4x8x8xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{Sq is 16 in query, but 8 in bias #0 (dimension 4); a bias must match or have a static 1}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      bias(%b0 as bnhkq : memref<1x1x4x8x8xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x17x4x24xf16>) {
+  // expected-error @+1 {{Sq is 16 in query, but 17 in output (dimension 2)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x17x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %g: memref<2x3x16x4x23xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{Dv is 24 in value, but 23 in gate (dimension 4)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      gate(%g : memref<2x3x16x4x23xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %l: memref<2x3x4x8xf32>) {
+  // expected-error @+1 {{Sq is 16 in query, but 8 in lse (dimension 3)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      lse(%l : memref<2x3x4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %s: memref<2x3x16x4xf32>) {
+  // expected-error @+1 {{H is 4 in query, but 16 in stats (dimension 2)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      stats(%s : memref<2x3x16x4xf32>)
+  return
+}
+
+// -----
+
+//===--- Memory ---===//
+
+func.func @f(%q: memref<2x3x16x4x32xf16, strided<[?, ?, ?, ?, 2]>>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{stride of dimension d of query must be 1, but is 2 (dimension 4 of 'memref<2x3x16x4x32xf16, strided<[?, ?, ?, ?, 2]>>')}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16, strided<[?, ?, ?, ?, 2]>>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x4x32x8xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{stride of dimension d of key must be 1, but is 8 (dimension 3 of 'memref<2x3x4x32x8xf16>')}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k as bnhds : memref<2x3x4x32x8xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16, strided<[?, ?, ?, ?, 0]>>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{stride of dimension d of value must be 1, but is 0}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16, strided<[?, ?, ?, ?, 0]>>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %g: memref<2x3x16x4x24xf16, strided<[?, ?, ?, ?, 3]>>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{stride of dimension d of gate must be 1, but is 3}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      gate(%g : memref<2x3x16x4x24xf16, strided<[?, ?, ?, ?, 3]>>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16, strided<[?, 0, ?, ?, 1]>>) {
+  // expected-error @+1 {{output is written, so that its strides must not be 0 (dimension 1 of 'memref<2x3x16x4x24xf16, strided<[?, 0, ?, ?, 1]>>')}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16, strided<[?, 0, ?, ?, 1]>>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16>,
+            %o: memref<2x3x16x4x24xf16>,
+            %s: memref<2x3x4x16xf32, strided<[?, ?, ?, 0]>>) {
+  // expected-error @+1 {{stats is written, so that its strides must not be 0 (dimension 3}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+      stats(%s : memref<2x3x4x16xf32, strided<[?, ?, ?, 0]>>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>) {
+  // expected-error @+1 {{output must not alias query, but both are the same memref}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%k : memref<2x3x8x4x32xf16>)
+      outs(%q : memref<2x3x16x4x32xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>,
+             %o: memref<2x3x16x4x32xf16>, %l: memref<2x3x4x16xf32>) {
+  // expected-error @+1 {{lse must not alias stats, but both are the same memref}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%k : memref<2x3x8x4x32xf16>)
+      outs(%o : memref<2x3x16x4x32xf16>)
+      lse(%l : memref<2x3x4x16xf32>)
+      stats(%l : memref<2x3x4x16xf32>)
+  return
+}
+
+// -----
+
+//===--- Attributes ---===//
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{scale must be finite, but is 0x7F800000 : f32}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%q : memref<2x3x16x4x32xf16>)
+      value(%q : memref<2x3x16x4x32xf16>)
+      outs(%o : memref<2x3x16x4x32xf16>)
+      scale(0x7F800000)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{attribute 'scale' failed to satisfy constraint: 32-bit float attribute}}
+  "evoformer.attention"(%q, %q, %q, %o) <{scale = 1.0 : f64,
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{the order of query must be a permutation of 'bnshd', but is 'bnhqk'}}
+  "evoformer.attention"(%q, %q, %q, %o) <{query_order = #evoformer.order<bnhqk>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %b: memref<1x1x1x1x1xf16>,
+             %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{the order of bias #0 must be a permutation of 'bnhqk', but is 'bnshd'}}
+  "evoformer.attention"(%q, %q, %q, %b, %o) <{
+      bias_orders = [#evoformer.order<bnshd>],
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<1x1x1x1x1xf16>,
+      memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{bias_orders must be empty or have one order for each of the 0 biases, but has 1}}
+  "evoformer.attention"(%q, %q, %q, %o) <{
+      bias_orders = [#evoformer.order<bnhqk>],
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{attribute 'bias_orders' failed to satisfy constraint: array of dimension orders}}
+  "evoformer.attention"(%q, %q, %q, %o) <{bias_orders = [1],
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{gate_order is 'bnhsd', but there is no gate}}
+  "evoformer.attention"(%q, %q, %q, %o) <{gate_order = #evoformer.order<bnhsd>,
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+//===--- Results and segments ---===//
+
+func.func @f(%q: tensor<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  "evoformer.attention"(%q, %q, %q, %q) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
+      tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{expected type of operand #3 ('tensor<2x3x16x4x32xf16>') to match type of corresponding result ('tensor<2x3x?x4x32xf16>')}}
+  %0 = "evoformer.attention"(%q, %q, %q, %q) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>}> : (
+      tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
+      tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>)
+      -> tensor<2x3x?x4x32xf16>
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{operand count (4) does not match with the total size (3) specified in attribute 'operandSegmentSizes'}}
+  "evoformer.attention"(%q, %q, %q, %q) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{operand group #5 (query, key, value, biases, gate, output, lse, stats) must have 1 operand, but has 0}}
+  "evoformer.attention"(%q, %q, %q, %q) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{operand group starting at #3 requires 0 or 1 element, but found 2}}
+  "evoformer.attention"(%q, %q, %q, %q, %q, %q) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 2, 1, 0, 0>}> : (
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
+      memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
+  return
+}
+
+// -----
+
+//===--- Syntax ---===//
+
+// expected-error @+1 {{'bnshh' is no dimension order: expected a permutation of 'bnshd' (query, key, value, gate, output) or 'bnhqk' (bias)}}
+func.func private @f() attributes {a = #evoformer.order<bnshh>}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{expected a permutation of 'bnshd', got 'bnhqk'}}
+  evoformer.attention query(%q as bnhqk : memref<2x3x16x4x32xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  evoformer.attention query(%q : memref<2x3x16x4x32xf16>)
+      key(%q : memref<2x3x16x4x32xf16>)
+      value(%q : memref<2x3x16x4x32xf16>)
+      // expected-error @+1 {{expected a permutation of 'bnhqk', got 'hij'}}
+      bias(%q as hij : memref<2x3x16x4x32xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{expected 'key'}}
+  evoformer.attention query(%q : memref<2x3x16x4x32xf16>) value(%q : memref<2x3x16x4x32xf16>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>) {
+  evoformer.attention query(%q : memref<2x3x16x4x32xf16>)
+      key(%q : memref<2x3x16x4x32xf16>)
+      value(%q : memref<2x3x16x4x32xf16>)
+  // expected-error @+1 {{expected 'outs'}}
+  return
+}

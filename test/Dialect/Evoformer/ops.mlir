@@ -1,0 +1,105 @@
+// RUN: evoformer-opt %s | evoformer-opt | FileCheck %s
+// RUN: evoformer-opt %s --mlir-print-op-generic | evoformer-opt | FileCheck %s
+
+// CHECK-LABEL: func @triangle
+// CHECK:         %[[OUT:.*]] = evoformer.attention
+// CHECK-NEXT:      query(%{{.*}} : tensor<1x6x64x4x32xbf16>)
+// CHECK-NEXT:      key(%{{.*}} : tensor<1x6x64x4x32xbf16>)
+// CHECK-NEXT:      value(%{{.*}} : tensor<1x6x64x4x32xbf16>)
+// CHECK-NEXT:      bias(%{{.*}} : tensor<1x6x1x1x64xi1>)
+// CHECK-NEXT:      bias(%{{.*}} : tensor<1x1x4x64x64xbf16>)
+// CHECK-NEXT:      outs(%{{.*}} : tensor<1x6x64x4x32xbf16>)
+// CHECK-NEXT:    return %[[OUT]] : tensor<1x6x64x4x32xbf16>
+func.func @triangle(%q: tensor<1x6x64x4x32xbf16>, %k: tensor<1x6x64x4x32xbf16>,
+                    %v: tensor<1x6x64x4x32xbf16>,
+                    %mask: tensor<1x6x1x1x64xi1>,
+                    %pair: tensor<1x1x4x64x64xbf16>) -> tensor<1x6x64x4x32xbf16> {
+  %empty = tensor.empty() : tensor<1x6x64x4x32xbf16>
+  %0 = evoformer.attention
+      query(%q : tensor<1x6x64x4x32xbf16>)
+      key(%k : tensor<1x6x64x4x32xbf16>)
+      value(%v : tensor<1x6x64x4x32xbf16>)
+      bias(%mask : tensor<1x6x1x1x64xi1>)
+      bias(%pair : tensor<1x1x4x64x64xbf16>)
+      outs(%empty : tensor<1x6x64x4x32xbf16>)
+  return %0 : tensor<1x6x64x4x32xbf16>
+}
+
+// Every clause, every kind of order, results with their names.
+// CHECK-LABEL: func @everything
+// CHECK:         %[[OUT:out.*]], %[[LSE:lse.*]], %[[STATS:stats.*]] = evoformer.attention
+// CHECK-NEXT:      query(%{{.*}} as bnhsd : tensor<2x3x5x16x24xf16>)
+// CHECK-NEXT:      key(%{{.*}} as dshnb : tensor<24x32x5x3x2xf16>)
+// CHECK-NEXT:      value(%{{.*}} : tensor<2x3x32x5x40xf16>)
+// CHECK-NEXT:      bias(%{{.*}} : tensor<1x1x1x1x1xf32>)
+// CHECK-NEXT:      bias(%{{.*}} as kqhnb : tensor<32x16x5x3x2xf16>)
+// CHECK-NEXT:      gate(%{{.*}} as nbshd : tensor<3x2x16x5x40xf32>)
+// CHECK-NEXT:      outs(%{{.*}} as bnhsd : tensor<2x3x5x16x40xf32>)
+// CHECK-NEXT:      lse(%{{.*}} : tensor<2x3x5x16xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : tensor<2x3x5x16xf32>)
+// CHECK-NEXT:      scale(-2.500000e-01) {note = "kept"}
+// CHECK-NEXT:    return %[[OUT]], %[[LSE]], %[[STATS]]
+func.func @everything(%q: tensor<2x3x5x16x24xf16>, %k: tensor<24x32x5x3x2xf16>,
+                      %v: tensor<2x3x32x5x40xf16>, %b0: tensor<1x1x1x1x1xf32>,
+                      %b1: tensor<32x16x5x3x2xf16>, %g: tensor<3x2x16x5x40xf32>,
+                      %o: tensor<2x3x5x16x40xf32>, %l: tensor<2x3x5x16xf32>,
+                      %s: tensor<2x3x5x16xf32>)
+    -> (tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x3x5x16xf32>) {
+  %0:3 = evoformer.attention
+      query(%q as bnhsd : tensor<2x3x5x16x24xf16>)
+      key(%k as dshnb : tensor<24x32x5x3x2xf16>)
+      value(%v as bnshd : tensor<2x3x32x5x40xf16>)
+      bias(%b0 : tensor<1x1x1x1x1xf32>)
+      bias(%b1 as kqhnb : tensor<32x16x5x3x2xf16>)
+      gate(%g as nbshd : tensor<3x2x16x5x40xf32>)
+      outs(%o as bnhsd : tensor<2x3x5x16x40xf32>)
+      lse(%l : tensor<2x3x5x16xf32>)
+      stats(%s : tensor<2x3x5x16xf32>)
+      scale(-0.25) {note = "kept"}
+  return %0#0, %0#1, %0#2
+      : tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x3x5x16xf32>
+}
+
+// Strided and dynamic memrefs have no results; stats may come without lse.
+// CHECK-LABEL: func @buffers
+// CHECK:         evoformer.attention
+// CHECK:           bias(%{{.*}} : memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>)
+// CHECK:           outs(%{{.*}} : memref<?x?x?x4x16xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : memref<?x?x4x?xf32>)
+// CHECK-NEXT:    return
+func.func @buffers(%q: memref<?x?x4x?x32xf32, strided<[?, 0, ?, ?, ?]>>,
+                   %k: memref<?x?x?x4x32xf32>, %v: memref<?x?x?x4x16xf32>,
+                   %b: memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>,
+                   %o: memref<?x?x?x4x16xf32>, %s: memref<?x?x4x?xf32>) {
+  evoformer.attention
+      query(%q as bnhsd : memref<?x?x4x?x32xf32, strided<[?, 0, ?, ?, ?]>>)
+      key(%k : memref<?x?x?x4x32xf32>)
+      value(%v : memref<?x?x?x4x16xf32>)
+      bias(%b : memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>)
+      outs(%o : memref<?x?x?x4x16xf32>)
+      stats(%s : memref<?x?x4x?xf32>)
+  return
+}
+
+// The limits: empty sizes, D = 1 with any stride, Dv = 256, scale 0.
+// CHECK-LABEL: func @limits
+// CHECK:         evoformer.attention
+// CHECK:           scale(0.000000e+00)
+func.func @limits(%q: memref<0x0x0x0x1xf32, strided<[4, 4, 4, 4, 2]>>,
+                  %k: memref<0x0x0x0x1xf32>, %v: memref<0x0x0x0x256xf32>,
+                  %o: memref<0x0x0x0x256xf32>) {
+  evoformer.attention
+      query(%q : memref<0x0x0x0x1xf32, strided<[4, 4, 4, 4, 2]>>)
+      key(%k : memref<0x0x0x0x1xf32>)
+      value(%v : memref<0x0x0x0x256xf32>)
+      outs(%o : memref<0x0x0x0x256xf32>)
+      scale(0.0)
+  return
+}
+
+// CHECK-LABEL: func @orders
+// CHECK-SAME:    #evoformer.order<bnhsd>
+// CHECK-SAME:    #evoformer.order<kqhnb>
+func.func @orders() attributes {a = #evoformer.order<bnhsd>, b = #evoformer.order<"kqhnb">} {
+  return
+}
