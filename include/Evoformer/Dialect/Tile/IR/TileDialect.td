@@ -1,4 +1,4 @@
-//===- TileDialect.td - The evo_tile dialect -------------------*- tablegen -*-===//
+//===- TileDialect.td - The evo_tile dialect ---------------*- tablegen -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
