@@ -1,4 +1,4 @@
-//===- LayoutInterface.td - What an encoding must tell ------*- tablegen -*-===//
+//===- LayoutInterface.td - What an encoding must tell -----*- tablegen -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
