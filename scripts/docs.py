@@ -72,13 +72,74 @@ def reference(options):
             for name, text in documents.items()}
 
 
+# The levels of docs/lowering.md: name, the step that made it, what to see.
+LEVELS = (
+    ("graph", None,
+     "What a user writes: values, no memory, no target."),
+    ("buffers", "one-shot-bufferize",
+     "The destination has become memory; every operand is a strided memref. A "
+     "transpose of an operand has become strides and moves no data."),
+    ("tiles", "convert-evoformer-to-tile",
+     "Attention is gone. A kernel handles one work item; the host function "
+     "computes the sizes, holds the intermediates and launches. The tiles are "
+     "tensors, their arithmetic is `arith` and `math`, the loop over keys is "
+     "`scf`."),
+    ("fragments", "evo-tile-assign-layouts",
+     "Each type says which element lies in which lane and register. They start "
+     "from the matrix instruction of the target; where two do not fit there is "
+     "an `evo_tile.convert_layout`."),
+    ("staged", "evo-tile-promote-to-lds",
+     "What several subgroups read goes through workgroup memory, copied by all "
+     "of them together."),
+    ("pipelined", "evo-tile-software-pipeline",
+     "Copies run ahead of the arithmetic that needs them: a prologue, and a "
+     "loop that waits only for what it uses next."),
+    ("lanes", "convert-tile-to-gpu",
+     "The program of one lane: a fragment is a vector, a matrix product is the "
+     "target's instruction, a reduction over lanes is a few exchanges."),
+    ("machine", "convert-gpu-lanes-to-llvm",
+     "The LLVM dialect, ready for LLVM's backend. Only the beginning is shown."),
+)
+TOUR_TARGET = "gfx942"
+LINES_SHOWN = 160
+
+
+def tour(options):
+    """docs/lowering.md: the tour's test file after each step."""
+    test = os.path.join("test", "Pipelines", "tour.mlir")
+    if not os.path.exists(os.path.join(ROOT, test)):
+        return {}
+    parts = [NOTE, "# The lowering, step by step\n",
+             f"The program of `{test}`, compiled for {TOUR_TARGET}, after each step. "
+             f"To see a level yourself:\n",
+             "```sh\nbuild/bin/evoformer-opt "
+             f"{test} --pass-pipeline='builtin.module(evoformer-lower{{"
+             f"target={TOUR_TARGET} stop-after=tiles}})'\n```\n"]
+    for level, step, prose in LEVELS:
+        command = [os.path.join(options.build, "bin", "evoformer-opt"),
+                   os.path.join(ROOT, test)]
+        if step:
+            command.append("--pass-pipeline=builtin.module(evoformer-lower{"
+                           f"target={TOUR_TARGET} stop-after={level}}})")
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"docs: {' '.join(command)}\n{run.stderr}")
+        lines = run.stdout.strip().splitlines()
+        if len(lines) > LINES_SHOWN:
+            lines = lines[:LINES_SHOWN] + [f"// … {len(lines) - LINES_SHOWN} more lines"]
+        made_by = f", by `{step}`" if step else ""
+        parts.append(f"## {level}{made_by}\n\n{prose}\n\n```mlir\n" +
+                     "\n".join(lines) + "\n```\n")
+    return {os.path.join("docs", "lowering.md"): tidy("\n".join(parts))}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--llvm", default="/usr/lib/llvm-22")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    documents = reference(options)
+    documents = {**reference(options), **tour(options)}
     stale = []
     for path, text in documents.items():
         target = os.path.join(ROOT, path)

@@ -4,7 +4,8 @@ dev_help() {
   cat <<'HELP'
 usage: ./dev COMMAND
 
-  build [--sanitize | --static] [TARGET...]   set up what is missing and build
+  build [--sanitize] [TARGET...]
+                    set up what is missing and build
   test [--sanitize] [--full] [PATH | lit option]...
                     build, run the tests (all, or those under PATH)
   demo              lower the examples, report on each kernel, run them here
@@ -21,7 +22,7 @@ usage: ./dev COMMAND
 HELP
 }
 
-# Takes --sanitize or --static off the arguments: sets preset and rest.
+# Takes --sanitize off the arguments: sets preset and rest.
 take_preset() {
   preset=release
   rest=()
@@ -29,7 +30,6 @@ take_preset() {
   for argument in "$@"; do
     case "$argument" in
     --sanitize) preset=sanitize ;;
-    --static) preset=static ;;
     *) rest+=("$argument") ;;
     esac
   done
@@ -101,5 +101,5 @@ dev_bench() {
 }
 
 dev_clean() {
-  rm -rf build build-sanitize build-static .venv
+  rm -rf build build-sanitize .venv
 }
