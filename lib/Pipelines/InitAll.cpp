@@ -4,6 +4,7 @@
 
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
@@ -11,4 +12,4 @@ void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
   registry.insert<tile::TileDialect>();
 }
 
-void mlir::evoformer::registerAllPasses() {}
+void mlir::evoformer::registerAllPasses() { tile::registerEvoTilePasses(); }

@@ -7,10 +7,8 @@
 
 #include "Evoformer/Dialect/Tile/IR/LaneMap.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <map>
+#include "llvm/ADT/bit.h"
 
 using namespace mlir::evoformer::tile;
 using llvm::ArrayRef;
@@ -143,50 +141,101 @@ bool LaneMap::operator==(const LaneMap &other) const {
   return true;
 }
 
+std::optional<std::vector<std::pair<int, int>>>
+LaneMap::findSources(const LaneMap &src, const LaneMap &dst,
+                     ArrayRef<int64_t> shape) {
+  int64_t lanes = src.getNumLanes();
+  if (lanes != dst.getNumLanes())
+    return std::nullopt;
+  // Subgroups must split the tile alike; then one stands for all.
+  int64_t subgroups = std::max(src.getNumSubgroups(), dst.getNumSubgroups());
+  for (int64_t s = 0; s < subgroups; ++s)
+    if (src.subgroupOffset(s) != dst.subgroupOffset(s))
+      return std::nullopt;
+
+  SmallVector<int64_t> box = src.getBox();
+  for (auto [extent, other] : llvm::zip(box, dst.getBox()))
+    extent = std::max(extent, other);
+  auto flatten = [&](ArrayRef<int64_t> index) {
+    int64_t flat = 0;
+    for (auto [i, extent] : llvm::zip(index, box))
+      flat = flat * extent + i;
+    return flat;
+  };
+  auto positions = [&](const LaneMap &map) {
+    SmallVector<SmallVector<int64_t>> registers, laneOffsets;
+    for (int64_t r = 0, e = map.getNumRegisters(); r < e; ++r)
+      registers.push_back(map.registerOffset(r));
+    for (int64_t l = 0; l < lanes; ++l)
+      laneOffsets.push_back(map.laneOffset(l));
+    return std::pair(registers, laneOffsets);
+  };
+  auto sum = [](ArrayRef<int64_t> x, ArrayRef<int64_t> y) {
+    SmallVector<int64_t> result(x);
+    for (auto [a, b] : llvm::zip(result, y))
+      a += b;
+    return result;
+  };
+
+  int64_t total = 1;
+  for (int64_t extent : box)
+    total *= extent;
+  std::vector<SmallVector<std::pair<int, int>, 2>> holders(total);
+  auto [srcRegisters, srcLanes] = positions(src);
+  for (auto [l, lane] : llvm::enumerate(srcLanes))
+    for (auto [r, reg] : llvm::enumerate(srcRegisters))
+      holders[flatten(sum(lane, reg))].emplace_back(l, r);
+
+  std::vector<std::pair<int, int>> sources;
+  auto [dstRegisters, dstLanes] = positions(dst);
+  for (ArrayRef<int64_t> reg : dstRegisters)
+    for (auto [l, lane] : llvm::enumerate(dstLanes)) {
+      SmallVector<int64_t> index = sum(lane, reg);
+      std::pair<int, int> best(-1, -1);
+      int bestBits = 64;
+      for (auto [heldLane, heldReg] : holders[flatten(index)]) {
+        int bits = llvm::popcount(static_cast<unsigned>(heldLane ^ (int)l));
+        if (bits < bestBits) {
+          best = {heldLane, heldReg};
+          bestBits = bits;
+        }
+      }
+      bool inside = true;
+      for (auto [i, size] : llvm::zip(index, shape))
+        inside &= i < size;
+      if (best.first < 0 && inside)
+        return std::nullopt;
+      sources.push_back(best);
+    }
+  return sources;
+}
+
 LayoutRelation LaneMap::relate(const LaneMap &src, const LaneMap &dst,
-                               ArrayRef<int64_t> shape) {
+                               ArrayRef<int64_t> shape, int64_t *laneMask) {
   if (src == dst)
     return LayoutRelation::Same;
-  if (src.getNumLanes() != dst.getNumLanes())
+  auto sources = findSources(src, dst, shape);
+  if (!sources)
     return LayoutRelation::Shared;
-  int64_t lanes = src.getNumLanes();
-  int64_t subgroups = std::max(src.getNumSubgroups(), dst.getNumSubgroups());
+  int64_t mask = 0;
   bool rename = true;
-  for (int64_t s = 0; s < subgroups; ++s) {
-    // Which (lane, register) of this subgroup hold an element in `src`.
-    std::map<SmallVector<int64_t>, SmallVector<std::pair<int64_t, int64_t>>>
-        holders;
-    for (int64_t l = 0; l < lanes; ++l)
-      for (int64_t r = 0, e = src.getNumRegisters(); r < e; ++r)
-        holders[src.at(s, l, r)].emplace_back(l, r);
-    for (int64_t r = 0, e = dst.getNumRegisters(); r < e; ++r) {
-      // The source register must be the same for every lane to be a renaming.
-      SmallVector<int64_t> common;
-      for (int64_t l = 0; l < lanes; ++l) {
-        SmallVector<int64_t> index = dst.at(s, l, r);
-        bool outside = false;
-        for (auto [i, size] : llvm::zip(index, shape))
-          outside |= i >= size;
-        auto it = holders.find(index);
-        if (it == holders.end()) {
-          if (outside)
-            continue;
-          return LayoutRelation::Shared;
-        }
-        SmallVector<int64_t> here;
-        for (auto [lane, reg] : it->second)
-          if (lane == l)
-            here.push_back(reg);
-        if (l == 0)
-          common = here;
-        else
-          llvm::erase_if(common,
-                         [&](int64_t x) { return !llvm::is_contained(here, x); });
-      }
-      rename &= !common.empty();
+  int64_t lanes = dst.getNumLanes();
+  for (int64_t r = 0, e = dst.getNumRegisters(); r < e; ++r) {
+    int common = -1;
+    for (int64_t l = 0; l < lanes; ++l) {
+      auto [lane, reg] = (*sources)[r * lanes + l];
+      if (lane < 0)
+        continue;
+      mask |= lane ^ l;
+      // A renaming takes the same register in every lane.
+      rename &= common < 0 || common == reg;
+      common = reg;
     }
   }
-  return rename ? LayoutRelation::RegisterRename : LayoutRelation::LaneExchange;
+  if (laneMask)
+    *laneMask = mask;
+  return rename && mask == 0 ? LayoutRelation::RegisterRename
+                             : LayoutRelation::LaneExchange;
 }
 
 void LaneMap::print(llvm::raw_ostream &os) const {

@@ -217,9 +217,9 @@ FailureOr<LaneMap> FragAttr::getLaneMap(ArrayRef<int64_t> shape,
                                         EmitError emitError) const {
   int64_t rank = shape.size();
   if (getDims()[0] >= rank || getDims()[1] >= rank)
-    return report(emitError) << "'dims' names dimension "
-                             << std::max(getDims()[0], getDims()[1])
-                             << " of a tile of rank " << rank;
+    return report(emitError)
+           << "'dims' names dimension " << std::max(getDims()[0], getDims()[1])
+           << " of a tile of rank " << rank;
   LaneMap map(rank);
 
   // Atoms per subgroup and the extent of one subgroup, per dimension.
@@ -230,9 +230,9 @@ FailureOr<LaneMap> FragAttr::getLaneMap(ArrayRef<int64_t> shape,
   ArrayRef<int64_t> subgroups = getSubgroups().asArrayRef();
   for (size_t i = 0; i < subgroups.size(); i += 2) {
     if (subgroups[i + 1] >= rank)
-      return report(emitError) << "'subgroups' names dimension "
-                               << subgroups[i + 1] << " of a tile of rank "
-                               << rank;
+      return report(emitError)
+             << "'subgroups' names dimension " << subgroups[i + 1]
+             << " of a tile of rank " << rank;
     if (subgroups[i + 1] >= 0)
       subgroupCount[subgroups[i + 1]] *= subgroups[i];
   }

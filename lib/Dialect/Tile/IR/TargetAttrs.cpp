@@ -20,7 +20,9 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 //===----------------------------------------------------------------------===//
 
 LaneMapAttr MatrixInstrAttr::getMap(OperandRole role) const {
-  return role == OperandRole::A ? getA() : role == OperandRole::B ? getB() : getC();
+  return role == OperandRole::A   ? getA()
+         : role == OperandRole::B ? getB()
+                                  : getC();
 }
 
 Type MatrixInstrAttr::getElementType(OperandRole role) const {
@@ -73,8 +75,8 @@ static LogicalResult verifyOperand(EmitError emitError, StringRef name,
       held.insert({index[0], index[1]});
     }
   if ((int64_t)held.size() != rows * columns)
-    return fail() << "the map holds " << held.size() << " of "
-                  << rows * columns << " elements";
+    return fail() << "the map holds " << held.size() << " of " << rows * columns
+                  << " elements";
   int64_t bits = 0;
   for (Attribute reg : regs) {
     auto type = dyn_cast<TypeAttr>(reg);
@@ -89,18 +91,20 @@ static LogicalResult verifyOperand(EmitError emitError, StringRef name,
   return success();
 }
 
-LogicalResult MatrixInstrAttr::verify(
-    EmitError emitError, StringRef name, int64_t m, int64_t n, int64_t k,
-    Type aType, Type bType, Type cType, LaneMapAttr a, LaneMapAttr b,
-    LaneMapAttr c, StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
-    ArrayAttr cRegs, ArrayAttr immediates, int64_t passes) {
+LogicalResult
+MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
+                        int64_t n, int64_t k, Type aType, Type bType,
+                        Type cType, LaneMapAttr a, LaneMapAttr b, LaneMapAttr c,
+                        StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
+                        ArrayAttr cRegs, ArrayAttr immediates, int64_t passes) {
   if (m < 1 || n < 1 || k < 1 || passes < 1)
     return emitError() << "matrix instruction '" << name
                        << "': m, n, k and passes must be positive";
   if (!intrinsic.starts_with("llvm."))
-    return emitError() << "matrix instruction '" << name
-                       << "': the intrinsic's name must start with 'llvm.', got '"
-                       << intrinsic << "'";
+    return emitError()
+           << "matrix instruction '" << name
+           << "': the intrinsic's name must start with 'llvm.', got '"
+           << intrinsic << "'";
   for (Attribute immediate : immediates)
     if (!isa<IntegerAttr>(immediate))
       return emitError() << "matrix instruction '" << name

@@ -77,6 +77,7 @@ RankedTensorType mlir::evoformer::tile::withLayout(RankedTensorType type,
 }
 
 bool mlir::evoformer::tile::isWorkgroupMemory(MemRefType type) {
-  auto space = dyn_cast_if_present<gpu::AddressSpaceAttr>(type.getMemorySpace());
+  auto space =
+      dyn_cast_if_present<gpu::AddressSpaceAttr>(type.getMemorySpace());
   return space && space.getValue() == gpu::AddressSpace::Workgroup;
 }

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace mlir::evoformer::tile {
 
@@ -35,7 +37,7 @@ struct LayoutAxis {
 enum class LayoutRelation {
   Same,           ///< every register already holds what is wanted
   RegisterRename, ///< the lane has all it needs, in other registers
-  LaneExchange,   ///< within the subgroup: lanes that differ by xor masks
+  LaneExchange,   ///< within the subgroup, from other lanes
   Shared          ///< through LDS
 };
 
@@ -91,9 +93,19 @@ public:
   /// Axes of size 1 removed.
   LaneMap simplified() const;
 
-  /// How `dst` relates to `src` for a tile of this shape.
+  /// How `dst` relates to `src` for a tile of this shape. For an exchange,
+  /// `laneMask` (if given) is set to the union of (source lane xor lane).
   static LayoutRelation relate(const LaneMap &src, const LaneMap &dst,
-                               llvm::ArrayRef<int64_t> shape);
+                               llvm::ArrayRef<int64_t> shape,
+                               int64_t *laneMask = nullptr);
+
+  /// For every register and lane of `dst` ([register * lanes + lane]) where
+  /// `src` holds that element, as (lane, register), preferring the lane itself
+  /// and then few differing lane bits; (-1, -1) for padding that nobody holds.
+  /// Nothing if an element of the tile is not held within the subgroup.
+  static std::optional<std::vector<std::pair<int, int>>>
+  findSources(const LaneMap &src, const LaneMap &dst,
+              llvm::ArrayRef<int64_t> shape);
 
   /// Equal placement of every register (however the axes are cut).
   bool operator==(const LaneMap &other) const;

@@ -1,0 +1,260 @@
+//===- AssignLayouts.cpp - Tiles get their layouts --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayoutPropagation.h"
+
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static StringRef stringify(LayoutRelation relation) {
+  switch (relation) {
+  case LayoutRelation::Same:
+    return "same";
+  case LayoutRelation::RegisterRename:
+    return "register-rename";
+  case LayoutRelation::LaneExchange:
+    return "lane-exchange";
+  case LayoutRelation::Shared:
+    return "shared";
+  }
+  return "unknown";
+}
+
+/// Ops that can simply be made again in another layout.
+static bool isRemade(Operation *op) {
+  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
+                isa<tensor::SplatOp, IotaOp, LoadOp>(op));
+}
+
+namespace {
+/// Rewrites one kernel once all layouts are known.
+class LayoutRewriter {
+public:
+  LayoutRewriter(KernelOp kernel, const LayoutPropagation &layouts)
+      : kernel(kernel), layouts(layouts) {}
+
+  LogicalResult run(const llvm::MapVector<Operation *, MmaLayouts> &mmas);
+
+private:
+  /// `value` in the layout that a use wants.
+  Value inLayout(Value value, Attribute wanted, Operation *user);
+  void want(OpOperand &use, Attribute layout) {
+    use.set(inLayout(use.get(), layout, use.getOwner()));
+  }
+  void setType(Value value, Attribute layout) {
+    value.setType(withLayout(cast<RankedTensorType>(value.getType()), layout));
+  }
+
+  KernelOp kernel;
+  const LayoutPropagation &layouts;
+  DenseMap<std::pair<Value, Attribute>, Value> made;
+};
+} // namespace
+
+/// A constant's value must carry the layout of its result.
+static void syncConstant(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (!constant)
+    return;
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (elements)
+    constant.setValueAttr(
+        elements.reshape(cast<ShapedType>(constant.getType())));
+}
+
+Value LayoutRewriter::inLayout(Value value, Attribute wanted, Operation *user) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getEncoding() == wanted)
+    return value;
+  Value &known = made[{value, wanted}];
+  if (known)
+    return known;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Operation *def = value.getDefiningOp();
+  if (isRemade(def)) {
+    Operation *clone = builder.clone(*def);
+    setType(clone->getResult(0), wanted);
+    syncConstant(clone);
+    return known = clone->getResult(0);
+  }
+  auto convert = ConvertLayoutOp::create(builder, value.getLoc(),
+                                         withLayout(type, wanted), value);
+  FailureOr<LaneMap> from = getLaneMap(type);
+  FailureOr<LaneMap> to = getLaneMap(cast<RankedTensorType>(convert.getType()));
+  if (succeeded(from) && succeeded(to))
+    remark::passed(user->getLoc(), remark::RemarkOpts::name("convert-layout")
+                                       .category("evo-tile-assign-layouts"))
+        << remark::metric("relation", stringify(LaneMap::relate(
+                                          *from, *to, type.getShape())));
+  return known = convert;
+}
+
+LogicalResult
+LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
+  // Types first, everywhere; then uses that want another layout.
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) { ops.push_back(op); });
+  auto assign = [&](Value value) {
+    if (isa<RankedTensorType>(value.getType()))
+      setType(value, layouts.lookup(value));
+  };
+  for (Operation *op : ops) {
+    for (Value result : op->getResults())
+      assign(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          assign(argument);
+    syncConstant(op);
+  }
+  auto encoding = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getEncoding();
+  };
+  for (Operation *op : ops) {
+    auto wantTile = [&](OpOperand &use, Attribute layout) {
+      if (isa<RankedTensorType>(use.get().getType()))
+        want(use, layout);
+    };
+    if (auto mma = dyn_cast<MmaOp>(op)) {
+      const MmaLayouts &wanted = mmas.find(op)->second;
+      want(mma.getAMutable(), wanted.a);
+      want(mma.getBMutable(), wanted.b);
+      want(mma.getCMutable(), wanted.c);
+    } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      // The result may have been tied to another layout than the source's.
+      auto source = cast<RankedTensorType>(reduce.getSource().getType());
+      Attribute natural = SliceAttr::get(op->getContext(), reduce.getDim(),
+                                         source.getDimSize(reduce.getDim()),
+                                         source.getEncoding());
+      Attribute assigned = encoding(reduce.getResult());
+      if (assigned != natural) {
+        setType(reduce.getResult(), natural);
+        OpBuilder builder(op->getContext());
+        builder.setInsertionPointAfter(op);
+        auto type = cast<RankedTensorType>(reduce.getResult().getType());
+        auto convert = ConvertLayoutOp::create(builder, op->getLoc(),
+                                               withLayout(type, assigned),
+                                               reduce.getResult());
+        reduce.getResult().replaceAllUsesExcept(convert, convert);
+      }
+    } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      auto result = cast<RankedTensorType>(broadcast.getType());
+      want(broadcast.getSourceMutable(),
+           SliceAttr::get(op->getContext(), broadcast.getDim(),
+                          result.getDimSize(broadcast.getDim()),
+                          result.getEncoding()));
+    } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      SmallVector<int64_t> inverse(transpose.getPermutation().size());
+      for (auto [i, d] : llvm::enumerate(transpose.getPermutation()))
+        inverse[d] = i;
+      auto result = cast<RankedTensorType>(transpose.getType());
+      want(transpose.getSourceMutable(),
+           permuteLayout(result.getEncoding(), result.getShape(), inverse));
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [init, result] :
+           llvm::zip(loop.getInitArgsMutable(), loop.getResults()))
+        if (isa<RankedTensorType>(result.getType()))
+          wantTile(init, encoding(result));
+    } else if (isa<scf::YieldOp>(op)) {
+      for (auto [use, result] :
+           llvm::zip(op->getOpOperands(), op->getParentOp()->getResults()))
+        if (isa<RankedTensorType>(result.getType()))
+          wantTile(use, encoding(result));
+    } else if (OpTrait::hasElementwiseMappableTraits(op) &&
+               op->getNumResults() == 1 &&
+               isa<RankedTensorType>(op->getResult(0).getType())) {
+      for (OpOperand &use : op->getOpOperands())
+        wantTile(use, encoding(op->getResult(0)));
+    }
+  }
+  // Remade ops may have left their originals without a use.
+  for (Operation *op : llvm::reverse(ops))
+    if (op != kernel && isOpTriviallyDead(op))
+      op->erase();
+  return success();
+}
+
+namespace {
+struct AssignLayoutsPass
+    : mlir::evoformer::tile::impl::AssignLayoutsBase<AssignLayoutsPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](KernelOp kernel) {
+      return failed(assign(kernel)) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  LogicalResult assign(KernelOp kernel) {
+    if (!kernel.getTarget() || !kernel.getSchedule())
+      return kernel.emitOpError(
+          "needs a target and a schedule before layouts can be assigned");
+    TargetAttr target = *kernel.getTarget();
+    ScheduleAttr schedule = *kernel.getSchedule();
+    if (target.isCPU())
+      return success();
+
+    SmallVector<Value> tiles;
+    auto collect = [&](Value value) {
+      if (isa<RankedTensorType>(value.getType()))
+        tiles.push_back(value);
+    };
+    kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      llvm::for_each(op->getResults(), collect);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          llvm::for_each(block.getArguments(), collect);
+    });
+    for (Value tile : tiles)
+      if (cast<RankedTensorType>(tile.getType()).getEncoding())
+        return emitError(tile.getLoc(), "expected tiles without layouts, got ")
+               << tile.getType();
+
+    auto mmas = chooseMmaLayouts(kernel);
+    if (failed(mmas))
+      return failure();
+    LayoutPropagation layouts(kernel);
+    for (auto &[op, wanted] : *mmas) {
+      layouts.seed(cast<MmaOp>(op).getResult(), wanted.c);
+      layouts.seed(cast<MmaOp>(op).getC(), wanted.c);
+    }
+    for (auto &[op, wanted] : *mmas) {
+      layouts.seed(cast<MmaOp>(op).getA(), wanted.a);
+      layouts.seed(cast<MmaOp>(op).getB(), wanted.b);
+    }
+    // What no product reaches: the largest tile of what is left decides.
+    for (;;) {
+      Value largest;
+      auto size = [](Value v) {
+        return cast<RankedTensorType>(v.getType()).getNumElements();
+      };
+      for (Value tile : tiles)
+        if (!layouts.lookup(tile) && (!largest || size(tile) > size(largest)))
+          largest = tile;
+      if (!largest)
+        break;
+      auto type = cast<RankedTensorType>(largest.getType());
+      Attribute layout = getDefaultLayout(type, target, schedule);
+      if (!layout)
+        return emitError(largest.getLoc(), "tiles of rank 0 have no layout");
+      layouts.seed(largest, layout);
+    }
+    return LayoutRewriter(kernel, layouts).run(*mmas);
+  }
+};
+} // namespace

@@ -1,0 +1,56 @@
+//===- MmaLayouts.h - Instructions and orientations -------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_MMALAYOUTS_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_MMALAYOUTS_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// The layouts of one product: of its operands and its result.
+struct MmaLayouts {
+  FragAttr a, b, c;
+};
+
+/// A product in a kernel whose matrix instruction is chosen: `swapped` computes
+/// the transposed product, its operands exchanged.
+struct MmaChoice {
+  MmaOp op;
+  MatrixInstrAttr instr;
+  bool swapped = false;
+};
+
+/// For an operand of a product: the earlier product whose result it carries
+/// (through elementwise work and transposes), if any, and which dimension of
+/// that result each of its dimensions is.
+struct CarriedResult {
+  MmaOp producer;
+  SmallVector<int64_t> dims;
+};
+std::optional<CarriedResult> findCarriedResult(Value operand);
+
+/// The order (of `FragAttr`) under which the registers along `dim` of an
+/// operand are consecutive, lanes taking what remains. `atoms` is the number
+/// of atoms of one subgroup along it; `column` says which of the operand's two
+/// dimensions it is.
+SmallVector<int64_t> getContiguousOrder(MatrixInstrAttr instr, OperandRole role,
+                                        bool column, int64_t atoms);
+
+/// Layouts for one choice; `known` holds those of the products before it.
+FailureOr<MmaLayouts>
+getMmaLayouts(const MmaChoice &choice, ScheduleAttr schedule,
+              const llvm::MapVector<Operation *, MmaLayouts> &known);
+
+/// The cheapest instruction of the target for all of a kernel's products, and
+/// orientations so that chained products need the least exchange.
+FailureOr<llvm::MapVector<Operation *, MmaLayouts>>
+chooseMmaLayouts(KernelOp kernel);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_MMALAYOUTS_H
