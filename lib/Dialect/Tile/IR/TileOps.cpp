@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
@@ -69,7 +70,17 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memory,
   return verifyLayout(op, tile);
 }
 
+static LogicalResult verifyAlignment(Operation *op,
+                                     std::optional<uint64_t> alignment) {
+  if (alignment && !llvm::isPowerOf2_64(*alignment))
+    return op->emitOpError("'alignment' must be a power of two, got ")
+           << static_cast<int64_t>(*alignment);
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
+  if (failed(verifyAlignment(*this, getAlignment())))
+    return failure();
   if (auto padding = getPaddingAttr();
       padding && padding.getType() != getTileType().getElementType())
     return emitOpError("padding of type ")
@@ -80,11 +91,15 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
+  if (failed(verifyAlignment(*this, getAlignment())))
+    return failure();
   return verifyAccess(*this, getDestType(), getTileType(), getIndices().size(),
                       getInBounds().size());
 }
 
 LogicalResult AsyncCopyOp::verify() {
+  if (failed(verifyAlignment(*this, getAlignment())))
+    return failure();
   auto source = cast<MemRefType>(getSource().getType());
   auto dest = cast<MemRefType>(getDest().getType());
   if (isWorkgroupMemory(source) || !isWorkgroupMemory(dest))

@@ -111,6 +111,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     | `permlane_x16` | unit | lane exchange between half waves of 16 without LDS |
     | `native_bf16_convert` | unit | hardware f32 to bf16 rounding |
     | `packed_f32` | unit | two f32 operations an instruction |
+    | `unaligned_access` | unit | wide global accesses need only the element's alignment |
+    | `lds_barrier` | unit | a barrier that waits for LDS but not for global memory |
+    | `uniform` | string | intrinsic that makes an i32 known to be uniform over a subgroup |
     | `max_lds_static` | i64 | LDS bytes a kernel may declare statically |
 
     The CPU is a target with subgroups of one lane and no matrix instruction.

@@ -109,14 +109,20 @@ def Tile_LoadOp : Tile_Op<"load"> {
   let description = [{
     The tile's element [a, b, ..] is source[indices + (a, b, ..)]. A dimension
     that `in_bounds` does not promise is checked against the source's own size:
-    outside, elements read as `padding`; without `padding`, as the nearest
-    valid element of that dimension (clamp to edge; the source then must not be
-    empty).
+    outside, elements read as `padding`; without `padding`, as some element of
+    the source that is in bounds (the source then must not be empty).
+
+    `alignment`, in bytes, promises that an element whose index along the
+    source's contiguous dimension is a multiple of alignment / element size has
+    an address that is a multiple of `alignment`, that the tile starts at such
+    an index, and that the size of that dimension is a multiple of it, too.
+    Without it only the element's own alignment is assumed.
   }];
   let arguments = (ins Arg<AnyMemRef, "memory", [MemRead]>:$source,
     Variadic<Index>:$indices,
     DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
-    OptionalAttr<TypedAttrInterface>:$padding);
+    OptionalAttr<TypedAttrInterface>:$padding,
+    OptionalAttr<I64Attr>:$alignment);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $source `[` $indices `]` (`padding` $padding^)? attr-dict
@@ -137,11 +143,12 @@ def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "writes a tile to memory";
   let description = [{
     Elements outside the destination's sizes are not written; `in_bounds`
-    promises, per dimension, that there are none.
+    promises, per dimension, that there are none. `alignment` is as in `load`.
   }];
   let arguments = (ins Tile_Tile:$value,
     Arg<AnyMemRef, "memory", [MemWrite]>:$dest, Variadic<Index>:$indices,
-    DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds);
+    DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
+    OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $value `,` $dest `[` $indices `]` attr-dict `:` type($value) `,` type($dest)
   }];
@@ -173,8 +180,8 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
   let summary = "copies a tile from global memory to LDS without waiting";
   let description = [{
     Copies the tile of the shape and layout of `tile` (a type; its encoding, a
-    LaneMap, says which lane copies what) from source to dest. Bounds and
-    padding are as in `load`; the padding may be zero or absent. With
+    LaneMap, says which lane copies what) from source to dest. Bounds, padding
+    and alignment are as in `load`; the padding may be zero or absent. With
     `predicate` false nothing is copied. The data is there after an
     `async_wait` that covers the copy's group, followed by a `barrier`.
   }];
@@ -185,7 +192,8 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
     Optional<I1>:$predicate,
     TypeAttrOf<AnyRankedTensor>:$tile,
     DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
-    OptionalAttr<TypedAttrInterface>:$padding);
+    OptionalAttr<TypedAttrInterface>:$padding,
+    OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $source `[` $source_indices `]` `to` $dest `[` $dest_indices `]`
     (`if` $predicate^)? (`padding` $padding^)? `as` $tile attr-dict
