@@ -1,0 +1,103 @@
+//===- Attention.h - Reference attention in double precision ----*- C++ -*-===//
+//
+// The oracle of every test: attention as the documentation of
+// `evoformer.attention` defines it, in f64, and the same as a framework's eager
+// mode computes it, which sets the scale of acceptable errors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_REFERENCE_ATTENTION_H
+#define EVOFORMER_REFERENCE_ATTENTION_H
+
+#include "Evoformer/Reference/Numbers.h"
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mlir::evoformer::reference {
+
+/// A strided array of up to 5 dimensions in somebody else's memory. `data`
+/// points at the element of index 0; strides count elements and may be 0 or
+/// negative. The dimensions come in the default order, whatever the order in
+/// memory: (b, n, s, h, d) for sequences, (b, n, h, q, k) for biases,
+/// (b, n, h, q) for statistics.
+struct View {
+  const void *data = nullptr;
+  ElementType type = ElementType::F32;
+  std::array<int64_t, 5> strides = {};
+
+  double at(int64_t i0, int64_t i1, int64_t i2, int64_t i3,
+            int64_t i4 = 0) const {
+    return readElement(data, type,
+                       i0 * strides[0] + i1 * strides[1] + i2 * strides[2] +
+                           i3 * strides[3] + i4 * strides[4]);
+  }
+};
+
+/// A view of dense memory whose dimensions have the given sizes in the default
+/// order; `order` lists them outermost first ({0, 1, 3, 2, 4} is head-major for
+/// a sequence). Empty: the default order.
+View makeDenseView(const void *data, ElementType type,
+                   const std::vector<int64_t> &sizes,
+                   const std::vector<int> &order = {});
+
+/// A bias with its dimensions (b, n, h, q, k) that broadcast: those are read at
+/// index 0.
+struct Bias {
+  View view;
+  std::array<bool, 5> broadcast = {};
+};
+
+/// An attention: sizes, inputs, scale.
+struct AttentionProblem {
+  int64_t batch = 0;
+  int64_t rows = 0;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t heads = 0;
+  int64_t depth = 0;
+  int64_t valueDepth = 0;
+  View query;
+  View key;
+  View value;
+  std::vector<Bias> biases;
+  std::optional<View> gate;
+  double scale = 1;
+};
+
+/// Results, dense, in the default order: out [B,N,Sq,H,Dv], lse and stats
+/// [B,N,H,Sq], m0 [B,N,H].
+struct AttentionResult {
+  std::vector<double> out;
+  std::vector<double> lse;
+  std::vector<double> stats;
+  std::vector<double> m0;
+};
+
+/// A part of a problem: the indices [begin, begin + size) of one of the
+/// dimensions b, n, h or q. Large problems are checked by parts.
+enum class Dimension { Batch, Row, Head, Query };
+AttentionProblem slice(const AttentionProblem &problem, Dimension dimension,
+                       int64_t begin, int64_t size);
+
+/// The f64 result. Differences of logits are taken before they are rounded to
+/// the size of their biases, so that masks of -1e9 cost no accuracy. Works with
+/// `threads` threads, 0: one for each core.
+AttentionResult computeAttention(const AttentionProblem &problem,
+                                 unsigned threads = 0);
+
+/// The result of a framework's eager mode that computes in `type`: products
+/// accumulate in f32 and are rounded to `type`; then scale, biases and softmax,
+/// which works in f32 and is rounded to `type`; then the second product and the
+/// gate, each rounded to `type`. `out` is rounded to `outputType`. Biases are
+/// taken relative to m0, which makes this no worse than a framework's order of
+/// operations and the bound on others no looser. A row with no key left is NaN,
+/// as in frameworks. `stats` is relative to m0 as well.
+AttentionResult computeEagerAttention(const AttentionProblem &problem,
+                                      ElementType type, ElementType outputType,
+                                      unsigned threads = 0);
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_REFERENCE_ATTENTION_H

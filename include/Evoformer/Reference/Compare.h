@@ -1,0 +1,54 @@
+//===- Compare.h - Errors against the reference -----------------*- C++ -*-===//
+//
+// The acceptance rule of every numeric test.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_REFERENCE_COMPARE_H
+#define EVOFORMER_REFERENCE_COMPARE_H
+
+#include "Evoformer/Reference/Attention.h"
+#include <string>
+
+namespace mlir::evoformer::reference {
+
+/// What a comparison found. A row is one query of one head.
+struct Comparison {
+  int64_t rows = 0;
+  int64_t wrongRows = 0;
+  /// The largest relative error of a row (euclidean norms).
+  double maxError = 0;
+  /// The largest relative error of a row of eager mode.
+  double maxEagerError = 0;
+  /// The largest quotient of a row's error and what is allowed for it.
+  double worstRatio = 0;
+  /// The first wrong row in words; empty if there is none.
+  std::string firstWrong;
+
+  bool passed() const { return wrongRows == 0; }
+};
+
+/// Compares an output of the problem's sizes. Let e and g be the differences to
+/// the reference r of a row of the output and of eager mode; accepted is
+///
+///     |e| <= 2 |g| + |u|
+///
+/// with the elements of u one ulp of the output type at those of r; for an f32
+/// output |u| is 1e-6 |r|. Elements whose reference is NaN must be NaN,
+/// infinite ones (after rounding to the output type) equal; all others must be
+/// finite. A row of eager mode that is not finite allows nothing for g.
+Comparison compareOutput(const AttentionProblem &problem, const View &output,
+                         const AttentionResult &reference,
+                         const AttentionResult &eager);
+
+/// Compares lse or stats with `reference`, `eager` being the same statistic of
+/// eager mode computed in f32. Accepted is an absolute error of
+/// 2 |g| + 1e-6 max(1, |r|); NaN and infinities must agree.
+Comparison compareStatistic(const AttentionProblem &problem,
+                            const View &statistic,
+                            const std::vector<double> &reference,
+                            const std::vector<double> &eager);
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_REFERENCE_COMPARE_H

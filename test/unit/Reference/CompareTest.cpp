@@ -1,0 +1,95 @@
+//===- CompareTest.cpp - The acceptance rule ------------------------------===//
+
+#include "Evoformer/Reference/Compare.h"
+#include "Problems.h"
+
+#include "gtest/gtest.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir::evoformer::reference;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Compares one row of two elements.
+static Comparison compare(std::vector<double> given,
+                          std::vector<double> reference,
+                          std::vector<double> eager,
+                          ElementType type = ElementType::F32) {
+  AttentionProblem problem;
+  problem.batch = problem.rows = problem.queries = problem.heads = 1;
+  problem.valueDepth = 2;
+  std::vector<uint8_t> memory(2 * sizeOf(type));
+  for (int i = 0; i < 2; ++i)
+    writeElement(memory.data(), type, i, given[i]);
+  AttentionResult referenceResult, eagerResult;
+  referenceResult.out = std::move(reference);
+  eagerResult.out = std::move(eager);
+  return compareOutput(problem,
+                       makeDenseView(memory.data(), type, {1, 1, 1, 1, 2}),
+                       referenceResult, eagerResult);
+}
+
+// Reference (3, 4), so that the norm is 5; eager is off by 1e-3.
+TEST(Compare, TwiceEagerPlusF32Accuracy) {
+  EXPECT_TRUE(compare({3, 4.0020}, {3, 4}, {3, 4.001}).passed());
+  Comparison wrong = compare({3, 4.0021}, {3, 4}, {3, 4.001});
+  EXPECT_EQ(wrong.wrongRows, 1);
+  EXPECT_NEAR(wrong.maxError, 0.0021 / 5, 1e-6);
+  EXPECT_NEAR(wrong.maxEagerError, 0.001 / 5, 1e-9);
+  EXPECT_NE(wrong.firstWrong.find("b 0, n 0, h 0, query 0"), std::string::npos);
+  EXPECT_TRUE(compare({3, 4.000004}, {3, 4}, {3, 4}).passed());
+  EXPECT_FALSE(compare({3, 4.000006}, {3, 4}, {3, 4}).passed());
+}
+
+// One ulp of each element: 2^-6 at 3, 2^-5 at 4.
+TEST(Compare, OneUlpOfTheOutput) {
+  auto bf16 = ElementType::BF16;
+  EXPECT_TRUE(
+      compare({3 + 1 / 64.0, 4 - 1 / 32.0}, {3, 4}, {3, 4}, bf16).passed());
+  EXPECT_FALSE(compare({3, 4 + 3 / 32.0}, {3, 4}, {3, 4}, bf16).passed());
+}
+
+// A row of zeros must be exactly that, whatever eager mode does.
+TEST(Compare, ZeroRows) {
+  EXPECT_TRUE(compare({0, -0.0}, {0, 0}, {kNaN, kNaN}).passed());
+  EXPECT_FALSE(compare({0, 1e-30}, {0, 0}, {kNaN, kNaN}).passed());
+  EXPECT_FALSE(
+      compare({0, 1e-7}, {0, 0}, {kNaN, kNaN}, ElementType::F16).passed());
+}
+
+TEST(Compare, SpecialValues) {
+  EXPECT_TRUE(compare({kNaN, 1}, {kNaN, 1}, {kNaN, 1}).passed());
+  EXPECT_FALSE(compare({kNaN, 1}, {1, 1}, {1, 1}).passed());
+  EXPECT_FALSE(compare({1, 1}, {kNaN, 1}, {kNaN, 1}).passed());
+  EXPECT_FALSE(compare({kNaN, 2}, {kNaN, 1}, {kNaN, 1}).passed());
+  EXPECT_TRUE(compare({kInfinity, 1}, {kInfinity, 1}, {1, 1}).passed());
+  EXPECT_FALSE(compare({-kInfinity, 1}, {kInfinity, 1}, {1, 1}).passed());
+  // 1e5 is no f16.
+  auto f16 = ElementType::F16;
+  EXPECT_TRUE(compare({kInfinity, 1}, {1e5, 1}, {1e5, 1}, f16).passed());
+  EXPECT_FALSE(compare({65504, 1}, {1e5, 1}, {1e5, 1}, f16).passed());
+}
+
+TEST(Compare, Statistics) {
+  AttentionProblem problem;
+  problem.batch = problem.rows = problem.heads = 1;
+  problem.queries = 2;
+  auto check = [&](std::vector<float> given, std::vector<double> reference,
+                   std::vector<double> eager) {
+    return compareStatistic(
+               problem,
+               makeDenseView(given.data(), ElementType::F32, {1, 1, 1, 2}),
+               reference, eager)
+        .passed();
+  };
+  float lowest = -std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(check({lowest, 2}, {-kInfinity, 2}, {kNaN, 2}));
+  EXPECT_FALSE(check({-3e38f, 2}, {-kInfinity, 2}, {kNaN, 2}));
+  EXPECT_TRUE(check({lowest, 2}, {-6.8e38, 2}, {-6.8e38, 2}));
+  EXPECT_TRUE(check({0.9e-6f, 2}, {0, 2}, {0, 2}));
+  EXPECT_FALSE(check({1.1e-6f, 2}, {0, 2}, {0, 2}));
+  EXPECT_TRUE(check({1, 2.002f}, {1, 2}, {1, 2.001}));
+  EXPECT_FALSE(check({1, 2.003f}, {1, 2}, {1, 2.001}));
+}
