@@ -45,7 +45,14 @@ target_precompile_headers(EvoformerPCH PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h
 
 # What the final links use: the shared LLVM and MLIR while developing.
 add_library(EvoformerLLVM INTERFACE)
-target_link_libraries(EvoformerLLVM INTERFACE MLIR LLVM)
+if(EVOFORMER_STATIC)
+  include(EvoformerStatic)
+  target_link_libraries(EvoformerLLVM INTERFACE ${EVOFORMER_STATIC_LIBRARIES})
+  target_link_options(EvoformerLLVM INTERFACE
+    -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc)
+else()
+  target_link_libraries(EvoformerLLVM INTERFACE MLIR LLVM)
+endif()
 
 # evoformer_add_library(NAME SOURCES... [LINK_LIBS libs...] [DEPENDS targets...])
 function(evoformer_add_library name)

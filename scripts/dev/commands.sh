@@ -4,7 +4,7 @@ dev_help() {
   cat <<'HELP'
 usage: ./dev COMMAND
 
-  build [--sanitize] [TARGET...]
+  build [--sanitize | --static] [TARGET...]
                     set up what is missing and build
   test [--sanitize] [--full] [PATH | lit option]...
                     build, run the tests (all, or those under PATH)
@@ -22,7 +22,7 @@ usage: ./dev COMMAND
 HELP
 }
 
-# Takes --sanitize off the arguments: sets preset and rest.
+# Takes --sanitize or --static off the arguments: sets preset and rest.
 take_preset() {
   preset=release
   rest=()
@@ -30,6 +30,7 @@ take_preset() {
   for argument in "$@"; do
     case "$argument" in
     --sanitize) preset=sanitize ;;
+    --static) preset=static ;;
     *) rest+=("$argument") ;;
     esac
   done
@@ -101,5 +102,5 @@ dev_bench() {
 }
 
 dev_clean() {
-  rm -rf build build-sanitize .venv
+  rm -rf build build-sanitize build-static .venv
 }
