@@ -1,0 +1,60 @@
+# RUN: %python %s %examples %t
+"""Damaged copies of the examples: each is accepted or refused with a located
+message; evoformer-opt itself survives."""
+
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+CASES = 400
+ALPHABET = "0123456789-?x<>(){}[]:,%#!@\"= bnshdqkfi\n"
+
+
+def damaged(text, draw):
+    """One to three edits: a cut, a deletion, a duplication, other characters."""
+    for _ in range(draw.randint(1, 3)):
+        begin = draw.randrange(len(text) + 1)
+        end = min(len(text), begin + draw.choice((1, 1, 2, 5, 20, 80)))
+        kind = draw.randrange(5)
+        if kind == 0:
+            text = text[:begin]
+        elif kind == 1:
+            text = text[:begin] + text[end:]
+        elif kind == 2:
+            text = text[:end] + text[begin:]
+        elif kind == 3:
+            text = text[:begin] + "".join(
+                draw.choices(ALPHABET, k=end - begin)) + text[end:]
+        else:
+            numbers = list(re.finditer(r"\d+|\?|bf16", text))
+            if numbers:
+                chosen = draw.choice(numbers)
+                text = text[:chosen.start()] + draw.choice(
+                    ("0", "1", "-1", "257", "?", "f64", "f16", "i1",
+                     "9223372036854775807", "99999999999999999999")
+                ) + text[chosen.end():]
+    return text
+
+
+def main():
+    examples = sorted(pathlib.Path(sys.argv[1]).glob("*.mlir"))
+    assert examples, "no examples"
+    draw = random.Random(20)
+    cases = [damaged(draw.choice(examples).read_text(), draw)
+             for _ in range(CASES)]
+    # A case is one chunk of a file; the separator must not arise inside.
+    separator = "\n// -----\n"
+    path = pathlib.Path(sys.argv[2] + ".mlir")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(separator.join(case.replace("// -----", "") for case in cases))
+    run = subprocess.run(["evoformer-opt", "--split-input-file", str(path)],
+                         capture_output=True, text=True)
+    errors = len(re.findall(rf"{re.escape(str(path))}:\d+:\d+: error: ", run.stderr))
+    print(f"{CASES} cases, {errors} errors, exit code {run.returncode}")
+    if run.returncode != 1 or errors < CASES // 4:
+        sys.exit(run.stderr[-4000:])
+
+
+main()
