@@ -161,6 +161,15 @@ void AttentionOp::setOperandOrder(OpOperand &operand, DimOrderAttr order) {
   }
 }
 
+void AttentionOp::copyOrders(AttentionOp other) {
+  setQueryOrderAttr(other.getQueryOrder());
+  setKeyOrderAttr(other.getKeyOrder());
+  setValueOrderAttr(other.getValueOrder());
+  setBiasOrdersAttr(other.getBiasOrders());
+  setGateOrderAttr(other.getGateOrder());
+  setOutputOrderAttr(other.getOutputOrder());
+}
+
 StringRef AttentionOp::getOperandLetters(OpOperand &operand) {
   DimOrderAttr order = getOperandOrder(operand);
   return order ? order.getLetters() : StringRef("bnhq");

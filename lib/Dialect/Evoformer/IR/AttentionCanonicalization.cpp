@@ -1,14 +1,220 @@
 //===- AttentionCanonicalization.cpp - Folds of an attention --------------===//
+//
+// Transposes become orders, what is not used or does nothing goes away. Casts
+// of tensors are folded by the tensor dialect for every op in destination
+// style.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
+
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A transposing op: dimension p of its result is dimension permutation[p] of
+/// the source.
+struct Transpose {
+  Value source;
+  SmallVector<int64_t> permutation;
+};
+} // namespace
+
+static std::optional<Transpose> matchTranspose(Value value) {
+  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())
+    return Transpose{transpose.getInput(),
+                     llvm::to_vector(transpose.getPermutation())};
+  if (auto transpose = value.getDefiningOp<memref::TransposeOp>()) {
+    Transpose result{transpose.getIn(), {}};
+    AffineMap map = transpose.getPermutation();
+    for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+      result.permutation.push_back(map.getDimPosition(dim));
+    return result;
+  }
+  return std::nullopt;
+}
+
+/// On tensors, an order whose depth is not innermost costs a copy when it is
+/// bufferized; the transpose is that copy, which other ops may share.
+static bool isBeneficial(AttentionOp op, OpOperand &operand,
+                         DimOrderAttr folded) {
+  DimOrderAttr order = op.getOperandOrder(operand);
+  if (!op.hasPureTensorSemantics() || !order.isSequenceOrder())
+    return true;
+  return folded.getPosition('d') == 4 || order.getPosition('d') != 4;
+}
+
+namespace {
+/// query(transpose(x) as order) -> query(x as permuted order). Destinations
+/// too, where they are views.
+struct FoldTransposedOperand : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : op->getOpOperands()) {
+      DimOrderAttr order = op.getOperandOrder(operand);
+      if (!order || (op.isDpsInit(&operand) && op.hasPureTensorSemantics()))
+        continue;
+      std::optional<Transpose> transpose = matchTranspose(operand.get());
+      if (!transpose)
+        continue;
+      DimOrderAttr folded = order.foldTranspose(transpose->permutation);
+      if (!isBeneficial(op, operand, folded))
+        continue;
+      rewriter.modifyOpInPlace(op, [&] {
+        operand.set(transpose->source);
+        op.setOperandOrder(operand, folded);
+      });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no operand is a transpose");
+  }
+};
+
+/// transpose(attention(...)) -> attention(...) that writes the permuted order.
+struct FoldTransposedResult : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    Value result = op.getOutputResult();
+    if (!result || !result.hasOneUse())
+      return rewriter.notifyMatchFailure(op, "output has not one user");
+    auto transpose = dyn_cast<linalg::TransposeOp>(*result.user_begin());
+    if (!transpose || transpose.getInput() != result ||
+        !transpose.getInit().getDefiningOp<tensor::EmptyOp>())
+      return rewriter.notifyMatchFailure(
+          op, "output is not transposed into a new tensor");
+
+    StringRef letters = op.getOutputOrder().getLetters();
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op.getLoc(), op.getOutput());
+    std::string permutedLetters;
+    SmallVector<OpFoldResult> permutedSizes;
+    for (int64_t dim : transpose.getPermutation()) {
+      permutedLetters.push_back(letters[dim]);
+      permutedSizes.push_back(sizes[dim]);
+    }
+    auto type = cast<RankedTensorType>(transpose.getInit().getType());
+    Value init = tensor::EmptyOp::create(rewriter, op.getLoc(), permutedSizes,
+                                         type.getElementType());
+    if (init.getType() != type)
+      init = tensor::CastOp::create(rewriter, op.getLoc(), type, init);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getOutputMutable().set(init);
+      op.setOutputOrderAttr(
+          DimOrderAttr::get(op.getContext(), permutedLetters));
+      result.setType(type);
+    });
+    rewriter.replaceOp(transpose, result);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Unused results and neutral biases
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// lse and stats that nobody reads are not computed.
+struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    auto isUnused = [](Value result) { return result && result.use_empty(); };
+    bool dropLse = isUnused(op.getLseResult());
+    bool dropStats = isUnused(op.getStatsResult());
+    if (!dropLse && !dropStats)
+      return rewriter.notifyMatchFailure(op, "every result is used");
+    auto smaller = AttentionOp::create(
+        rewriter, op.getLoc(), op.getQuery(), op.getKey(), op.getValue(),
+        op.getBiases(), op.getGate(), op.getOutput(),
+        dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
+        op.getScaleAttr());
+    smaller.copyOrders(op);
+    smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    SmallVector<Value> results = {smaller.getOutputResult()};
+    if (op.getLse())
+      results.push_back(smaller.getLseResult());
+    if (op.getStats())
+      results.push_back(smaller.getStatsResult());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+} // namespace
+
+/// Whether a bias keeps every key and adds nothing.
+static bool isNeutral(Value bias) {
+  if (auto splat = bias.getDefiningOp<tensor::SplatOp>())
+    bias = splat.getInput();
+  else if (auto fill = bias.getDefiningOp<linalg::FillOp>())
+    bias = fill.value();
+  Attribute constant;
+  if (!matchPattern(bias, m_Constant(&constant)))
+    return false;
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return integer.getValue().isAllOnes();
+  if (auto number = dyn_cast<FloatAttr>(constant))
+    return number.getValue().isZero();
+  auto elements = dyn_cast<DenseElementsAttr>(constant);
+  if (!elements)
+    return false;
+  if (elements.getElementType().isInteger(1))
+    return llvm::all_of(elements.getValues<bool>(),
+                        [](bool keep) { return keep; });
+  return llvm::all_of(elements.getValues<APFloat>(),
+                      [](const APFloat &value) { return value.isZero(); });
+}
+
+namespace {
+/// A bias of zeros, or a mask that is true everywhere, goes away.
+struct DropNeutralBias : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<DimOrderAttr> orders = op.getAllBiasOrders();
+    SmallVector<Value> keptBiases;
+    SmallVector<Attribute> keptOrders;
+    for (auto [bias, order] : llvm::zip_equal(op.getBiases(), orders)) {
+      if (isNeutral(bias))
+        continue;
+      keptBiases.push_back(bias);
+      keptOrders.push_back(order);
+    }
+    if (keptBiases.size() == orders.size())
+      return rewriter.notifyMatchFailure(op, "every bias matters");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getBiasesMutable().assign(keptBiases);
+      op.setBiasOrdersAttr(rewriter.getArrayAttr(keptOrders));
+    });
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
 
 LogicalResult AttentionOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
   return memref::foldMemRefCast(*this);
 }
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                              MLIRContext *context) {}
+                                              MLIRContext *context) {
+  patterns.add<DropNeutralBias, DropUnusedStatistics, FoldTransposedOperand,
+               FoldTransposedResult>(context);
+}

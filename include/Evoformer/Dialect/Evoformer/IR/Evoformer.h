@@ -7,6 +7,7 @@
 #ifndef EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMER_H
 #define EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMER_H
 
+#include "Evoformer/Dialect/Evoformer/IR/AttentionCost.h"
 #include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Attributes.h"

@@ -89,8 +89,9 @@ def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
     i1 bias is false there or another bias is -inf there. The weight of a
     dropped key is exactly 0: a NaN in its row of `key` is ignored; its row of
     `value` is multiplied by 0, so a NaN or an infinity there makes the output
-    NaN. If no key is left, or Sk = 0, then `out` = 0 and `lse` = `stats` = -inf.
-    Under that rule a query with no key left does not read `value`.
+    NaN. If no key is left, or Sk = 0, then the sum over the keys is 0, whatever
+    `value` holds, so that `out` = 0; `lse` = `stats` = -inf. B, N, H or Sq = 0
+    is nothing to do.
 
     #### Large masks
 
@@ -222,6 +223,14 @@ def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
 
     /// How diagnostics call an operand: 'query', 'bias #1', ...
     ::std::string getOperandName(::mlir::OpOperand &operand);
+
+    /// Takes the orders from another op with as many biases.
+    void copyOrders(AttentionOp other);
+
+    /// Work and traffic for given sizes, all of them static; and for the op's
+    /// own sizes if these are static.
+    AttentionCost getCost(AttentionSizes sizes);
+    ::std::optional<AttentionCost> getCost();
 
     /// The results by name; null on memrefs or if there is none.
     ::mlir::Value getOutputResult();
