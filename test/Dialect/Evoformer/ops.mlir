@@ -1,5 +1,6 @@
 // RUN: evoformer-opt %s | evoformer-opt | FileCheck %s
 // RUN: evoformer-opt %s --mlir-print-op-generic | evoformer-opt | FileCheck %s
+// RUN: evoformer-opt %s --emit-bytecode | evoformer-opt | FileCheck %s
 
 // CHECK-LABEL: func @triangle
 // CHECK:         %[[OUT:.*]] = evoformer.attention
