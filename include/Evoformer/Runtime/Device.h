@@ -1,0 +1,114 @@
+//===- Device.h - What a launch plan runs on --------------------*- C++ -*-===//
+//
+// The abstract device: memory, kernels, launches, times. Addresses are 64-bit
+// numbers in the device's own address space.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_RUNTIME_DEVICE_H
+#define EVOFORMER_RUNTIME_DEVICE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace mlir::evoformer::runtime {
+
+/// Machine code (or what a driver compiles to it) of one or more kernels.
+struct KernelObject {
+  /// `llvm` (IR as bitcode or text), `ptx`, `cubin`, `hsaco`, or `mlir` (the
+  /// module after the final conversion, for the simulator).
+  std::string format;
+  /// The chip it is for: `cpu`, `sm_80`, `gfx942`, …
+  std::string target;
+  std::string contents;
+};
+
+/// One kernel of a launch plan.
+struct KernelInfo {
+  std::string name;
+  std::string symbol;
+  std::shared_ptr<const KernelObject> object;
+  /// Bytes of dynamic workgroup memory (LDS, shared memory).
+  uint64_t ldsBytes = 0;
+  /// Threads of a workgroup; 1 on the CPU.
+  uint32_t threads = 1;
+  /// Size in bytes of each argument of the expanded signature: memrefs as
+  /// their descriptor's fields, then scalars in order, then the extents.
+  llvm::SmallVector<uint8_t> argumentBytes;
+  /// What the compiler reported of the kernel; only shown.
+  llvm::json::Value report = nullptr;
+};
+
+/// One argument of the expanded signature.
+struct LaunchArgument {
+  uint64_t bits = 0;
+  uint8_t bytes = 8;
+};
+
+/// A kernel that a device has loaded.
+class LoadedKernel {
+public:
+  explicit LoadedKernel(const KernelInfo &info) : info(info) {}
+  virtual ~LoadedKernel();
+
+  const KernelInfo &info;
+};
+
+/// Every member may fail with a message for the user. A device is used by one
+/// thread at a time.
+class Device {
+public:
+  virtual ~Device();
+
+  /// `cpu`, `cuda`, `hip`, `sim`.
+  virtual llvm::StringRef getKind() const = 0;
+  /// The chip and what drives it, for people.
+  virtual std::string getDescription() const = 0;
+
+  /// Memory aligned to at least 256 bytes; `bytes` may be 0.
+  virtual llvm::Expected<uint64_t> allocate(uint64_t bytes) = 0;
+  virtual llvm::Error release(uint64_t address) = 0;
+  virtual llvm::Error copyIn(uint64_t to, llvm::ArrayRef<char> from) = 0;
+  /// Waits for all earlier launches.
+  virtual llvm::Error copyOut(llvm::MutableArrayRef<char> to,
+                              uint64_t from) = 0;
+
+  /// `info` must outlive the result.
+  virtual llvm::Expected<std::unique_ptr<LoadedKernel>>
+  load(const KernelInfo &info) = 0;
+
+  /// Runs `workItems` > 0 work items. Launches are ordered; they may return
+  /// before the kernel ends.
+  virtual llvm::Error launch(LoadedKernel &kernel, uint64_t workItems,
+                             llvm::ArrayRef<LaunchArgument> arguments) = 0;
+  virtual llvm::Error synchronize() = 0;
+
+  /// Milliseconds between the two calls, on the device's own clock.
+  virtual llvm::Error startTimer() = 0;
+  virtual llvm::Expected<double> stopTimer() = 0;
+
+  /// Evicts what earlier runs left in the caches.
+  virtual llvm::Error flushCaches() = 0;
+};
+
+/// The processor that runs this program: kernels are compiled by LLVM's JIT and
+/// run over ranges of work items on `numThreads` threads (0: one a core).
+llvm::Expected<std::unique_ptr<Device>> createCPUDevice(unsigned numThreads);
+
+/// Through libcuda, opened at run time (`library` empty: libcuda.so.1).
+llvm::Expected<std::unique_ptr<Device>>
+createCUDADevice(int ordinal, llvm::StringRef library = "");
+
+/// Through libamdhip64, opened at run time (`library` empty: its usual names).
+llvm::Expected<std::unique_ptr<Device>>
+createHIPDevice(int ordinal, llvm::StringRef library = "");
+
+} // namespace mlir::evoformer::runtime
+
+#endif // EVOFORMER_RUNTIME_DEVICE_H

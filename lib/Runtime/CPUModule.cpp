@@ -1,0 +1,163 @@
+//===- CPUModule.cpp - LLVM IR compiled in process ------------------------===//
+
+#include "CPUModule.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+static std::string getEntryName(StringRef symbol) {
+  return (symbol + ".evoformer_entry").str();
+}
+
+/// Adds the function that unpacks the slots and calls `function`.
+static void addEntry(Function &function) {
+  LLVMContext &context = function.getContext();
+  Type *i64 = Type::getInt64Ty(context);
+  auto *type = FunctionType::get(Type::getVoidTy(context),
+                                 {PointerType::getUnqual(context), i64, i64},
+                                 /*isVarArg=*/false);
+  Function *entry =
+      Function::Create(type, GlobalValue::ExternalLinkage,
+                       getEntryName(function.getName()), function.getParent());
+  IRBuilder<> builder(BasicBlock::Create(context, "", entry));
+  SmallVector<Value *> arguments;
+  size_t numSlots = function.arg_size() - 2;
+  for (size_t i = 0; i < numSlots; ++i) {
+    Value *slot = builder.CreateConstInBoundsGEP1_64(i64, entry->getArg(0), i);
+    arguments.push_back(
+        builder.CreateLoad(function.getArg(i)->getType(), slot));
+  }
+  arguments.push_back(entry->getArg(1));
+  arguments.push_back(entry->getArg(2));
+  builder.CreateCall(&function, arguments);
+  builder.CreateRetVoid();
+}
+
+static bool canHaveEntry(const Function &function) {
+  if (function.isDeclaration() || function.hasLocalLinkage() ||
+      function.isVarArg() || !function.getReturnType()->isVoidTy() ||
+      function.arg_size() < 2)
+    return false;
+  for (const Argument &argument : function.args()) {
+    Type *type = argument.getType();
+    if (!type->isPointerTy() && !type->isIntegerTy() &&
+        !type->isFloatingPointTy())
+      return false;
+    if (type->isIntegerTy() && type->getIntegerBitWidth() > 64)
+      return false;
+  }
+  size_t count = function.arg_size();
+  return function.getArg(count - 1)->getType()->isIntegerTy(64) &&
+         function.getArg(count - 2)->getType()->isIntegerTy(64);
+}
+
+static void optimize(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager cgscc;
+  llvm::ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(cgscc);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, cgscc, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+namespace mlir::evoformer::runtime {
+
+CPUModule::CPUModule() = default;
+CPUModule::~CPUModule() = default;
+
+Expected<std::shared_ptr<CPUModule>>
+CPUModule::compile(const KernelObject &object) {
+  if (object.format != "llvm")
+    return createStringError("the CPU runs LLVM IR, not '" + object.format +
+                             "' for " + object.target);
+  static const bool initialized = [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+
+  auto context = std::make_unique<LLVMContext>();
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> module =
+      parseIR(MemoryBufferRef(object.contents, "kernel"), diagnostic, *context);
+  if (!module)
+    return createStringError("its LLVM IR is malformed: " +
+                             diagnostic.getMessage());
+  std::string problem;
+  raw_string_ostream os(problem);
+  if (verifyModule(*module, &os))
+    return createStringError("its LLVM IR is malformed: " + problem);
+
+  std::shared_ptr<CPUModule> result(new CPUModule());
+  SmallVector<Function *> kernels;
+  for (Function &function : *module)
+    if (canHaveEntry(function))
+      kernels.push_back(&function);
+  for (Function *function : kernels) {
+    result->numParameters[function->getName()] = function->arg_size();
+    addEntry(*function);
+  }
+
+  Expected<orc::JITTargetMachineBuilder> host =
+      orc::JITTargetMachineBuilder::detectHost();
+  if (!host)
+    return host.takeError();
+  host->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
+  Expected<std::unique_ptr<TargetMachine>> machine =
+      host->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  module->setTargetTriple((*machine)->getTargetTriple());
+  module->setDataLayout((*machine)->createDataLayout());
+  optimize(*module, **machine);
+
+  auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+  if (!jit)
+    return jit.takeError();
+  // The kernels may call libm.
+  auto generator = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!generator)
+    return generator.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
+  if (Error error = (*jit)->addIRModule(
+          orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return error;
+  result->jit = std::move(*jit);
+  return result;
+}
+
+Expected<CPUEntry> CPUModule::lookup(StringRef symbol, size_t numArguments) {
+  auto it = numParameters.find(symbol);
+  if (it == numParameters.end())
+    return createStringError("its module has no kernel function '" + symbol +
+                             "'");
+  if (it->second != numArguments + 2)
+    return createStringError("function '" + symbol + "' takes " +
+                             Twine(it->second) + " parameters where " +
+                             Twine(numArguments) +
+                             " arguments and a range are expected");
+  Expected<orc::ExecutorAddr> address = jit->lookup(getEntryName(symbol));
+  if (!address)
+    return address.takeError();
+  return address->toPtr<CPUEntry>();
+}
+
+} // namespace mlir::evoformer::runtime

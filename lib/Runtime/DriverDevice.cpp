@@ -1,0 +1,447 @@
+//===- DriverDevice.cpp - Kernels through a GPU's driver ------------------===//
+//
+// libcuda and libamdhip64 have the same functions under different names, with
+// one calling convention: handles and addresses are pointer-sized, results are
+// ints (CUDA Driver API, "Module Management", "Execution Control"; HIP Runtime
+// API, "Modules", whose functions mirror it). One device drives both through a
+// table of names.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Runtime/Device.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace mlir::evoformer::runtime {
+
+namespace {
+using Handle = void *;
+
+/// The driver's functions. A name is CUDA's, then HIP's.
+struct DriverFunctions {
+#define EVOFORMER_DRIVER_FUNCTIONS(FUNCTION)                                   \
+  FUNCTION(init, (unsigned flags), "cuInit", "hipInit")                        \
+  FUNCTION(getDeviceCount, (int *), "cuDeviceGetCount", "hipGetDeviceCount")   \
+  FUNCTION(getDevice, (int *, int), "cuDeviceGet", "hipDeviceGet")             \
+  FUNCTION(getDeviceName, (char *, int, int), "cuDeviceGetName",               \
+           "hipDeviceGetName")                                                 \
+  FUNCTION(malloc, (uint64_t *, size_t), "cuMemAlloc_v2", "hipMalloc")         \
+  FUNCTION(free, (uint64_t), "cuMemFree_v2", "hipFree")                        \
+  FUNCTION(copyIn, (uint64_t, const void *, size_t), "cuMemcpyHtoD_v2",        \
+           "hipMemcpyHtoD")                                                    \
+  FUNCTION(copyOut, (void *, uint64_t, size_t), "cuMemcpyDtoH_v2",             \
+           "hipMemcpyDtoH")                                                    \
+  FUNCTION(fill, (uint64_t, unsigned char, size_t), "cuMemsetD8_v2",           \
+           "hipMemsetD8")                                                      \
+  FUNCTION(loadModule, (Handle *, const void *, unsigned, int *, void **),     \
+           "cuModuleLoadDataEx", "hipModuleLoadDataEx")                        \
+  FUNCTION(unloadModule, (Handle), "cuModuleUnload", "hipModuleUnload")        \
+  FUNCTION(getFunction, (Handle *, Handle, const char *),                      \
+           "cuModuleGetFunction", "hipModuleGetFunction")                      \
+  FUNCTION(launch,                                                             \
+           (Handle, unsigned, unsigned, unsigned, unsigned, unsigned,          \
+            unsigned, unsigned, Handle, void **, void **),                     \
+           "cuLaunchKernel", "hipModuleLaunchKernel")                          \
+  FUNCTION(synchronize, (), "cuCtxSynchronize", "hipDeviceSynchronize")        \
+  FUNCTION(createEvent, (Handle *, unsigned), "cuEventCreate",                 \
+           "hipEventCreateWithFlags")                                          \
+  FUNCTION(destroyEvent, (Handle), "cuEventDestroy_v2", "hipEventDestroy")     \
+  FUNCTION(recordEvent, (Handle, Handle), "cuEventRecord", "hipEventRecord")   \
+  FUNCTION(synchronizeEvent, (Handle), "cuEventSynchronize",                   \
+           "hipEventSynchronize")                                              \
+  FUNCTION(elapsed, (float *, Handle, Handle), "cuEventElapsedTime",           \
+           "hipEventElapsedTime")
+
+#define EVOFORMER_DECLARE(MEMBER, PARAMETERS, CUDA, HIP)                       \
+  int(*MEMBER) PARAMETERS = nullptr;
+  EVOFORMER_DRIVER_FUNCTIONS(EVOFORMER_DECLARE)
+#undef EVOFORMER_DECLARE
+
+  // Only CUDA has or needs these.
+  int (*retainContext)(Handle *, int) = nullptr;
+  int (*setContext)(Handle) = nullptr;
+  int (*setFunctionAttribute)(Handle, int, int) = nullptr;
+  int (*cudaErrorName)(int, const char **) = nullptr;
+  int (*cudaErrorText)(int, const char **) = nullptr;
+  // Only HIP.
+  int (*setDevice)(int) = nullptr;
+  const char *(*hipErrorName)(int) = nullptr;
+  const char *(*hipErrorText)(int) = nullptr;
+};
+
+enum class Vendor { NVIDIA, AMD };
+
+// Numbers of the driver APIs (cuda.h, hip/hip_runtime_api.h).
+constexpr int jitInfoLog = 3, jitInfoLogBytes = 4, jitErrorLog = 5,
+              jitErrorLogBytes = 6;
+constexpr int maxDynamicSharedBytes = 8;
+constexpr uint64_t defaultSharedBytes = 48 * 1024;
+
+/// Opens the library and fills the table.
+class DriverLibrary {
+public:
+  static Expected<DriverLibrary> open(Vendor vendor, StringRef name);
+
+  Vendor vendor;
+  DriverFunctions call;
+
+  /// Success, or an error with the driver's name for it.
+  Error check(int code, const Twine &what) const;
+};
+
+struct DriverModule {
+  DriverModule(const DriverLibrary &library, Handle handle)
+      : library(library), handle(handle) {}
+  // A failing unload leaves nothing to do.
+  ~DriverModule() { library.call.unloadModule(handle); }
+  const DriverLibrary &library;
+  Handle handle;
+};
+
+struct DriverKernel : LoadedKernel {
+  DriverKernel(const KernelInfo &info, std::shared_ptr<DriverModule> module,
+               Handle function)
+      : LoadedKernel(info), module(std::move(module)), function(function) {}
+  std::shared_ptr<DriverModule> module;
+  Handle function;
+};
+
+class DriverDevice : public Device {
+public:
+  explicit DriverDevice(DriverLibrary library)
+      : library(std::move(library)), call(this->library.call) {}
+  ~DriverDevice() override;
+
+  Error initialize(int ordinal);
+
+  StringRef getKind() const override {
+    return library.vendor == Vendor::NVIDIA ? "cuda" : "hip";
+  }
+  std::string getDescription() const override { return name; }
+
+  Expected<uint64_t> allocate(uint64_t bytes) override;
+  Error release(uint64_t address) override {
+    return library.check(call.free(address), "releasing memory");
+  }
+  Error copyIn(uint64_t to, ArrayRef<char> from) override {
+    if (from.empty())
+      return Error::success();
+    return library.check(call.copyIn(to, from.data(), from.size()),
+                         "copying to the device" + afterKernel());
+  }
+  Error copyOut(MutableArrayRef<char> to, uint64_t from) override {
+    if (to.empty())
+      return Error::success();
+    return library.check(call.copyOut(to.data(), from, to.size()),
+                         "copying from the device" + afterKernel());
+  }
+  Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
+  Error launch(LoadedKernel &kernel, uint64_t workItems,
+               ArrayRef<LaunchArgument> arguments) override;
+  Error synchronize() override {
+    return library.check(call.synchronize(), "running" + afterKernel());
+  }
+  Error startTimer() override {
+    return library.check(call.recordEvent(startEvent, nullptr),
+                         "recording a time");
+  }
+  Expected<double> stopTimer() override;
+  Error flushCaches() override;
+
+private:
+  Expected<std::shared_ptr<DriverModule>> loadModule(const KernelInfo &info);
+  /// Errors of asynchronous launches appear later: names the last one.
+  std::string afterKernel() const {
+    return lastKernel.empty() ? "" : " (after kernel '" + lastKernel + "')";
+  }
+
+  DriverLibrary library;
+  const DriverFunctions &call;
+  std::string name, lastKernel;
+  Handle startEvent = nullptr, stopEvent = nullptr;
+  uint64_t flushBuffer = 0;
+  DenseMap<const KernelObject *, std::weak_ptr<DriverModule>> modules;
+};
+} // namespace
+
+Expected<DriverLibrary> DriverLibrary::open(Vendor vendor, StringRef name) {
+  bool isNVIDIA = vendor == Vendor::NVIDIA;
+  SmallVector<std::string> names;
+  if (!name.empty())
+    names = {name.str()};
+  else if (isNVIDIA)
+    names = {"libcuda.so.1", "libcuda.so"};
+  else
+    names = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
+             "libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so"};
+
+  sys::DynamicLibrary handle;
+  std::string firstProblem;
+  for (const std::string &candidate : names) {
+    std::string problem;
+    handle =
+        sys::DynamicLibrary::getPermanentLibrary(candidate.c_str(), &problem);
+    if (handle.isValid())
+      break;
+    if (firstProblem.empty())
+      firstProblem = problem;
+  }
+  if (!handle.isValid())
+    return createStringError(Twine("no ") + (isNVIDIA ? "NVIDIA" : "AMD") +
+                             " driver here: cannot open " + names.front() +
+                             ": " + firstProblem);
+
+  DriverLibrary library;
+  library.vendor = vendor;
+  std::string missing;
+  auto resolve = [&](auto &member, const char *symbol) {
+    void *address = handle.getAddressOfSymbol(symbol);
+    if (!address && missing.empty())
+      missing = symbol;
+    member = reinterpret_cast<std::decay_t<decltype(member)>>(address);
+  };
+  DriverFunctions &call = library.call;
+#define EVOFORMER_RESOLVE(MEMBER, PARAMETERS, CUDA, HIP)                       \
+  resolve(call.MEMBER, isNVIDIA ? CUDA : HIP);
+  EVOFORMER_DRIVER_FUNCTIONS(EVOFORMER_RESOLVE)
+#undef EVOFORMER_RESOLVE
+  if (isNVIDIA) {
+    resolve(call.retainContext, "cuDevicePrimaryCtxRetain");
+    resolve(call.setContext, "cuCtxSetCurrent");
+    resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
+    resolve(call.cudaErrorName, "cuGetErrorName");
+    resolve(call.cudaErrorText, "cuGetErrorString");
+  } else {
+    resolve(call.setDevice, "hipSetDevice");
+    resolve(call.hipErrorName, "hipGetErrorName");
+    resolve(call.hipErrorText, "hipGetErrorString");
+  }
+  if (!missing.empty())
+    return createStringError("the driver library lacks '" + missing +
+                             "': it is too old or something else");
+  return library;
+}
+
+Error DriverLibrary::check(int code, const Twine &what) const {
+  if (code == 0)
+    return Error::success();
+  const char *errorName = nullptr, *text = nullptr;
+  if (vendor == Vendor::NVIDIA) {
+    call.cudaErrorName(code, &errorName);
+    call.cudaErrorText(code, &text);
+  } else {
+    errorName = call.hipErrorName(code);
+    text = call.hipErrorText(code);
+  }
+  return createStringError(what + ": " + (errorName ? errorName : "error") +
+                           " (" + Twine(code) + ")" + (text ? ": " : "") +
+                           (text ? text : ""));
+}
+
+Error DriverDevice::initialize(int ordinal) {
+  if (Error error = library.check(call.init(0), "starting the driver"))
+    return error;
+  int count = 0, device = 0;
+  if (Error error =
+          library.check(call.getDeviceCount(&count), "counting devices"))
+    return error;
+  if (ordinal < 0 || ordinal >= count)
+    return createStringError("device " + Twine(ordinal) + " of " +
+                             Twine(count) + " does not exist");
+  if (Error error =
+          library.check(call.getDevice(&device, ordinal), "taking the device"))
+    return error;
+  char buffer[256] = {};
+  if (Error error =
+          library.check(call.getDeviceName(buffer, sizeof(buffer) - 1, device),
+                        "naming the device"))
+    return error;
+  name = buffer;
+  if (library.vendor == Vendor::NVIDIA) {
+    Handle context = nullptr;
+    if (Error error = library.check(call.retainContext(&context, device),
+                                    "taking the device's context"))
+      return error;
+    if (Error error =
+            library.check(call.setContext(context), "setting the context"))
+      return error;
+  } else if (Error error =
+                 library.check(call.setDevice(ordinal), "setting the device")) {
+    return error;
+  }
+  for (Handle *event : {&startEvent, &stopEvent})
+    if (Error error =
+            library.check(call.createEvent(event, 0), "creating an event"))
+      return error;
+  return Error::success();
+}
+
+DriverDevice::~DriverDevice() {
+  // What fails here no longer matters.
+  if (flushBuffer)
+    call.free(flushBuffer);
+  for (Handle event : {startEvent, stopEvent})
+    if (event)
+      call.destroyEvent(event);
+}
+
+Expected<uint64_t> DriverDevice::allocate(uint64_t bytes) {
+  uint64_t address = 0;
+  if (Error error =
+          library.check(call.malloc(&address, std::max<uint64_t>(bytes, 1)),
+                        "allocating " + Twine(bytes) + " bytes on the device"))
+    return error;
+  return address;
+}
+
+Expected<std::shared_ptr<DriverModule>>
+DriverDevice::loadModule(const KernelInfo &info) {
+  const KernelObject &object = *info.object;
+  bool isNVIDIA = library.vendor == Vendor::NVIDIA;
+  bool fits = isNVIDIA ? object.format == "ptx" || object.format == "cubin"
+                       : object.format == "hsaco";
+  if (!fits)
+    return createStringError(
+        Twine(isNVIDIA ? "CUDA takes ptx or cubin" : "HIP takes hsaco") +
+        ", not '" + object.format + "' for " + object.target);
+
+  // PTX is compiled here: its log says what was wrong. The logs' sizes are
+  // passed as values in the pointers.
+  std::string errorLog(16384, '\0'), infoLog(16384, '\0');
+  auto number = [](uintptr_t value) {
+    return reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
+  };
+  int options[] = {jitErrorLog, jitErrorLogBytes, jitInfoLog, jitInfoLogBytes};
+  void *values[] = {errorLog.data(), number(errorLog.size() - 1),
+                    infoLog.data(), number(infoLog.size() - 1)};
+  Handle handle = nullptr;
+  // std::string's terminating zero ends PTX text.
+  int code = call.loadModule(&handle, object.contents.c_str(), isNVIDIA ? 4 : 0,
+                             options, values);
+  std::string log(errorLog.c_str());
+  if (Error error =
+          library.check(code, "loading the " + object.format + " for " +
+                                  object.target + " on " + name)) {
+    if (log.empty())
+      return error;
+    return createStringError(toString(std::move(error)) + "\n" + log);
+  }
+  return std::make_shared<DriverModule>(library, handle);
+}
+
+Expected<std::unique_ptr<LoadedKernel>>
+DriverDevice::load(const KernelInfo &info) {
+  auto inKernel = [&](Error error) {
+    return createStringError("kernel '" + info.name +
+                             "': " + toString(std::move(error)));
+  };
+  std::shared_ptr<DriverModule> module = modules[info.object.get()].lock();
+  if (!module) {
+    Expected<std::shared_ptr<DriverModule>> loaded = loadModule(info);
+    if (!loaded)
+      return inKernel(loaded.takeError());
+    module = std::move(*loaded);
+    modules[info.object.get()] = module;
+  }
+  Handle function = nullptr;
+  if (Error error = library.check(
+          call.getFunction(&function, module->handle, info.symbol.c_str()),
+          "finding '" + info.symbol + "'"))
+    return inKernel(std::move(error));
+  if (library.vendor == Vendor::NVIDIA && info.ldsBytes > defaultSharedBytes)
+    if (Error error = library.check(
+            call.setFunctionAttribute(function, maxDynamicSharedBytes,
+                                      info.ldsBytes),
+            "asking for " + Twine(info.ldsBytes) + " bytes of shared memory"))
+      return inKernel(std::move(error));
+  return std::make_unique<DriverKernel>(info, std::move(module), function);
+}
+
+Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
+                           ArrayRef<LaunchArgument> arguments) {
+  const KernelInfo &info = kernel.info;
+  // CUDA bounds the grid, HIP the grid's threads (32 bits each).
+  uint64_t limit = library.vendor == Vendor::NVIDIA
+                       ? INT32_MAX
+                       : UINT32_MAX / uint64_t(info.threads);
+  if (workItems > limit)
+    return createStringError("kernel '" + info.name + "': " + Twine(workItems) +
+                             " work items exceed the grid's limit of " +
+                             Twine(limit));
+  // Both drivers take the arguments packed as a C struct.
+  SmallVector<char, 256> packed;
+  for (const LaunchArgument &argument : arguments) {
+    packed.resize(alignTo(packed.size(), argument.bytes));
+    const char *bytes = reinterpret_cast<const char *>(&argument.bits);
+    packed.append(bytes, bytes + argument.bytes);
+  }
+  size_t packedBytes = packed.size();
+  // Tags of the list, then its end (CU_LAUNCH_PARAM_*, HIP_LAUNCH_PARAM_*).
+  auto tag = [](uintptr_t value) {
+    return reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
+  };
+  void *extra[] = {tag(1), packed.data(), tag(2), &packedBytes,
+                   tag(library.vendor == Vendor::NVIDIA ? 0 : 3)};
+  int code =
+      call.launch(static_cast<DriverKernel &>(kernel).function, workItems, 1, 1,
+                  info.threads, 1, 1, info.ldsBytes, nullptr, nullptr, extra);
+  lastKernel = info.name;
+  return library.check(code, "launching kernel '" + info.name + "' with " +
+                                 Twine(workItems) + " workgroups of " +
+                                 Twine(info.threads) + " threads and " +
+                                 Twine(info.ldsBytes) + " bytes of LDS");
+}
+
+Expected<double> DriverDevice::stopTimer() {
+  float milliseconds = 0;
+  if (Error error = library.check(call.recordEvent(stopEvent, nullptr),
+                                  "recording a time"))
+    return error;
+  if (Error error = library.check(call.synchronizeEvent(stopEvent),
+                                  "running" + afterKernel()))
+    return error;
+  if (Error error = library.check(
+          call.elapsed(&milliseconds, startEvent, stopEvent), "reading a time"))
+    return error;
+  return milliseconds;
+}
+
+Error DriverDevice::flushCaches() {
+  // Larger than any L2 or Infinity Cache (256 MiB on MI300X).
+  constexpr uint64_t flushBytes = uint64_t(512) << 20;
+  if (!flushBuffer) {
+    Expected<uint64_t> address = allocate(flushBytes);
+    if (!address)
+      return address.takeError();
+    flushBuffer = *address;
+  }
+  return library.check(call.fill(flushBuffer, 0, flushBytes),
+                       "flushing the caches" + afterKernel());
+}
+
+static Expected<std::unique_ptr<Device>> create(Vendor vendor, int ordinal,
+                                                StringRef name) {
+  Expected<DriverLibrary> library = DriverLibrary::open(vendor, name);
+  if (!library)
+    return library.takeError();
+  auto device = std::make_unique<DriverDevice>(std::move(*library));
+  if (Error error = device->initialize(ordinal))
+    return error;
+  return device;
+}
+
+Expected<std::unique_ptr<Device>> createCUDADevice(int ordinal,
+                                                   StringRef library) {
+  return create(Vendor::NVIDIA, ordinal, library);
+}
+
+Expected<std::unique_ptr<Device>> createHIPDevice(int ordinal,
+                                                  StringRef library) {
+  return create(Vendor::AMD, ordinal, library);
+}
+
+} // namespace mlir::evoformer::runtime

@@ -1,0 +1,55 @@
+//===- Session.cpp - A launch plan on a device ----------------------------===//
+
+#include "Evoformer/Runtime/Session.h"
+
+using namespace llvm;
+
+namespace mlir::evoformer::runtime {
+
+Expected<LoadedKernel *> Session::getKernel(unsigned number) {
+  if (!kernels[number]) {
+    auto kernel = device.load(plan.kernels[number]);
+    if (!kernel)
+      return kernel.takeError();
+    kernels[number] = std::move(*kernel);
+  }
+  return kernels[number].get();
+}
+
+Expected<std::vector<HostValue>> Session::run(const PlanFunction &function,
+                                              ArrayRef<HostValue> arguments,
+                                              Workspace &workspace) {
+  auto launch = [&](unsigned number, uint64_t workItems,
+                    ArrayRef<LaunchArgument> launchArguments) -> Error {
+    Expected<LoadedKernel *> kernel = getKernel(number);
+    if (!kernel)
+      return kernel.takeError();
+    return device.launch(**kernel, workItems, launchArguments);
+  };
+  return interpret(plan, function, arguments, workspace, launch);
+}
+
+Expected<SessionWorkspace>
+SessionWorkspace::create(Session &session, const PlanFunction &function,
+                         ArrayRef<HostValue> arguments, uint64_t guardBytes) {
+  Expected<uint64_t> bytes =
+      queryWorkspace(session.getPlan(), function, arguments, guardBytes);
+  if (!bytes)
+    return bytes.takeError();
+  Expected<DeviceBuffer> buffer = DeviceBuffer::create(
+      session.getDevice(), "workspace", *bytes, /*guardBytes=*/0);
+  if (!buffer)
+    return buffer.takeError();
+  return SessionWorkspace(session, std::move(*buffer), guardBytes);
+}
+
+Error SessionWorkspace::checkGuards() {
+  for (auto [number, zone] : enumerate(workspace.getGuardZones()))
+    if (Error error =
+            checkUntouched(session.getDevice(), zone.address, zone.bytes,
+                           "guard zone " + Twine(number) + " of the workspace"))
+      return error;
+  return Error::success();
+}
+
+} // namespace mlir::evoformer::runtime

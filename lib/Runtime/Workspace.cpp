@@ -1,0 +1,65 @@
+//===- Workspace.cpp - Where a host program's buffers come from -----------===//
+
+#include "Evoformer/Runtime/Workspace.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace mlir::evoformer::runtime {
+
+Workspace::Workspace(uint64_t base, uint64_t capacity, uint64_t guardBytes)
+    : base(base), capacity(capacity),
+      guardBytes(alignTo(guardBytes, bufferAlignment)) {}
+
+Workspace Workspace::unlimited(uint64_t guardBytes) {
+  // Far from null and from every real address.
+  return Workspace(uint64_t(1) << 60, uint64_t(1) << 60, guardBytes);
+}
+
+void Workspace::reset() {
+  live.clear();
+  guardZones.clear();
+  highWater = 0;
+}
+
+Expected<uint64_t> Workspace::allocate(uint64_t bytes) {
+  // An empty buffer, too, has an address of its own.
+  if (bytes > capacity)
+    return createStringError("workspace of " + Twine(capacity) +
+                             " bytes is too small for a buffer of " +
+                             Twine(bytes));
+  uint64_t need =
+      alignTo(std::max<uint64_t>(bytes, 1), bufferAlignment) + 2 * guardBytes;
+  // With guards, everything below the high water is used up.
+  uint64_t at = guardBytes ? highWater : 0;
+  if (!guardBytes) {
+    for (auto [offset, size] : live) {
+      if (offset - at >= need)
+        break;
+      at = offset + size;
+    }
+  }
+  if (need > capacity || at > capacity - need)
+    return createStringError("workspace of " + Twine(capacity) +
+                             " bytes is too small for a further buffer of " +
+                             Twine(bytes) + " (" + Twine(at) + " in use)");
+  live[at] = need;
+  if (guardBytes) {
+    // The zone behind starts right after the last byte.
+    uint64_t front = base + at, end = front + guardBytes + bytes;
+    guardZones.push_back({front, guardBytes});
+    guardZones.push_back({end, base + at + need - end});
+  }
+  highWater = std::max(highWater, at + need);
+  return base + at + guardBytes;
+}
+
+Error Workspace::release(uint64_t address) {
+  if (address < base + guardBytes || !live.erase(address - base - guardBytes))
+    return createStringError(
+        "memref.dealloc of something that memref.alloc did not return");
+  return Error::success();
+}
+
+} // namespace mlir::evoformer::runtime

@@ -1,0 +1,193 @@
+//===- StandInDriver.cpp - A driver library without a device --------------===//
+//
+// Exports the driver functions that lib/Runtime uses, over host memory. Every
+// call is appended to a log; the module text "iota" holds a kernel `iota` that
+// writes start, start + 1, … to its memref. standInFail makes a function fail.
+//
+//===----------------------------------------------------------------------===//
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#ifdef STAND_IN_CUDA
+#define NAME(CUDA, HIP) CUDA
+constexpr bool isCUDA = true;
+#else
+#define NAME(CUDA, HIP) HIP
+constexpr bool isCUDA = false;
+#endif
+
+using Handle = void *;
+
+static std::string recording;
+static std::string failingFunction;
+static int failingCode = 0;
+
+/// Logs the call; the code that the function shall return.
+static int record(const char *function, const std::string &details = "") {
+  recording += std::string(function) + "(" + details + ")\n";
+  return failingFunction == function ? failingCode : 0;
+}
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT const char *standInRecording() { return recording.c_str(); }
+EXPORT void standInReset() {
+  recording.clear();
+  failingFunction.clear();
+}
+EXPORT void standInFail(const char *function, int code) {
+  failingFunction = function;
+  failingCode = code;
+}
+
+EXPORT int NAME(cuInit, hipInit)(unsigned) { return record("init"); }
+EXPORT int NAME(cuDeviceGetCount, hipGetDeviceCount)(int *count) {
+  *count = 1;
+  return record("getDeviceCount");
+}
+EXPORT int NAME(cuDeviceGet, hipDeviceGet)(int *device, int ordinal) {
+  *device = ordinal;
+  return record("getDevice");
+}
+EXPORT int NAME(cuDeviceGetName, hipDeviceGetName)(char *name, int bytes, int) {
+  std::snprintf(name, bytes, "stand-in");
+  return record("getDeviceName");
+}
+EXPORT int NAME(cuMemAlloc_v2, hipMalloc)(uint64_t *address, size_t bytes) {
+  int code = record("malloc", std::to_string(bytes));
+  if (code == 0)
+    *address = reinterpret_cast<uint64_t>(
+        std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return code;
+}
+EXPORT int NAME(cuMemFree_v2, hipFree)(uint64_t address) {
+  std::free(reinterpret_cast<void *>(address));
+  return record("free");
+}
+EXPORT int NAME(cuMemcpyHtoD_v2, hipMemcpyHtoD)(uint64_t to, const void *from,
+                                                size_t bytes) {
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return record("copyIn", std::to_string(bytes));
+}
+EXPORT int NAME(cuMemcpyDtoH_v2, hipMemcpyDtoH)(void *to, uint64_t from,
+                                                size_t bytes) {
+  std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+  return record("copyOut", std::to_string(bytes));
+}
+EXPORT int NAME(cuMemsetD8_v2, hipMemsetD8)(uint64_t, unsigned char, size_t) {
+  return record("fill");
+}
+EXPORT int NAME(cuModuleLoadDataEx,
+                hipModuleLoadDataEx)(Handle *module, const void *image,
+                                     unsigned numOptions, int *options,
+                                     void **values) {
+  *module = nullptr;
+  if (std::strcmp(static_cast<const char *>(image), "iota") == 0) {
+    *module = reinterpret_cast<Handle>(1);
+    return record("loadModule");
+  }
+  for (unsigned i = 0; i < numOptions; ++i)
+    if (options[i] == 5) // the error log
+      std::strcpy(static_cast<char *>(values[i]), "line 1: no such thing");
+  record("loadModule");
+  return 218;
+}
+EXPORT int NAME(cuModuleUnload, hipModuleUnload)(Handle) {
+  return record("unloadModule");
+}
+EXPORT int NAME(cuModuleGetFunction, hipModuleGetFunction)(Handle *function,
+                                                           Handle,
+                                                           const char *name) {
+  record("getFunction", name);
+  *function = reinterpret_cast<Handle>(2);
+  return std::strcmp(name, "iota") == 0 ? 0 : 500;
+}
+EXPORT int NAME(cuLaunchKernel,
+                hipModuleLaunchKernel)(Handle, unsigned gridX, unsigned gridY,
+                                       unsigned gridZ, unsigned blockX,
+                                       unsigned blockY, unsigned blockZ,
+                                       unsigned ldsBytes, Handle, void **params,
+                                       void **extra) {
+  if (params || extra[0] != reinterpret_cast<void *>(1) ||
+      extra[2] != reinterpret_cast<void *>(2) ||
+      extra[4] != reinterpret_cast<void *>(isCUDA ? 0 : 3))
+    return 1;
+  size_t bytes = *static_cast<size_t *>(extra[3]);
+  auto text = [](unsigned number) { return std::to_string(number); };
+  int code = record("launch", "grid " + text(gridX) + "," + text(gridY) + "," +
+                                  text(gridZ) + " block " + text(blockX) + "," +
+                                  text(blockY) + "," + text(blockZ) + " lds " +
+                                  text(ldsBytes) + " bytes " + text(bytes));
+  if (code)
+    return code;
+  // memref<?xi64, strided<[?], offset: ?>>, i32, one extent.
+  struct Arguments {
+    int64_t *allocated, *aligned;
+    int64_t offset, size, stride;
+    int32_t start;
+    int64_t extent;
+  };
+  if (bytes != sizeof(Arguments))
+    return 1;
+  Arguments arguments;
+  std::memcpy(&arguments, extra[1], bytes);
+  if (arguments.extent != gridX)
+    return 1;
+  for (int64_t i = 0; i < arguments.size; ++i)
+    arguments.aligned[arguments.offset + i * arguments.stride] =
+        arguments.start + i;
+  return 0;
+}
+EXPORT int NAME(cuCtxSynchronize, hipDeviceSynchronize)() {
+  return record("synchronize");
+}
+EXPORT int NAME(cuEventCreate, hipEventCreateWithFlags)(Handle *event,
+                                                        unsigned) {
+  *event = reinterpret_cast<Handle>(3);
+  return record("createEvent");
+}
+EXPORT int NAME(cuEventDestroy_v2, hipEventDestroy)(Handle) {
+  return record("destroyEvent");
+}
+EXPORT int NAME(cuEventRecord, hipEventRecord)(Handle, Handle) {
+  return record("recordEvent");
+}
+EXPORT int NAME(cuEventSynchronize, hipEventSynchronize)(Handle) {
+  return record("synchronizeEvent");
+}
+EXPORT int NAME(cuEventElapsedTime, hipEventElapsedTime)(float *milliseconds,
+                                                         Handle, Handle) {
+  *milliseconds = 1.5;
+  return record("elapsed");
+}
+
+static const char *errorName(int code) {
+  return code == 2 ? "ERROR_OUT_OF_MEMORY" : "ERROR_OTHER";
+}
+#ifdef STAND_IN_CUDA
+EXPORT int cuDevicePrimaryCtxRetain(Handle *context, int) {
+  *context = reinterpret_cast<Handle>(4);
+  return record("retainContext");
+}
+EXPORT int cuCtxSetCurrent(Handle) { return record("setContext"); }
+EXPORT int cuFuncSetAttribute(Handle, int attribute, int value) {
+  return record("setFunctionAttribute",
+                std::to_string(attribute) + " = " + std::to_string(value));
+}
+EXPORT int cuGetErrorName(int code, const char **name) {
+  *name = errorName(code);
+  return 0;
+}
+EXPORT int cuGetErrorString(int, const char **text) {
+  *text = "described";
+  return 0;
+}
+#else
+EXPORT int hipSetDevice(int) { return record("setDevice"); }
+EXPORT const char *hipGetErrorName(int code) { return errorName(code); }
+EXPORT const char *hipGetErrorString(int) { return "described"; }
+#endif
