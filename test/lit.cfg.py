@@ -34,6 +34,7 @@ config.substitutions += [
     ("%build_dir", config.build_dir),
     ("%examples", os.path.join(config.source_dir, "examples")),
     ("%cxx", quoted(config.cxx)),
+    ("%mlir_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
 ]
 
 

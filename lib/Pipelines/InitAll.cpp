@@ -2,6 +2,7 @@
 
 #include "Evoformer/Pipelines/InitAll.h"
 
+#include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -9,7 +10,12 @@
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
   registerEvoformer(registry);
+  registerTileToCPUExtensions(registry);
   registry.insert<tile::TileDialect>();
 }
 
-void mlir::evoformer::registerAllPasses() { tile::registerEvoTilePasses(); }
+void mlir::evoformer::registerAllPasses() {
+  registerTileToCPUPasses();
+  registerTileToCPUPipelines();
+  tile::registerEvoTilePasses();
+}

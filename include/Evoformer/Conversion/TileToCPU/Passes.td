@@ -1,0 +1,76 @@
+//===- Passes.td - From tiles to the CPU -------------------*- tablegen -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_CONVERSION_TILETOCPU_PASSES_TD
+#define EVOFORMER_CONVERSION_TILETOCPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertTileToCPUPass : Pass<"convert-tile-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Kernels over tiles become functions over linalg on tensors";
+  let description = [{
+    Each `evo_tile.kernel` becomes a `func.func` of the same name that takes the
+    kernel's arguments, the extents of the space of work items and a range
+    [begin, end) of linear work items, which it runs in order. Each
+    `evo_tile.launch` becomes a call over the whole space.
+
+    Every level from tiles to pipelined is accepted and gives the same numbers:
+    layouts are dropped, `convert_layout` is nothing, `alloc_lds` is memory of
+    the work item, `async_copy` copies at once, waits and barriers are nothing.
+
+    ```mlir
+    evo_tile.kernel @neg(%x: memref<?xf32>, %y: memref<?xf32>) {
+      %i = evo_tile.work_item_id 0
+      %c16 = arith.constant 16 : index
+      %at = arith.muli %i, %c16 : index
+      %t = evo_tile.load %x[%at] : memref<?xf32> -> tensor<16xf32>
+      %n = arith.negf %t : tensor<16xf32>
+      evo_tile.store %n, %y[%at] : tensor<16xf32>, memref<?xf32>
+      evo_tile.return
+    }
+    ```
+    becomes, copies in and out left aside,
+    ```mlir
+    func.func @neg(%x: memref<?xf32>, %y: memref<?xf32>, %extent: index,
+                   %begin: index, %end: index) {
+      %one = arith.constant 1 : index
+      scf.for %i = %begin to %end step %one {
+        %t = bufferization.to_tensor %copy restrict writable : ..
+        %n = linalg.generic .. ins(%t) { arith.negf }
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FuseTilesPass : Pass<"evo-cpu-fuse-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Merge elementwise loops over tiles";
+  let description = [{
+    An elementwise `linalg.generic` on tensors moves into its only user where
+    that computes each element once, and an elementwise result takes the place
+    of an operand that dies with it.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PlaceBuffersPass : Pass<"evo-cpu-place-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Give all static buffers of a function a place in one block";
+  let description = [{
+    The `memref.alloc` ops of a function that was a kernel become views of one
+    block of memory, allocated when it is entered and freed when it is left. A buffer of a loop's
+    body is reused by every iteration.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+#endif

@@ -1,0 +1,224 @@
+//===- MemoryOps.cpp - Tiles from and to memory as loops ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A load copies the tile into a buffer of its own, which then is the tensor.
+// Bounds are intersected once per dimension, so that the loops are plain.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+namespace {
+
+/// A tile-shaped window of memory, seen from the tile's origin.
+struct Window {
+  Value memory;
+  SmallVector<Value> origin;
+
+  SmallVector<Value> at(OpBuilder &b, Location loc, ValueRange indices) const {
+    SmallVector<Value> result;
+    for (auto [base, index] : llvm::zip_equal(origin, indices))
+      result.push_back(arith::AddIOp::create(b, loc, base, index));
+    return result;
+  }
+};
+
+/// Per dimension the range of tile indices to run over.
+struct Ranges {
+  SmallVector<Value> low, high;
+};
+
+} // namespace
+
+static Value index(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+static void
+emitLoops(OpBuilder &b, Location loc, const Ranges &ranges,
+          function_ref<void(OpBuilder &, Location, ValueRange)> body) {
+  SmallVector<Value> steps(ranges.low.size(), Value());
+  for (Value &step : steps)
+    step = index(b, loc, 1);
+  scf::buildLoopNest(b, loc, ranges.low, ranges.high, steps, body);
+}
+
+static Ranges wholeTile(OpBuilder &b, Location loc, ArrayRef<int64_t> shape) {
+  Ranges ranges;
+  for (int64_t size : shape) {
+    ranges.low.push_back(index(b, loc, 0));
+    ranges.high.push_back(index(b, loc, size));
+  }
+  return ranges;
+}
+
+/// The part of the tile that lies inside `window`'s memory; `partial` says
+/// whether some of the tile is outside (null: none can be).
+static Ranges insideOf(OpBuilder &b, Location loc, const Window &window,
+                       ArrayRef<int64_t> shape,
+                       function_ref<bool(int64_t)> isInBounds, Value &partial) {
+  Ranges ranges = wholeTile(b, loc, shape);
+  partial = Value();
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    if (isInBounds(d))
+      continue;
+    Value zero = ranges.low[d], whole = ranges.high[d];
+    auto clamp = [&](Value value) -> Value {
+      value = arith::MaxSIOp::create(b, loc, value, zero);
+      return arith::MinSIOp::create(b, loc, value, whole);
+    };
+    Value extent = memref::DimOp::create(b, loc, window.memory, d);
+    ranges.low[d] =
+        clamp(arith::SubIOp::create(b, loc, zero, window.origin[d]));
+    ranges.high[d] =
+        clamp(arith::SubIOp::create(b, loc, extent, window.origin[d]));
+    Value count = arith::SubIOp::create(b, loc, ranges.high[d], ranges.low[d]);
+    Value cut =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, whole);
+    partial = partial ? Value(arith::OrIOp::create(b, loc, partial, cut)) : cut;
+  }
+  return ranges;
+}
+
+static void emitCopy(OpBuilder &b, Location loc, const Window &from,
+                     const Window &to, const Ranges &ranges) {
+  emitLoops(b, loc, ranges, [&](OpBuilder &b, Location loc, ValueRange iv) {
+    Value element =
+        memref::LoadOp::create(b, loc, from.memory, from.at(b, loc, iv));
+    memref::StoreOp::create(b, loc, element, to.memory, to.at(b, loc, iv));
+  });
+}
+
+/// Copies with every index outside the source moved to the nearest inside.
+static void emitClampedCopy(OpBuilder &b, Location loc, const Window &from,
+                            const Window &to, ArrayRef<int64_t> shape,
+                            function_ref<bool(int64_t)> isInBounds) {
+  SmallVector<Value> last(shape.size());
+  Value zero = index(b, loc, 0);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!isInBounds(d))
+      last[d] = arith::SubIOp::create(
+          b, loc, memref::DimOp::create(b, loc, from.memory, d),
+          index(b, loc, 1));
+  emitLoops(b, loc, wholeTile(b, loc, shape),
+            [&](OpBuilder &b, Location loc, ValueRange iv) {
+              SmallVector<Value> at = from.at(b, loc, iv);
+              for (auto [d, value] : llvm::enumerate(at)) {
+                if (!last[d])
+                  continue;
+                value = arith::MinSIOp::create(b, loc, value, last[d]);
+                value = arith::MaxSIOp::create(b, loc, value, zero);
+              }
+              Value element = memref::LoadOp::create(b, loc, from.memory, at);
+              memref::StoreOp::create(b, loc, element, to.memory,
+                                      to.at(b, loc, iv));
+            });
+}
+
+/// Reads a tile into `to`: outside of `from`'s memory elements are `padding`
+/// or, without one, the nearest valid element.
+static void emitRead(OpBuilder &b, Location loc, const Window &from,
+                     const Window &to, ArrayRef<int64_t> shape,
+                     function_ref<bool(int64_t)> isInBounds,
+                     TypedAttr padding) {
+  Value partial;
+  Ranges inside = insideOf(b, loc, from, shape, isInBounds, partial);
+  if (!partial)
+    return emitCopy(b, loc, from, to, inside);
+  auto whole = [&](OpBuilder &b, Location loc) {
+    emitCopy(b, loc, from, to, wholeTile(b, loc, shape));
+    scf::YieldOp::create(b, loc);
+  };
+  auto cut = [&](OpBuilder &b, Location loc) {
+    if (padding) {
+      Value value = arith::ConstantOp::create(b, loc, padding);
+      emitLoops(b, loc, wholeTile(b, loc, shape),
+                [&](OpBuilder &b, Location loc, ValueRange iv) {
+                  memref::StoreOp::create(b, loc, value, to.memory,
+                                          to.at(b, loc, iv));
+                });
+      emitCopy(b, loc, from, to, inside);
+    } else {
+      emitClampedCopy(b, loc, from, to, shape, isInBounds);
+    }
+    scf::YieldOp::create(b, loc);
+  };
+  scf::IfOp::create(b, loc, partial, cut, whole);
+}
+
+static Window wholeBuffer(OpBuilder &b, Location loc, Value buffer) {
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  return {buffer, SmallVector<Value>(rank, index(b, loc, 0))};
+}
+
+static void lowerLoad(RewriterBase &rewriter, LoadOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType tile = op.getTileType();
+  auto type = MemRefType::get(tile.getShape(), tile.getElementType());
+  Value buffer = memref::AllocOp::create(rewriter, loc, type);
+  emitRead(
+      rewriter, loc, {op.getSource(), op.getIndices()},
+      wholeBuffer(rewriter, loc, buffer), tile.getShape(),
+      [&](int64_t d) { return op.isDimInBounds(d); }, op.getPaddingAttr());
+  rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(
+      op, tile, buffer, /*restrict=*/true, /*writable=*/true);
+}
+
+static void lowerStore(RewriterBase &rewriter, StoreOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType tile = op.getTileType();
+  auto type = MemRefType::get(tile.getShape(), tile.getElementType());
+  Value buffer = bufferization::ToBufferOp::create(
+      rewriter, loc, type, op.getValue(), /*read_only=*/true);
+  Window to{op.getDest(), op.getIndices()};
+  Value partial;
+  Ranges inside = insideOf(
+      rewriter, loc, to, tile.getShape(),
+      [&](int64_t d) { return op.isDimInBounds(d); }, partial);
+  emitCopy(rewriter, loc, wholeBuffer(rewriter, loc, buffer), to, inside);
+  rewriter.eraseOp(op);
+}
+
+static void lowerAsyncCopy(RewriterBase &rewriter, AsyncCopyOp op) {
+  auto copy = [&](OpBuilder &b, Location loc) {
+    emitRead(
+        b, loc, {op.getSource(), op.getSourceIndices()},
+        {op.getDest(), op.getDestIndices()}, op.getTileType().getShape(),
+        [&](int64_t d) { return op.isDimInBounds(d); }, op.getPaddingAttr());
+  };
+  if (Value predicate = op.getPredicate())
+    scf::IfOp::create(rewriter, op.getLoc(), predicate,
+                      [&](OpBuilder &b, Location loc) {
+                        copy(b, loc);
+                        scf::YieldOp::create(b, loc);
+                      });
+  else
+    copy(rewriter, op.getLoc());
+  rewriter.eraseOp(op);
+}
+
+LogicalResult tile_to_cpu::lowerMemoryOp(RewriterBase &rewriter,
+                                         Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto load = dyn_cast<LoadOp>(op))
+    lowerLoad(rewriter, load);
+  else if (auto store = dyn_cast<StoreOp>(op))
+    lowerStore(rewriter, store);
+  else if (auto copy = dyn_cast<AsyncCopyOp>(op))
+    lowerAsyncCopy(rewriter, copy);
+  else if (auto alloc = dyn_cast<AllocLDSOp>(op))
+    rewriter.replaceOpWithNewOp<memref::AllocOp>(
+        alloc, cast<MemRefType>(alloc.getType()));
+  else if (isa<AsyncCommitOp, AsyncWaitOp, BarrierOp>(op))
+    rewriter.eraseOp(op);
+  return success();
+}

@@ -1,0 +1,227 @@
+//===- TileToCPU.cpp - Kernels over tiles as functions --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::evoformer {
+#define GEN_PASS_DEF_CONVERTTILETOCPUPASS
+#include "Evoformer/Conversion/TileToCPU/Passes.h.inc"
+} // namespace mlir::evoformer
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+/// The type without layout or workgroup address space.
+static Type plainType(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type); tensor)
+    return tensor.dropEncoding();
+  if (auto memref = dyn_cast<MemRefType>(type);
+      memref && isWorkgroupMemory(memref))
+    return MemRefType::get(memref.getShape(), memref.getElementType(),
+                           memref.getLayout());
+  return type;
+}
+
+LogicalResult tile_to_cpu::dropLayouts(Operation *root) {
+  SmallVector<memref::MemorySpaceCastOp> casts;
+  WalkResult walk = root->walk([&](Operation *op) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op);
+        constant && constant.getType() != plainType(constant.getType())) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      if (!dense)
+        return WalkResult(op->emitOpError(
+            "a constant tile must be a dense elements attribute"));
+      constant.setValueAttr(
+          dense.reshape(cast<ShapedType>(plainType(constant.getType()))));
+    }
+    if (auto cast = dyn_cast<memref::MemorySpaceCastOp>(op))
+      casts.push_back(cast);
+    for (OpResult result : op->getResults())
+      result.setType(plainType(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          argument.setType(plainType(argument.getType()));
+    return WalkResult::advance();
+  });
+  for (memref::MemorySpaceCastOp cast : casts)
+    if (cast.getSource().getType() == cast.getType()) {
+      cast.replaceAllUsesWith(cast.getSource());
+      cast.erase();
+    }
+  return failure(walk.wasInterrupted());
+}
+
+/// The number of extents of each kernel's space.
+static FailureOr<int64_t> countExtents(KernelOp kernel,
+                                       MutableArrayRef<LaunchOp> launches) {
+  int64_t needed = 0;
+  kernel.walk([&](WorkItemIdOp id) {
+    needed = std::max<int64_t>(needed, id.getDimension() + 1);
+  });
+  if (launches.empty())
+    return std::max<int64_t>(needed, 1);
+  int64_t extents = launches.front().getSpace().size();
+  for (LaunchOp launch : launches)
+    if ((int64_t)launch.getSpace().size() != extents) {
+      InFlightDiagnostic error = launch.emitOpError()
+                                 << "has " << launch.getSpace().size()
+                                 << " extents, another launch of '"
+                                 << kernel.getSymName() << "' has " << extents;
+      error.attachNote(launches.front().getLoc()) << "the other launch";
+      return error;
+    }
+  if (extents < needed) {
+    InFlightDiagnostic error = launches.front().emitOpError()
+                               << "has " << extents << " extents, '"
+                               << kernel.getSymName() << "' uses " << needed;
+    return error;
+  }
+  return extents;
+}
+
+/// The coordinates of a linear work item, the last extent fastest.
+static SmallVector<Value> delinearize(OpBuilder &b, Location loc, Value linear,
+                                      ValueRange extents) {
+  SmallVector<Value> ids(extents.size());
+  for (int64_t d = extents.size() - 1; d > 0; --d) {
+    ids[d] = arith::RemUIOp::create(b, loc, linear, extents[d]);
+    linear = arith::DivUIOp::create(b, loc, linear, extents[d]);
+  }
+  if (!ids.empty())
+    ids[0] = linear;
+  return ids;
+}
+
+/// Ops that this pass or a later one of the pipeline knows how to lower.
+static LogicalResult checkBody(KernelOp kernel) {
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto tensor = dyn_cast<TensorType>(value.getType());
+          tensor && !tensor.hasStaticShape())
+        return WalkResult(op->emitOpError("makes a tensor of dynamic shape, ")
+                          << tensor << "; tiles have static shapes");
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+static FailureOr<func::FuncOp> convertKernel(KernelOp kernel,
+                                             int64_t numExtents) {
+  if (kernel.isExternal())
+    return kernel.emitOpError("has no body to run on the CPU");
+  if (!kernel.getBody().hasOneBlock())
+    return kernel.emitOpError(
+        "needs one block for the CPU; its control flow must be scf");
+  if (failed(checkBody(kernel)))
+    return failure();
+
+  IRRewriter rewriter(kernel);
+  Location loc = kernel.getLoc();
+  Type indexType = rewriter.getIndexType();
+  SmallVector<Type> inputs(kernel.getArgumentTypes());
+  inputs.append(numExtents + 2, indexType);
+  auto function = func::FuncOp::create(rewriter, loc, kernel.getSymName(),
+                                       rewriter.getFunctionType(inputs, {}));
+  function->setAttr(tile_to_cpu::kKernelAttr, rewriter.getUnitAttr());
+  Block *entry = function.addEntryBlock();
+  rewriter.setInsertionPointToStart(entry);
+  size_t numArguments = kernel.getArgumentTypes().size();
+  ValueRange arguments = entry->getArguments();
+  Value begin = arguments[numArguments + numExtents];
+  Value end = arguments[numArguments + numExtents + 1];
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  auto loop = scf::ForOp::create(rewriter, loc, begin, end, one);
+  func::ReturnOp::create(rewriter, loc);
+
+  rewriter.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> ids =
+      delinearize(rewriter, loc, loop.getInductionVar(),
+                  arguments.slice(numArguments, numExtents));
+  Operation *ret = kernel.getBody().front().getTerminator();
+  rewriter.inlineBlockBefore(&kernel.getBody().front(),
+                             loop.getBody()->getTerminator(),
+                             arguments.take_front(numArguments));
+  rewriter.eraseOp(ret);
+  rewriter.eraseOp(kernel);
+
+  if (failed(tile_to_cpu::dropLayouts(function)))
+    return failure();
+  SmallVector<Operation *> ops, constants;
+  loop.getBody()->walk([&](Operation *op) {
+    bool isSplat = isa<arith::ConstantOp, tensor::SplatOp>(op);
+    (isSplat ? constants : ops).push_back(op);
+  });
+  for (Operation *op : ops) {
+    if (auto id = dyn_cast<WorkItemIdOp>(op)) {
+      rewriter.replaceOp(id, ids[id.getDimension()]);
+      continue;
+    }
+    if (failed(tile_to_cpu::lowerMemoryOp(rewriter, op)))
+      return failure();
+  }
+  ops.clear();
+  loop.getBody()->walk([&](Operation *op) {
+    if (!isa<arith::ConstantOp, tensor::SplatOp>(op))
+      ops.push_back(op);
+  });
+  // Constants last: elementwise users take them as scalars.
+  ops.append(constants);
+  for (Operation *op : ops) {
+    if (isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
+    else if (failed(tile_to_cpu::lowerComputeOp(rewriter, op)))
+      return failure();
+  }
+  return function;
+}
+
+static void convertLaunch(LaunchOp launch, func::FuncOp function) {
+  IRRewriter rewriter(launch);
+  Location loc = launch.getLoc();
+  SmallVector<Value> operands(launch.getArgs());
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (Value extent : launch.getSpace()) {
+    operands.push_back(extent);
+    count = arith::MulIOp::create(rewriter, loc, count, extent);
+  }
+  operands.push_back(arith::ConstantIndexOp::create(rewriter, loc, 0));
+  operands.push_back(count);
+  rewriter.replaceOpWithNewOp<func::CallOp>(launch, function, operands);
+}
+
+namespace {
+class ConvertTileToCPU
+    : public evoformer::impl::ConvertTileToCPUPassBase<ConvertTileToCPU> {
+protected:
+  void runOnOperation() override {
+    llvm::MapVector<StringAttr, SmallVector<LaunchOp>> launches;
+    SmallVector<KernelOp> kernels;
+    getOperation().walk([&](Operation *op) {
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        kernels.push_back(kernel);
+      else if (auto launch = dyn_cast<LaunchOp>(op))
+        launches[launch.getKernelAttr().getAttr()].push_back(launch);
+    });
+    for (KernelOp kernel : kernels) {
+      SmallVector<LaunchOp> &uses = launches[kernel.getSymNameAttr()];
+      FailureOr<int64_t> numExtents = countExtents(kernel, uses);
+      if (failed(numExtents))
+        return signalPassFailure();
+      FailureOr<func::FuncOp> function = convertKernel(kernel, *numExtents);
+      if (failed(function))
+        return signalPassFailure();
+      for (LaunchOp launch : uses)
+        convertLaunch(launch, *function);
+    }
+  }
+};
+} // namespace
