@@ -2,6 +2,7 @@
 
 #include "Evoformer/Pipelines/InitAll.h"
 
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
@@ -18,4 +19,5 @@ void mlir::evoformer::registerAllPasses() {
   registerTileToCPUPasses();
   registerTileToCPUPipelines();
   tile::registerEvoTilePasses();
+  registerConvertGPULanesToLLVM();
 }

@@ -1,0 +1,101 @@
+//===- AMDFacts.cpp - Lowering facts of amdgcn ----------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sources: LLVM's "User Guide for AMDGPU Backend" (function attributes,
+// address spaces), "AMD Instinct MI300 Instruction Set Architecture" and
+// "RDNA3 Instruction Set Architecture", sections on V_EXP_F32, V_LOG_F32,
+// V_RCP_F32 and the MODE register.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AMDShuffles.h"
+#include "LoweringFacts.h"
+#include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
+#include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+static FailureOr<amdgpu::Chipset> getChipset(tile::TargetAttr target,
+                                             Location loc) {
+  FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(target.getChip());
+  if (failed(chipset))
+    return emitError(loc, "unknown AMD chip '")
+           << target.getChip() << "'; expected a name like gfx942";
+  return chipset;
+}
+
+static LogicalResult populateAMDRewrites(RewritePatternSet &patterns,
+                                         tile::TargetAttr target,
+                                         Location loc) {
+  FailureOr<amdgpu::Chipset> chipset = getChipset(target, loc);
+  if (failed(chipset))
+    return failure();
+  unsigned lanes = target.getSubgroupSize();
+  populateGpuLowerSubgroupReduceToDPPPatterns(patterns, lanes, *chipset,
+                                              /*benefit=*/2);
+  populateGpuLowerClusteredSubgroupReduceToDPPPatterns(patterns, lanes,
+                                                       *chipset, /*benefit=*/2);
+  populateAMDShufflePatterns(patterns, target, *chipset);
+  populateGpuPromoteShuffleToAMDGPUPatterns(patterns, *chipset);
+  return success();
+}
+
+static LogicalResult populateAMDConversions(LLVMTypeConverter &converter,
+                                            RewritePatternSet &patterns,
+                                            ConversionTarget &legality,
+                                            tile::TargetAttr target,
+                                            Location loc) {
+  FailureOr<amdgpu::Chipset> chipset = getChipset(target, loc);
+  if (failed(chipset))
+    return failure();
+  amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);
+  populateAMDGPUToROCDLConversionPatterns(converter, patterns, *chipset);
+  populateGpuToROCDLConversionPatterns(converter, patterns,
+                                       gpu::amd::Runtime::Unknown, *chipset);
+  legality.addLegalDialect<ROCDL::ROCDLDialect>();
+  return success();
+}
+
+static void finishAMDKernel(LLVM::LLVMFuncOp kernel,
+                            ArrayRef<int32_t> blockSize) {
+  Builder builder(kernel.getContext());
+  if (!blockSize.empty()) {
+    int32_t size = 1;
+    for (int32_t extent : blockSize)
+      size *= extent;
+    // Without it the code object says 256, and a larger launch fails.
+    kernel->setAttr(ROCDL::ROCDLDialect::getFlatWorkGroupSizeAttrName(),
+                    builder.getStringAttr(Twine(size) + "," + Twine(size)));
+    kernel->setAttr(ROCDL::ROCDLDialect::getReqdWorkGroupSizeAttrName(),
+                    builder.getDenseI32ArrayAttr(blockSize));
+  }
+  // In IEEE mode llvm.maxnum must quiet its operands: a v_max_f32 x, x for
+  // every matrix result. Outside it V_MAX_F32 treats a signaling NaN as a
+  // quiet one, and llvm.maxnum is one instruction.
+  SmallVector<Attribute> passthrough;
+  if (ArrayAttr given = kernel.getPassthroughAttr())
+    llvm::append_range(passthrough, given);
+  passthrough.push_back(builder.getStrArrayAttr({"amdgpu-ieee", "false"}));
+  kernel.setPassthroughAttr(builder.getArrayAttr(passthrough));
+}
+
+const LoweringFacts &mlir::evoformer::getAMDFacts() {
+  static const LoweringFacts facts = {/*arch=*/"amdgcn",
+                                      /*exp2=*/"llvm.amdgcn.exp2.f32",
+                                      /*log2=*/"llvm.amdgcn.log.f32",
+                                      /*reciprocal=*/"llvm.amdgcn.rcp.f32",
+                                      /*reciprocalSqrt=*/"llvm.amdgcn.rsq.f32",
+                                      /*ldsAlignment=*/16,
+                                      /*dynamicLDS=*/false,
+                                      populateAMDRewrites,
+                                      populateAMDConversions,
+                                      finishAMDKernel};
+  return facts;
+}

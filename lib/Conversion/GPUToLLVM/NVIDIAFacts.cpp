@@ -1,0 +1,66 @@
+//===- NVIDIAFacts.cpp - Lowering facts of nvptx64 ------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sources: "Parallel Thread Execution ISA", sections ex2, lg2, rcp, rsqrt,
+// "Performance-Tuning Directives" (.maxntid, .reqntid); LLVM's "User Guide for
+// NVPTX Back-end" (address spaces).
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoweringFacts.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+static LogicalResult populateNVIDIARewrites(RewritePatternSet &patterns,
+                                            tile::TargetAttr target,
+                                            Location loc) {
+  unsigned lanes = target.getSubgroupSize();
+  populateGpuLowerSubgroupReduceToShufflePatterns(patterns, lanes);
+  populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, lanes);
+  return success();
+}
+
+static LogicalResult populateNVIDIAConversions(LLVMTypeConverter &converter,
+                                               RewritePatternSet &patterns,
+                                               ConversionTarget &legality,
+                                               tile::TargetAttr target,
+                                               Location loc) {
+  configureGpuToNVVMTypeConverter(converter);
+  populateGpuToNVVMConversionPatterns(converter, patterns);
+  populateNVGPUToNVVMConversionPatterns(converter, patterns);
+  legality.addLegalDialect<NVVM::NVVMDialect>();
+  return success();
+}
+
+static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel,
+                               ArrayRef<int32_t> blockSize) {
+  if (blockSize.empty())
+    return;
+  auto size = Builder(kernel.getContext()).getDenseI32ArrayAttr(blockSize);
+  kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), size);
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+}
+
+const LoweringFacts &mlir::evoformer::getNVIDIAFacts() {
+  static const LoweringFacts facts = {
+      /*arch=*/"nvptx64",
+      /*exp2=*/"llvm.nvvm.ex2.approx.ftz.f",
+      /*log2=*/"llvm.nvvm.lg2.approx.ftz.f",
+      /*reciprocal=*/"llvm.nvvm.rcp.approx.ftz.f",
+      /*reciprocalSqrt=*/"llvm.nvvm.rsqrt.approx.ftz.f",
+      /*ldsAlignment=*/128,
+      /*dynamicLDS=*/true,
+      populateNVIDIARewrites,
+      populateNVIDIAConversions,
+      finishNVIDIAKernel};
+  return facts;
+}
