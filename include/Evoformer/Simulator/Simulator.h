@@ -1,0 +1,177 @@
+//===- Simulator.h - Executes lowered GPU kernels on the host ---*- C++ -*-===//
+//
+// Runs kernels given as a module after the final conversion (LLVM dialect with
+// rocdl or nvvm operations) lane by lane, and reports what a GPU hides:
+// accesses out of bounds, races, divergent barriers. docs/simulator.md says
+// what is modelled and what is not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_SIMULATOR_SIMULATOR_H
+#define EVOFORMER_SIMULATOR_SIMULATOR_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir {
+class DialectRegistry;
+class Operation;
+
+namespace evoformer::sim {
+
+/// Memory of the host that the kernel may access. Device addresses are host
+/// addresses. An access that lies in no registered buffer is a finding.
+struct Buffer {
+  void *base = nullptr;
+  uint64_t size = 0;
+  /// Shown in findings.
+  std::string name;
+  bool readOnly = false;
+  /// The launch must write every byte of it; what stays unwritten is a finding.
+  bool mustBeWritten = false;
+};
+
+enum class FindingKind {
+  OutOfBounds,
+  Misaligned,
+  UnwrittenLDS,
+  LDSRace,
+  GlobalRace,
+  CopyNotAwaited,
+  StoreNotAwaited,
+  DivergentBarrier,
+  DivergentOperation,
+  OperandNotReplicated,
+  Deadlock,
+  UnwrittenOutput,
+  DivisionByZero,
+  UnreachableExecuted,
+  AssertionFailed,
+};
+llvm::StringRef getName(FindingKind kind);
+
+/// One defect, reported once per operation; `count` says how often it occurred.
+struct Finding {
+  FindingKind kind;
+  /// Complete message with everything below in it.
+  std::string text;
+  std::string operation;
+  std::string location;
+  std::string kernel;
+  std::array<uint32_t, 3> workgroup = {0, 0, 0};
+  unsigned subgroup = 0;
+  unsigned lane = 0;
+  /// Address in its own space: a host address, or an offset into LDS.
+  uint64_t address = 0;
+  uint64_t count = 1;
+};
+
+/// What a launch executed. Operations count once per subgroup, an operation on
+/// a vector of n elements as n (32-bit) or n/2 (packed 16-bit) operations.
+struct Counters {
+  uint64_t matrix = 0;
+  uint64_t transcendental = 0;
+  uint64_t arithmetic = 0;
+  uint64_t crossLane = 0;
+  uint64_t ldsLoads = 0, ldsStores = 0, ldsBytes = 0;
+  /// Cycles of LDS under the bank model, and those without any conflict.
+  uint64_t ldsCycles = 0, ldsIdealCycles = 0;
+  uint64_t globalLoads = 0, globalStores = 0;
+  uint64_t globalBytesRead = 0, globalBytesWritten = 0;
+  uint64_t asyncCopies = 0, asyncBytes = 0;
+  uint64_t barriers = 0, waits = 0;
+  uint64_t branches = 0;
+  /// All lane-operations: active lanes summed over executed operations.
+  uint64_t laneOperations = 0;
+
+  void add(const Counters &other);
+  void printText(llvm::raw_ostream &os) const;
+  void printJSON(llvm::raw_ostream &os) const;
+};
+
+/// When the data of an asynchronous copy arrives.
+enum class CopyLanding { AtWait, AtIssue };
+
+struct Launch {
+  std::string kernel;
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  std::array<uint32_t, 3> block = {1, 1, 1};
+  /// Bytes behind an external LDS array of unknown size.
+  uint32_t dynamicLDSBytes = 0;
+  /// One word per kernel argument: pointers, integers, and floats in the low
+  /// bits.
+  std::vector<uint64_t> args;
+  std::vector<Buffer> buffers;
+
+  /// 0: subgroups run in order from barrier to barrier. Anything else draws
+  /// the interleaving, with pre-emption between memory operations.
+  uint64_t seed = 0;
+  CopyLanding landing = CopyLanding::AtWait;
+  /// Threads that share the workgroups; 0 takes those of the machine.
+  unsigned threads = 0;
+  /// A subgroup that executes more blocks than this hangs.
+  uint64_t maxBlocksPerSubgroup = uint64_t(1) << 32;
+};
+
+struct LaunchResult {
+  std::vector<Finding> findings;
+  Counters counters;
+};
+
+/// Overrides of what the module says about its target.
+struct Options {
+  /// 32 or 64; 0 takes it from the chip of the module's target attribute.
+  unsigned subgroupSize = 0;
+  /// "gfx942", "gfx1100", "sm_80", …; empty takes the module's.
+  std::string chip;
+};
+
+/// A loaded module of kernels. Launches do not change it; several may run at
+/// the same time.
+class Simulator {
+public:
+  ~Simulator();
+
+  /// Takes the kernels of `module` (a builtin.module or a gpu.module), which
+  /// must outlive the simulator.
+  static llvm::Expected<std::unique_ptr<Simulator>>
+  create(mlir::Operation *module, const Options &options = {});
+
+  /// Parses `text` in a context of its own.
+  static llvm::Expected<std::unique_ptr<Simulator>>
+  parse(llvm::StringRef text, llvm::StringRef name,
+        const Options &options = {});
+
+  std::vector<std::string> getKernelNames() const;
+
+  /// Decodes a kernel without running it: an error names the first operation
+  /// that the simulator does not know.
+  llvm::Error check(llvm::StringRef kernel);
+
+  /// Runs a kernel to its end. Errors are inputs that cannot run at all;
+  /// defects of the kernel are findings.
+  llvm::Expected<LaunchResult> launch(const Launch &launch);
+
+private:
+  Simulator();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// The dialects that a module for the simulator may use.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace evoformer::sim
+} // namespace mlir
+
+#endif // EVOFORMER_SIMULATOR_SIMULATOR_H

@@ -1,0 +1,16 @@
+//===- Dialects.cpp - The dialects of lowered kernels ---------------------===//
+//
+// Alone in its file: the headers of these dialects are slow to compile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Simulator/Simulator.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/BuiltinDialect.h"
+
+void mlir::evoformer::sim::registerDialects(DialectRegistry &registry) {
+  registry.insert<BuiltinDialect, DLTIDialect, gpu::GPUDialect,
+                  LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
+}

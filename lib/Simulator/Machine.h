@@ -1,0 +1,157 @@
+//===- Machine.h - State of a running launch --------------------*- C++ -*-===//
+
+#ifndef EVOFORMER_LIB_SIMULATOR_MACHINE_H
+#define EVOFORMER_LIB_SIMULATOR_MACHINE_H
+
+#include "Evoformer/Simulator/Simulator.h"
+#include "Program.h"
+#include "llvm/ADT/DenseMap.h"
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <random>
+
+namespace mlir::evoformer::sim {
+
+/// Generic addresses with these bits set lie in LDS or private memory.
+constexpr uint64_t ldsAperture = uint64_t(1) << 62;
+constexpr uint64_t privateAperture = uint64_t(1) << 61;
+constexpr uint64_t apertureMask = ldsAperture | privateAperture;
+
+/// A raw finding of one worker; text is added when the launch ends.
+struct RawFinding {
+  FindingKind kind;
+  uint32_t site;
+  std::array<uint32_t, 3> workgroup;
+  unsigned subgroup, lane;
+  uint64_t address, count;
+  std::string detail;
+};
+
+/// Collects findings of one worker thread, once per kind and operation.
+class FindingSink {
+public:
+  /// True if this is the first of its kind at that site: only then the caller
+  /// needs to describe it.
+  RawFinding *add(const Wave &w, FindingKind kind, uint32_t site, unsigned lane,
+                  uint64_t address);
+  std::vector<RawFinding> findings;
+
+private:
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> index;
+};
+
+/// A registered buffer, sorted by address.
+struct MemoryRegion {
+  uint64_t begin, end;
+  const Buffer *buffer;
+  /// One word per granule of 2 bytes: the workgroup (plus 1) that wrote it in
+  /// this launch; null if the buffer is read-only.
+  std::atomic<uint32_t> *writers = nullptr;
+};
+
+/// What all workgroups of a launch share.
+struct LaunchContext {
+  const Program *program;
+  const Launch *launch;
+  std::vector<MemoryRegion> regions;
+};
+
+/// History of one byte of LDS. Epochs count barriers, from 1.
+struct ByteState {
+  uint32_t writer = 0; // epoch << 8 | wave; 0: never written
+  uint32_t reader = 0; // epoch << 8 | wave, or 255 for several waves
+};
+
+struct Workgroup {
+  std::array<uint32_t, 3> id;
+  uint32_t linearId = 0;
+  uint32_t epoch = 1;
+  std::vector<uint8_t> lds;
+  std::vector<ByteState> state;
+  /// Wave + 1 whose copy to this byte has been issued but not awaited.
+  std::vector<uint8_t> inFlight;
+};
+
+/// One asynchronous copy of up to 16 bytes by one lane.
+struct PendingCopy {
+  uint32_t lds;
+  uint8_t size, lane;
+  uint8_t data[16];
+};
+struct CopyGroup {
+  uint64_t sequence = 0;
+  uint32_t site = 0;
+  std::vector<PendingCopy> copies;
+};
+
+enum class WaveStatus { Ready, AtBarrier, Done, Hung };
+
+/// One subgroup.
+struct Wave {
+  uint8_t *regs = nullptr;
+  const Program *program = nullptr;
+  LaunchContext *context = nullptr;
+  Workgroup *group = nullptr;
+  FindingSink *sink = nullptr;
+  Counters *counters = nullptr;
+
+  const Inst *next = nullptr;
+  uint64_t mask = 0; // lanes executing the current block
+  uint64_t live = 0; // lanes that have not returned
+  uint64_t full = 0; // lanes that exist in hardware
+  unsigned lanes = 0;
+  unsigned index = 0; // within its workgroup
+  WaveStatus status = WaveStatus::Ready;
+  uint32_t barrier = 0, barrierThreads = 0;
+  uint32_t barrierSite = 0;
+
+  /// Lanes waiting at the start of a block, and which blocks have any.
+  std::vector<uint64_t> waiting;
+  std::vector<uint32_t> waitingBlocks;
+  /// Per block: how often it ran, and the active lanes summed over that.
+  std::vector<uint64_t> executions, activeLanes;
+  uint64_t blockBudget = 0;
+  /// Memory operations left before pre-emption; 0 means unlimited.
+  uint64_t quantum = 0;
+
+  /// Private memory, one stretch per lane.
+  std::vector<uint8_t> privateMemory;
+
+  /// Vector memory operations issued so far: what vmcnt counts.
+  uint64_t vectorMemory = 0;
+  std::deque<CopyGroup> groups;
+  CopyGroup open;
+  bool ldsStorePending = false;
+
+  const MemoryRegion *lastRegion = nullptr;
+  std::array<uint32_t, 3> firstThread;
+
+  template <class T> T *reg(uint32_t offset) const {
+    return reinterpret_cast<T *>(regs + offset);
+  }
+};
+
+/// Calls `f(lane)` for every lane in `mask`.
+template <class F> inline void forLanes(uint64_t mask, F f) {
+  while (mask) {
+    f(unsigned(__builtin_ctzll(mask)));
+    mask &= mask - 1;
+  }
+}
+
+/// Adds a finding; `describe` gives further text and runs once per site.
+template <class F>
+inline void report(Wave &w, const Inst *i, FindingKind kind, unsigned lane,
+                   uint64_t address, F describe) {
+  if (RawFinding *f = w.sink->add(w, kind, i->site, lane, address))
+    f->detail = describe();
+}
+
+/// Runs every workgroup of a launch.
+LaunchResult runLaunch(const Program &program, const Launch &launch,
+                       std::vector<RawFinding> &findings);
+
+} // namespace mlir::evoformer::sim
+
+#endif // EVOFORMER_LIB_SIMULATOR_MACHINE_H

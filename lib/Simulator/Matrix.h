@@ -1,0 +1,43 @@
+//===- Matrix.h - Matrix operations and their lane layouts ------*- C++ -*-===//
+
+#ifndef EVOFORMER_LIB_SIMULATOR_MATRIX_H
+#define EVOFORMER_LIB_SIMULATOR_MATRIX_H
+
+#include "Program.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::evoformer::sim {
+
+enum class MatrixInput : uint8_t { F16, BF16, F32, TF32 };
+
+/// Place of one element of an operand in its matrix.
+struct MatrixPlace {
+  uint16_t row, column;
+};
+
+/// D = A * B + C, with A of m x k, B of k x n. The element tables have one
+/// entry per element and lane, element-major.
+struct MatrixShape {
+  std::string name;
+  unsigned m, n, k;
+  unsigned lanes;
+  MatrixInput input;
+  unsigned aElements, bElements, dElements;
+  std::vector<MatrixPlace> a, b, d;
+  /// Lanes l and l + 16 hold the same elements of A and of B, and must agree.
+  bool replicated = false;
+};
+
+/// The operation that an LLVM intrinsic names ("llvm.amdgcn.…",
+/// "llvm.nvvm.…"), or null.
+const MatrixShape *findMatrixShape(llvm::StringRef intrinsic);
+/// mma.sync by shape and type, for the dialect operation.
+const MatrixShape *findMMA(unsigned m, unsigned n, unsigned k,
+                           MatrixInput input);
+
+void addAMDShapes(std::vector<MatrixShape> &shapes);
+void addNVIDIAShapes(std::vector<MatrixShape> &shapes);
+
+} // namespace mlir::evoformer::sim
+
+#endif // EVOFORMER_LIB_SIMULATOR_MATRIX_H
