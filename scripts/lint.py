@@ -129,8 +129,9 @@ def check_style(options):
     for name in files(".h", ".cpp", ".td"):
         first = text_of(name).split("\n", 1)[0]
         banner = f"//===- {os.path.basename(name)} - "
-        if name != "cmake/pch.h" and not first.startswith(banner):
-            problems.append(f"{name}:1: the first line is not '{banner}…'")
+        if name != "cmake/pch.h" and not (first.startswith(banner) and
+                                          first.endswith("-===//")):
+            problems.append(f"{name}:1: the first line is not '{banner}…-===//'")
         if len(first) > 80:
             problems.append(f"{name}:1: the banner is wider than 80 columns")
     for name in files(".h"):

@@ -4,15 +4,13 @@ import os
 import shutil
 import sys
 
-import lit.formats
-
 sys.path.insert(0, os.path.join(config.source_dir, "test"))
 import lit_environment
 
 config.name = "evoformer"
 config.test_source_root = os.path.join(config.source_dir, "test")
 config.test_exec_root = os.path.join(config.build_dir, "test")
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = lit_environment.ShellTests(execute_external=False)
 config.suffixes = [".mlir", ".test", ".py", ".td"]
 config.excludes = ["Inputs", "unit", "lit.cfg.py", "lit_environment.py"]
 lit_environment.set_environment(config)
@@ -23,19 +21,14 @@ config.environment["PATH"] = os.pathsep.join(
     [tools, config.llvm_tools_dir, os.environ["PATH"]])
 config.environment["PYTHONPATH"] = os.path.join(config.source_dir, "scripts")
 
-
-def quoted(path):
-    return f'"{path}"'
-
-
-config.substitutions += [
-    ("%python", quoted(config.python)),
+config.substitutions += [(name, lit_environment.shell_word(path)) for name, path in (
+    ("%python", config.python),
+    ("%cxx", config.cxx),
+    ("%mlir_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
     ("%source_dir", config.source_dir),
     ("%build_dir", config.build_dir),
     ("%examples", os.path.join(config.source_dir, "examples")),
-    ("%cxx", quoted(config.cxx)),
-    ("%mlir_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
-]
+)]
 
 
 def loads(*libraries):

@@ -4,6 +4,7 @@ import importlib.util
 import os
 
 import lit.formats
+import lit.TestRunner
 
 
 class UnitTests(lit.formats.GoogleTest):
@@ -15,6 +16,25 @@ class UnitTests(lit.formats.GoogleTest):
         if not count:
             litConfig.fatal(f"{path} lists no tests")
         return count
+
+
+def shell_word(path):
+    """The path as a word of a RUN line: quoted where it has to be."""
+    return f'"{path}"' if any(map(str.isspace, path)) else path
+
+
+class ShellTests(lit.formats.ShTest):
+    """lit's shell tests, in a checkout whose path may hold spaces."""
+
+    def execute(self, test, litConfig):
+        source = test.getSourcePath()
+        temporary = lit.TestRunner.getTempPaths(test)[1] + ".tmp"
+        words = [("%s", source), ("%S", os.path.dirname(source)),
+                 ("%t", temporary)]
+        return lit.TestRunner.executeShTest(
+            test, litConfig, self.execute_external,
+            test.config.substitutions +
+            [(key, shell_word(path)) for key, path in words])
 
 
 def limit_time(lit_config):

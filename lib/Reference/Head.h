@@ -1,5 +1,4 @@
-//===- Head.h - One head of one row ------------------------------*- C++
-//-*-===//
+//===- Head.h - One head of one row -----------------------------*- C++ -*-===//
 //
 // What both references share: the inputs of one (b, n, h), the biases split
 // into those that depend on the query and those that do not, and threads.

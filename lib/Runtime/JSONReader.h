@@ -1,5 +1,4 @@
-//===- JSONReader.h - Reading a plan's JSON with readable errors -*- C++
-//-*-===//
+//===- JSONReader.h - Reading a plan with readable errors -------*- C++ -*-===//
 
 #ifndef EVOFORMER_LIB_RUNTIME_JSONREADER_H
 #define EVOFORMER_LIB_RUNTIME_JSONREADER_H
