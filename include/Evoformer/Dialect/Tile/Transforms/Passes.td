@@ -38,4 +38,66 @@ def AssignLayouts : Pass<"evo-tile-assign-layouts"> {
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
 }
 
+def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
+  let summary = "Stage tiles in workgroup memory where that pays";
+  let description = [{
+    Leaves the level of fragments for the staged level. A load from global
+    memory goes through workgroup memory (LDS) if
+
+    * it is in a loop and several subgroups read the same elements, or
+    * a lane's registers run so short along the memory's contiguous dimension
+      that its accesses are below four bytes (a transposed fragment), while
+      workgroup memory allows wider ones; outside a loop only from
+      `min-narrow-accesses` such accesses per lane on.
+
+    Row vectors and loads that are wide and not shared stay as they are. A
+    staged load becomes a buffer, a cooperative copy by all lanes of the
+    workgroup and a read of the buffer; the copies of a block are issued
+    together, before the first of them:
+
+    ```mlir
+    scf.for %k = %c0 to %n step %c32 {
+      %a = evo_tile.load %A[%i, %k] : memref<?x?xbf16> -> tensor<64x32xbf16, #frag_a>
+      ...
+    ```
+    becomes, where copies pass through registers,
+    ```mlir
+    %lds = evo_tile.alloc_lds : memref<64x32xbf16, strided<[40, 1]>, #gpu.address_space<workgroup>>
+    scf.for %k = %c0 to %n step %c32 {
+      %t = evo_tile.load %A[%i, %k] : memref<?x?xbf16> -> tensor<64x32xbf16, #lanes>
+      evo_tile.barrier
+      evo_tile.store %t, %lds[%c0, %c0] {in_bounds = [true, true]} : ...
+      evo_tile.barrier
+      %a = evo_tile.load %lds[%c0, %c0] {in_bounds = [true, true]} : ... -> tensor<64x32xbf16, #frag_a>
+      ...
+    ```
+    and, where the target has `async_copy_bytes`,
+    ```mlir
+      evo_tile.barrier
+      evo_tile.async_copy %A[%i, %k] to %lds[%c0, %c0] as tensor<64x32xbf16, #lanes> : ...
+      evo_tile.async_commit
+      evo_tile.async_wait 0
+      evo_tile.barrier
+    ```
+
+    If the fragment's registers run along another dimension than memory does,
+    and the target cannot transpose while it reads (`ldmatrix`), the buffer is
+    transposed: each lane copies a small block of rows and columns, which makes
+    both its loads and its stores wide.
+
+    Copy and row padding (0, 8, 16 or 32 bytes beyond alignment) are those of
+    the fewest LDS cycles, counted from the lane maps of writers and readers.
+    Remarks name each decision and the conflicts that remain. Kernel arguments
+    that are written must not alias others. All buffers must fit the target's
+    `lds_bytes`. Kernels for the CPU are left alone.
+  }];
+  let options = [
+    Option<"minNarrowAccesses", "min-narrow-accesses", "int64_t",
+           /*default=*/"16",
+           "Accesses per lane below four bytes from which a load outside "
+           "loops is staged">];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::gpu::GPUDialect"];
+}
+
 #endif

@@ -1,0 +1,29 @@
+//===- KernelMemory.h - What a kernel's ops touch ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// The value that a memref views: casts and subviews are looked through.
+Value getMemoryRoot(Value memref);
+
+/// True if executing `op` may write the global memory that `memref` views.
+/// Different kernel arguments are different memory, workgroup memory is not
+/// global memory.
+bool mayWriteGlobal(Operation *op, Value memref);
+
+/// Fails, with an error at the culprit, unless `kernel` has a target and a
+/// schedule and every tile in it has a layout; `pass` is named in the error.
+LogicalResult requireFragments(KernelOp kernel, StringRef pass);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H

@@ -1,0 +1,90 @@
+//===- LDSPlan.h - How a tile lies in workgroup memory ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LDSPLAN_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LDSPLAN_H
+
+#include "BankConflicts.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// Why a load goes through workgroup memory, or why it does not.
+enum class PromotionReason {
+  Shared,       ///< several subgroups read the same elements
+  ShortRun,     ///< a lane's accesses to memory would be below four bytes
+  Direct,       ///< not shared, and wide enough
+  RowVector,    ///< a row vector: the cache serves it
+  OutsideLoop,  ///< runs once; too few narrow accesses to pay for a barrier
+  PartialBytes, ///< elements are not whole bytes
+  NoWiderAccess ///< narrow, but not wider from workgroup memory either
+};
+StringRef stringify(PromotionReason reason);
+inline bool isPromoted(PromotionReason reason) {
+  return reason == PromotionReason::Shared ||
+         reason == PromotionReason::ShortRun;
+}
+
+/// The kernel's machine, as far as staging is concerned.
+struct LDSMachine {
+  TargetAttr target;
+  int64_t subgroups;
+
+  int64_t getLanes() const { return target.getSubgroupSize(); }
+};
+
+/// The dimension along which `memory` is contiguous (the one of the largest
+/// tile extent where several qualify), or -1.
+int64_t getContiguousDim(MemRefType memory, ArrayRef<int64_t> tileShape);
+
+/// How many subgroups read the same elements of a tile.
+int64_t getSharing(const LaneMap &map, int64_t subgroups);
+
+/// The dimension that workgroup memory should hold contiguously for this
+/// reader; `sourceDim` is the contiguous one of global memory or -1.
+int64_t getWantedDim(RankedTensorType reader, int64_t sourceDim,
+                     TargetAttr target);
+
+/// True if the tile can be read by 8x8 matrix reads from a buffer that is
+/// contiguous along `contiguousDim`.
+bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
+                     TargetAttr target);
+
+/// Decides for a load of `tile` from `memory`; `minNarrow` is the number of
+/// narrow accesses per lane from which staging pays outside a loop.
+PromotionReason decidePromotion(RankedTensorType tile, MemRefType memory,
+                                bool inLoop, int64_t minNarrow,
+                                const LDSMachine &machine);
+
+/// A buffer in workgroup memory and the cooperative copy that fills it.
+struct LDSPlan {
+  MemRefType type;
+  LaneMap copy; ///< the layout of the copy
+  bool transposed = false;
+  int64_t copyBytes = 0; ///< bytes of one access of the copy to global memory
+  int64_t padding = 0;   ///< bytes added to each row
+  int64_t alignment = 0; ///< bytes, of the buffer's rows and their accesses
+  LDSCycles reads, writes;
+};
+
+/// Chooses the copy and the padding of least conflicts for these readers, all
+/// of which want `wantedDim` contiguous; the copy's accesses to memory move at
+/// most `maxBytes`.
+LDSPlan planLDS(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
+                int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine);
+
+/// The bytes of one asynchronous copy of a lane, for a tile that stays in
+/// memory's order; 0 where the target has none for it.
+int64_t getAsyncCopyBytes(LoadOp load, int64_t sourceDim, int64_t wantedDim,
+                          TargetAttr target);
+
+/// Bytes that a static strided memref spans, rounded up to 16.
+int64_t getLDSBytes(MemRefType type);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LDSPLAN_H

@@ -1,0 +1,309 @@
+//===- PromoteToLDS.cpp - Shared tiles go through LDS -----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../KernelMemory.h"
+#include "LDSPlan.h"
+
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_PROMOTETOLDS
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static constexpr StringLiteral kPass = "evo-tile-promote-to-lds";
+/// The widest access of a lane.
+static constexpr int64_t kVectorBytes = 16;
+
+namespace {
+/// One buffer, and the loads of the same elements that read it.
+struct StagedTile {
+  SmallVector<LoadOp> loads;
+  int64_t sourceDim, wantedDim;
+  LDSPlan plan;
+  bool async = false;
+  PromotionReason reason;
+
+  LoadOp front() { return loads.front(); }
+};
+
+/// Tiles of one block that are copied together, before the first of them.
+struct StagedGroup {
+  Operation *anchor = nullptr;
+  std::vector<StagedTile> tiles;
+};
+} // namespace
+
+/// True if the copies of `load` can be issued at `anchor`, earlier in the same
+/// block; `toMove` gets the ops that must move there too.
+static bool canHoist(LoadOp load, Operation *anchor,
+                     SetVector<Operation *> &toMove) {
+  for (Operation *op = anchor; op != load; op = op->getNextNode())
+    if (mayWriteGlobal(op, load.getSource()))
+      return false;
+  SmallVector<Value> worklist(load->getOperands());
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != anchor->getBlock() ||
+        op->isBeforeInBlock(anchor))
+      continue;
+    if (!isPure(op) || op->getNumRegions() != 0)
+      return false;
+    if (toMove.insert(op))
+      llvm::append_range(worklist, op->getOperands());
+  }
+  return true;
+}
+
+static bool readsSameElements(LoadOp a, LoadOp b) {
+  return a.getSource() == b.getSource() && a.getIndices() == b.getIndices() &&
+         a.getTileType().getShape() == b.getTileType().getShape() &&
+         a.getPaddingAttr() == b.getPaddingAttr() &&
+         a.getInBounds() == b.getInBounds();
+}
+
+namespace {
+class Promotion {
+public:
+  Promotion(KernelOp kernel, int64_t minNarrow)
+      : kernel(kernel), minNarrow(minNarrow),
+        machine{*kernel.getTarget(), kernel.getSchedule()->getNumSubgroups()} {}
+
+  LogicalResult run();
+
+private:
+  void collect(Block &block, std::vector<StagedGroup> &groups);
+  void addTo(StagedGroup &group, LoadOp load, PromotionReason reason);
+  LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
+  void rewrite(StagedGroup &group);
+  void remark(StagedTile &tile);
+
+  KernelOp kernel;
+  int64_t minNarrow;
+  LDSMachine machine;
+};
+} // namespace
+
+void Promotion::addTo(StagedGroup &group, LoadOp load, PromotionReason reason) {
+  RankedTensorType type = load.getTileType();
+  int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
+  int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
+  for (StagedTile &tile : group.tiles)
+    if (readsSameElements(tile.front(), load) && tile.wantedDim == wantedDim) {
+      tile.loads.push_back(load);
+      return;
+    }
+  StagedTile tile;
+  tile.loads.push_back(load);
+  tile.sourceDim = sourceDim;
+  tile.wantedDim = wantedDim;
+  tile.reason = reason;
+  group.tiles.push_back(tile);
+}
+
+void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
+  Operation *parent = block.getParentOp();
+  bool inLoop = isa<LoopLikeOpInterface>(parent) ||
+                parent->getParentOfType<LoopLikeOpInterface>();
+  StagedGroup group;
+  for (Operation &op : block) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load || isWorkgroupMemory(load.getSourceType()))
+      continue;
+    PromotionReason reason = decidePromotion(
+        load.getTileType(), load.getSourceType(), inLoop, minNarrow, machine);
+    if (!isPromoted(reason)) {
+      remark::missed(load.getLoc(),
+                     remark::RemarkOpts::name("direct-load").category(kPass))
+          << remark::metric("reason", stringify(reason));
+      continue;
+    }
+    SetVector<Operation *> toMove;
+    if (group.anchor && !canHoist(load, group.anchor, toMove)) {
+      groups.push_back(std::exchange(group, StagedGroup()));
+      toMove.clear();
+    }
+    if (!group.anchor)
+      group.anchor = load;
+    // Operands were found from uses to definitions.
+    SmallVector<Operation *> moved = toMove.takeVector();
+    llvm::sort(moved, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    for (Operation *operand : moved)
+      operand->moveBefore(group.anchor);
+    addTo(group, load, reason);
+  }
+  if (group.anchor)
+    groups.push_back(group);
+}
+
+LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
+  int64_t needed = 0;
+  kernel.walk([&](AllocLDSOp alloc) {
+    needed += getLDSBytes(cast<MemRefType>(alloc.getType()));
+  });
+  for (const StagedGroup &group : groups)
+    for (const StagedTile &tile : group.tiles)
+      needed += getLDSBytes(tile.plan.type);
+  int64_t available = machine.target.getLdsBytes();
+  if (needed <= available)
+    return success();
+  InFlightDiagnostic diag = kernel.emitError()
+                            << kPass << " needs " << needed
+                            << " bytes of workgroup memory for kernel '"
+                            << kernel.getSymName() << "', "
+                            << machine.target.getChip() << " has " << available;
+  for (const StagedGroup &group : groups)
+    for (const StagedTile &tile : group.tiles)
+      diag.attachNote(LoadOp(tile.loads.front()).getLoc())
+          << getLDSBytes(tile.plan.type) << " bytes for this tile";
+  return diag;
+}
+
+void Promotion::remark(StagedTile &tile) {
+  const LDSPlan &plan = tile.plan;
+  auto factor = [](const LDSCycles &cycles) {
+    return llvm::formatv("{0:F2}", cycles.getFactor()).str();
+  };
+  remark::passed(tile.front().getLoc(),
+                 remark::RemarkOpts::name("promoted").category(kPass))
+      << remark::metric("reason", stringify(tile.reason))
+      << remark::metric("sharing",
+                        getSharing(*getLaneMap(tile.front().getTileType()),
+                                   machine.subgroups))
+      << remark::metric("copy", StringRef(tile.async ? "asynchronous"
+                                                     : "through registers"))
+      << remark::metric("copy_bytes", plan.copyBytes)
+      << remark::metric("transposed", StringRef(plan.transposed ? "yes" : "no"))
+      << remark::metric("lds_bytes", getLDSBytes(plan.type))
+      << remark::metric("row_padding", plan.padding)
+      << remark::metric("read_conflicts", factor(plan.reads))
+      << remark::metric("write_conflicts", factor(plan.writes));
+}
+
+void Promotion::rewrite(StagedGroup &group) {
+  Location loc = group.anchor->getLoc();
+  OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  OpBuilder builder(group.anchor);
+  auto layoutOf = [&](RankedTensorType type, const LaneMap &map) {
+    return withLayout(type, LaneMapAttr::get(builder.getContext(), map));
+  };
+  auto allInBounds = [&](int64_t rank) {
+    return builder.getDenseBoolArrayAttr(SmallVector<bool>(rank, true));
+  };
+  Value zero = arith::ConstantIndexOp::create(entry, loc, 0);
+
+  SmallVector<Value> buffers, copied;
+  for (StagedTile &tile : group.tiles) {
+    LoadOp load = tile.front();
+    buffers.push_back(AllocLDSOp::create(entry, load.getLoc(), tile.plan.type));
+    copied.emplace_back();
+    if (tile.async)
+      continue;
+    Value value = LoadOp::create(
+        builder, load.getLoc(), layoutOf(load.getTileType(), tile.plan.copy),
+        load.getSource(), load.getIndices(), load.getInBoundsAttr(),
+        load.getPaddingAttr(), load.getAlignmentAttr());
+    copied.back() = value;
+  }
+
+  // Slower subgroups may still read what the last iteration stored.
+  if (group.anchor->getParentOfType<LoopLikeOpInterface>())
+    BarrierOp::create(builder, loc);
+  bool anyAsync = false;
+  for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
+    LoadOp load = tile.front();
+    if (!tile.async)
+      continue;
+    anyAsync = true;
+    SmallVector<Value> origin(load.getIndices().size(), zero);
+    AsyncCopyOp::create(
+        builder, load.getLoc(), load.getSource(), load.getIndices(), buffer,
+        origin, /*predicate=*/Value(),
+        TypeAttr::get(layoutOf(load.getTileType(), tile.plan.copy)),
+        load.getInBoundsAttr(), load.getPaddingAttr(), load.getAlignmentAttr());
+  }
+  if (anyAsync)
+    AsyncCommitOp::create(builder, loc);
+  for (auto [tile, buffer, value] : llvm::zip(group.tiles, buffers, copied)) {
+    if (tile.async)
+      continue;
+    int64_t rank = tile.plan.type.getRank();
+    StoreOp::create(builder, tile.front().getLoc(), value, buffer,
+                    SmallVector<Value>(rank, zero), allInBounds(rank),
+                    builder.getI64IntegerAttr(tile.plan.alignment));
+  }
+  if (anyAsync)
+    AsyncWaitOp::create(builder, loc, 0);
+  BarrierOp::create(builder, loc);
+
+  for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
+    remark(tile);
+    for (LoadOp load : tile.loads) {
+      int64_t rank = tile.plan.type.getRank();
+      OpBuilder at(load);
+      // Atoms may reach beyond the tile; there the padding still counts.
+      auto staged =
+          LoadOp::create(at, load.getLoc(), load.getType(), buffer,
+                         SmallVector<Value>(rank, zero), allInBounds(rank),
+                         load.getPaddingAttr(),
+                         builder.getI64IntegerAttr(tile.plan.alignment));
+      load.replaceAllUsesWith(staged.getResult());
+      load.erase();
+    }
+  }
+}
+
+LogicalResult Promotion::run() {
+  std::vector<StagedGroup> groups;
+  kernel.walk<WalkOrder::PreOrder>(
+      [&](Block *block) { collect(*block, groups); });
+  for (StagedGroup &group : groups)
+    for (StagedTile &tile : group.tiles) {
+      SmallVector<RankedTensorType> readers;
+      for (LoadOp load : tile.loads)
+        readers.push_back(load.getTileType());
+      int64_t piece = getAsyncCopyBytes(tile.front(), tile.sourceDim,
+                                        tile.wantedDim, machine.target);
+      tile.async = piece > 0;
+      tile.plan = planLDS(readers, tile.sourceDim, tile.wantedDim,
+                          tile.async ? piece : kVectorBytes, machine);
+    }
+  if (failed(checkCapacity(groups)))
+    return failure();
+  for (StagedGroup &group : groups)
+    rewrite(group);
+  return success();
+}
+
+namespace {
+struct PromoteToLDSPass
+    : evoformer::tile::impl::PromoteToLDSBase<PromoteToLDSPass> {
+  using PromoteToLDSBase::PromoteToLDSBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](KernelOp kernel) {
+      if (kernel.getTarget() && kernel.getTarget()->isCPU())
+        return WalkResult::skip();
+      if (failed(requireFragments(kernel, kPass)) ||
+          failed(Promotion(kernel, minNarrowAccesses).run()))
+        return WalkResult::interrupt();
+      return WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
