@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -81,6 +82,29 @@ static LogicalResult reuseOperand(linalg::GenericOp op,
   return failure();
 }
 
+/// What a loop carries to its next iteration goes into the buffer that it came
+/// in: bufferisation asks for that, and drops the copy where the value is
+/// there already.
+static void yieldInPlace(Operation *loop) {
+  auto addCopies = [&](scf::YieldOp yield, Block::BlockArgListType arguments) {
+    OpBuilder b(yield);
+    for (auto [operand, argument] :
+         llvm::zip_equal(yield->getOpOperands(), arguments)) {
+      Value value = operand.get();
+      if (value == argument || !isa<RankedTensorType>(value.getType()))
+        continue;
+      auto copy = bufferization::MaterializeInDestinationOp::create(
+          b, loop->getLoc(), value, argument);
+      operand.set(copy.getResult());
+    }
+  };
+  if (auto forOp = dyn_cast<scf::ForOp>(loop))
+    addCopies(cast<scf::YieldOp>(forOp.getBody()->getTerminator()),
+              forOp.getRegionIterArgs());
+  else if (auto whileOp = dyn_cast<scf::WhileOp>(loop))
+    addCopies(whileOp.getYieldOp(), whileOp.getBeforeArguments());
+}
+
 namespace {
 class FuseTiles : public evoformer::impl::FuseTilesPassBase<FuseTiles> {
 protected:
@@ -92,7 +116,8 @@ protected:
     RewritePatternSet reuse(&getContext());
     reuse.add(reuseOperand);
     if (failed(applyPatternsGreedily(getOperation(), std::move(reuse))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk(yieldInPlace);
   }
 };
 } // namespace

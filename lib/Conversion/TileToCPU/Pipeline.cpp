@@ -69,6 +69,7 @@ void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
   pm.addPass(createConvertTileToCPUPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFuseTilesPass());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.allowUnknownOps = true;
   bufferize.unknownTypeConversion =

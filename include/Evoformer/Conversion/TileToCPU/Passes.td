@@ -57,9 +57,11 @@ def FuseTilesPass : Pass<"evo-cpu-fuse-tiles", "::mlir::func::FuncOp"> {
   let description = [{
     An elementwise `linalg.generic` on tensors moves into its only user where
     that computes each element once, and an elementwise result takes the place
-    of an operand that dies with it.
+    of an operand that dies with it. What a loop carries is put where it came
+    from.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
