@@ -4,6 +4,7 @@
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -20,4 +21,5 @@ void mlir::evoformer::registerAllPasses() {
   registerTileToCPUPipelines();
   tile::registerEvoTilePasses();
   registerConvertGPULanesToLLVM();
+  tile::registerEvoTileToGPUPasses();
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -73,8 +74,17 @@ LogicalResult KernelOp::verify() {
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
-  if (!kernel)
+  if (!kernel) {
+    // Below the tile levels kernels are functions, on GPUs in a GPU module.
+    if (symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this,
+                                                             getKernelAttr()))
+      return success();
+    if (auto module = (*this)->getParentOfType<ModuleOp>())
+      for (auto gpuModule : module.getOps<gpu::GPUModuleOp>())
+        if (gpuModule.lookupSymbol<FunctionOpInterface>(getKernelAttr()))
+          return success();
     return emitOpError("'") << getKernel() << "' does not name a kernel";
+  }
   ArrayRef<Type> wanted = kernel.getArgumentTypes();
   if (wanted.size() != getArgs().size())
     return emitOpError("passes ") << getArgs().size() << " arguments, '"

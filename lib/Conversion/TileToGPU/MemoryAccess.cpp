@@ -1,0 +1,329 @@
+//===- MemoryAccess.cpp - A lane's part of memory ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryAccess.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static LogicalResult describe(Memory &memory, MemRefType type) {
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(memory.staticStrides, offset)))
+    return failure();
+  memory.elementType = type.getElementType();
+  memory.elementBytes =
+      llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  memory.staticSizes = llvm::to_vector(type.getShape());
+  memory.strides.resize(type.getRank());
+  memory.sizes.resize(type.getRank());
+  for (int64_t d = type.getRank() - 1; d >= 0; --d)
+    if (memory.staticStrides[d] == 1 && type.getDimSize(d) != 1) {
+      memory.contiguous = d;
+      break;
+    }
+  return success();
+}
+
+/// LDS: a chain of subviews down to its allocation.
+static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
+  Memory memory;
+  memory.isLDS = true;
+  if (failed(describe(memory, cast<MemRefType>(memref.getType()))))
+    return failure();
+  int64_t bytes = memory.elementBytes;
+  memory.alignment = 16;
+  for (auto [d, stride] : llvm::enumerate(memory.staticStrides))
+    if (stride == ShapedType::kDynamic)
+      return failure();
+    else if ((int64_t)d != memory.contiguous)
+      memory.alignment = std::gcd(memory.alignment, stride * bytes);
+  Value current = memref;
+  for (;;) {
+    Operation *def = current.getDefiningOp();
+    if (!def)
+      return failure();
+    if (isa<AllocLDSOp>(def)) {
+      memory.constantBytes += lane.context.ldsOffsets.lookup(def);
+      break;
+    }
+    if (auto cast = dyn_cast<memref::CastOp>(def)) {
+      current = cast.getSource();
+      continue;
+    }
+    if (auto transpose = dyn_cast<memref::TransposeOp>(def)) {
+      current = transpose.getIn();
+      continue;
+    }
+    auto subview = dyn_cast<memref::SubViewOp>(def);
+    if (!subview)
+      return failure();
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(subview.getSourceType().getStridesAndOffset(strides, offset)))
+      return failure();
+    for (auto [d, position] : llvm::enumerate(subview.getMixedOffsets())) {
+      if (std::optional<int64_t> value = getConstantIntValue(position)) {
+        memory.constantBytes += *value * strides[d] * bytes;
+        continue;
+      }
+      memory.alignment = std::gcd(memory.alignment, strides[d] * bytes);
+      memory.dynamicBytes =
+          lane.add(memory.dynamicBytes,
+                   lane.mul(lane.toI32(cast<Value>(position)),
+                            lane.constant(strides[d] * bytes)));
+    }
+    current = subview.getSource();
+  }
+  memory.alignment = std::gcd(memory.alignment, memory.constantBytes);
+  auto type = LLVM::LLVMPointerType::get(lane.builder.getContext(), 3);
+  memory.base = LLVM::AddressOfOp::create(
+      lane.builder, lane.loc, type, FlatSymbolRefAttr::get(lane.context.ldsName));
+  return memory;
+}
+
+FailureOr<Memory> mlir::evoformer::tile::resolveMemory(LaneBuilder &lane,
+                                                       Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (isWorkgroupMemory(type))
+    return resolveLDS(lane, memref);
+  Memory memory;
+  if (failed(describe(memory, type)))
+    return failure();
+  memory.alignment = memory.elementBytes;
+  OpBuilder &builder = lane.builder;
+  // Next to the memref's own definition: outside of loops.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(memref);
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, lane.loc, memref);
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (memory.staticStrides[d] == ShapedType::kDynamic)
+      memory.strides[d] = lane.toI32(metadata.getStrides()[d]);
+    if (type.isDynamicDim(d))
+      memory.sizes[d] = lane.toI32(metadata.getSizes()[d]);
+  }
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, lane.loc, memref);
+  Value bytes = arith::MulIOp::create(
+      builder, lane.loc, metadata.getOffset(),
+      arith::ConstantIndexOp::create(builder, lane.loc, memory.elementBytes));
+  address = arith::AddIOp::create(builder, lane.loc, address, bytes);
+  address = arith::IndexCastOp::create(builder, lane.loc,
+                                       builder.getI64Type(), address);
+  memory.base = LLVM::IntToPtrOp::create(
+      builder, lane.loc,
+      LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
+// MemoryAccess
+//===----------------------------------------------------------------------===//
+
+MemoryAccess::MemoryAccess(LaneBuilder &lane, const Memory &memory,
+                           const LaneMap &map, ArrayRef<int64_t> shape,
+                           ValueRange indices, ArrayRef<bool> inBounds,
+                           Outside outside, std::optional<int64_t> alignment)
+    : lane(lane), memory(memory), map(map), shape(shape), box(map.getBox()),
+      inBounds(inBounds), outside(outside) {
+  this->inBounds.resize(shape.size(), false);
+  // LDS tiles are ours: what the memory does not hold is only padding.
+  if (memory.isLDS)
+    for (auto [d, size] : llvm::enumerate(memory.staticSizes))
+      if (size >= shape[d])
+        this->inBounds[d] = true;
+  for (int64_t d = 0; d < map.rank; ++d) {
+    this->indices.push_back(getConstantIntValue(indices[d]) == 0
+                                ? Value()
+                                : lane.toI32(indices[d]));
+    positions.push_back(lane.getPosition(map, d));
+    int64_t most = 0;
+    for (ArrayRef<LayoutAxis> axes : {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
+      for (const LayoutAxis &axis : axes)
+        most += (axis.size - 1) * axis.strides[d];
+    maxPosition.push_back(most);
+  }
+  knownAlignment = std::max<int64_t>(alignment.value_or(1), memory.alignment);
+  makePieces(getMaxWidth(alignment));
+}
+
+int64_t MemoryAccess::getMaxWidth(std::optional<int64_t> alignment) const {
+  int64_t c = memory.contiguous;
+  if (c < 0)
+    return 1;
+  int64_t promised = alignment.value_or(0) / memory.elementBytes;
+  int64_t width = 16 / memory.elementBytes;
+  auto fits = [&](int64_t w) {
+    // Pieces start at multiples of w in the tile.
+    for (ArrayRef<LayoutAxis> axes : {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
+      for (const LayoutAxis &axis : axes)
+        if (axis.size > 1 && axis.strides[c] % w != 0)
+          return false;
+    // All or nothing of a piece is padding of the layout.
+    if (box[c] > shape[c] && shape[c] % w != 0)
+      return false;
+    // All or nothing of a piece is inside the memory.
+    bool starts = !indices[c] || w <= promised;
+    bool whole = memory.staticSizes[c] != ShapedType::kDynamic &&
+                 memory.staticSizes[c] % w == 0 && starts;
+    if (!inBounds[c] && !whole && w > promised)
+      return false;
+    if (memory.isLDS || !lane.context.target.hasProperty("unaligned_access"))
+      return starts && w * memory.elementBytes <=
+                           std::max(knownAlignment, memory.elementBytes);
+    return true;
+  };
+  while (width > 1 && !fits(width))
+    width /= 2;
+  return width;
+}
+
+void MemoryAccess::makePieces(int64_t maxWidth) {
+  int64_t c = memory.contiguous;
+  // Registers by the rest of their index, then along the contiguous dimension.
+  std::map<SmallVector<int64_t>, std::map<int64_t, int64_t>> rows;
+  for (int64_t r = 0, e = map.getNumRegisters(); r < e; ++r) {
+    SmallVector<int64_t> offset = map.registerOffset(r);
+    int64_t along = 0;
+    if (c >= 0)
+      std::swap(along, offset[c]);
+    rows[offset].try_emplace(along, r);
+  }
+  for (auto &entry : rows) {
+    auto &row = entry.second;
+    for (auto it = row.begin(); it != row.end();) {
+      int64_t start = it->first, width = maxWidth;
+      auto holds = [&](int64_t w) {
+        if (start % w != 0)
+          return false;
+        auto next = it;
+        for (int64_t i = 0; i < w; ++i, ++next)
+          if (next == row.end() || next->first != start + i)
+            return false;
+        return true;
+      };
+      while (!holds(width))
+        width /= 2;
+      Piece piece;
+      for (int64_t i = 0; i < width; ++i, ++it)
+        piece.push_back(it->second);
+      pieces.push_back(piece);
+    }
+  }
+}
+
+int64_t MemoryAccess::getAlignment(const Piece &piece) const {
+  int64_t bytes = piece.size() * memory.elementBytes;
+  return std::gcd(bytes, std::max(knownAlignment, memory.elementBytes));
+}
+
+Value MemoryAccess::scale(Value index, int64_t dim) {
+  if (!index)
+    return {};
+  if (!memory.strides[dim])
+    return lane.mul(index, lane.constant(memory.staticStrides[dim] *
+                                         memory.elementBytes));
+  return lane.mul(index, getStrideBytes(dim));
+}
+
+Value MemoryAccess::getStrideBytes(int64_t dim) {
+  return lane.mul(memory.strides[dim], lane.constant(memory.elementBytes));
+}
+
+Value MemoryAccess::getSize(int64_t dim) {
+  return memory.sizes[dim] ? memory.sizes[dim]
+                           : lane.constant(memory.staticSizes[dim]);
+}
+
+Value MemoryAccess::lessThan(Value x, Value y) {
+  return lane.builder.createOrFold<arith::CmpIOp>(
+      lane.loc, arith::CmpIPredicate::ult, x, y);
+}
+
+Value MemoryAccess::advance(Value pointer, Value bytes) {
+  OpBuilder &builder = lane.builder;
+  if (!memory.isLDS)
+    bytes = arith::ExtUIOp::create(builder, lane.loc, builder.getI64Type(),
+                                   bytes);
+  return LLVM::GEPOp::create(builder, lane.loc, pointer.getType(),
+                             builder.getI8Type(), pointer, ValueRange{bytes},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
+  OpBuilder &builder = lane.builder;
+  SmallVector<int64_t> offset = map.registerOffset(piece.front());
+  int64_t width = piece.size();
+  // Uniform over the workgroup, then per lane, then known.
+  Value uniform = memory.dynamicBytes, perLane, valid;
+  int64_t known = memory.constantBytes;
+  for (int64_t d = 0; d < map.rank; ++d) {
+    int64_t reg = offset[d];
+    // Beyond the tile: padding of the layout.
+    if (maxPosition[d] + reg >= shape[d]) {
+      if (reg >= shape[d])
+        return {Value(), Value(), true};
+      if (positions[d])
+        valid = lane.andI(valid, lessThan(positions[d],
+                                          lane.constant(shape[d] - reg)));
+    }
+    bool beyond = !inBounds[d];
+    if (beyond) {
+      Value index = lane.add(indices[d], positions[d]);
+      index = reg ? lane.add(index, lane.constant(reg))
+              : index ? index
+                      : lane.constant(0);
+      if (outside == Outside::Check) {
+        valid = lane.andI(valid, lessThan(index, getSize(d)));
+      } else {
+        int64_t last = d == memory.contiguous ? width : 1;
+        Value limit = lane.add(getSize(d), lane.constant(-last));
+        perLane = lane.add(perLane, scale(lane.minUnsigned(index, limit), d));
+        continue;
+      }
+    }
+    uniform = lane.add(uniform, scale(indices[d], d));
+    perLane = lane.add(perLane, scale(positions[d], d));
+    if (reg == 0)
+      continue;
+    if (memory.strides[d])
+      uniform = lane.add(uniform, lane.mul(getStrideBytes(d), lane.constant(reg)));
+    else
+      known += reg * memory.staticStrides[d] * memory.elementBytes;
+  }
+  Value pointer = memory.base;
+  if (valid) {
+    // Where nothing is valid, read the first element instead.
+    Value bytes = lane.add(lane.add(uniform, perLane),
+                           known ? lane.constant(known) : Value());
+    if (bytes)
+      pointer = advance(pointer,
+                        arith::SelectOp::create(builder, lane.loc, valid, bytes,
+                                                lane.constant(0)));
+    return {pointer, valid};
+  }
+  if (uniform)
+    pointer = advance(pointer, uniform);
+  if (perLane)
+    pointer = advance(pointer, perLane);
+  if (known)
+    pointer = LLVM::GEPOp::create(
+        builder, lane.loc, pointer.getType(), builder.getI8Type(), pointer,
+        ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(static_cast<int32_t>(known))},
+        LLVM::GEPNoWrapFlags::inbounds);
+  return {pointer, valid};
+}

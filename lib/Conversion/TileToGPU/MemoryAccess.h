@@ -1,0 +1,85 @@
+//===- MemoryAccess.h - A lane's part of memory -----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_TILETOGPU_MEMORYACCESS_H
+#define EVOFORMER_LIB_CONVERSION_TILETOGPU_MEMORYACCESS_H
+
+#include "LaneBuilder.h"
+
+namespace mlir::evoformer::tile {
+
+/// A memref as a lane addresses it.
+struct Memory {
+  bool isLDS = false;
+  /// Pointer to element 0 (global) or to the kernel's LDS block.
+  Value base;
+  int64_t constantBytes = 0;
+  /// Dynamic byte offset inside LDS; may be null.
+  Value dynamicBytes;
+  Type elementType;
+  int64_t elementBytes = 0;
+  /// What the base and all strides are multiples of, in bytes.
+  int64_t alignment = 1;
+  SmallVector<int64_t> staticStrides, staticSizes;
+  /// i32, null where static.
+  SmallVector<Value> strides, sizes;
+  /// The dimension of stride 1, or -1.
+  int64_t contiguous = -1;
+};
+
+/// The address arithmetic of a memref; fails where LDS memory does not come
+/// from `evo_tile.alloc_lds` through subviews.
+FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
+
+/// How one lane's part of a tile lies in memory: pieces of consecutive
+/// elements, their addresses and the conditions under which they are valid.
+class MemoryAccess {
+public:
+  enum class Outside { Clamp, Check };
+
+  MemoryAccess(LaneBuilder &lane, const Memory &memory, const LaneMap &map,
+               ArrayRef<int64_t> shape, ValueRange indices,
+               ArrayRef<bool> inBounds, Outside outside,
+               std::optional<int64_t> alignment);
+
+  /// Registers holding consecutive elements, first to last.
+  using Piece = SmallVector<int64_t>;
+  ArrayRef<Piece> getPieces() const { return pieces; }
+
+  struct Address {
+    Value pointer;
+    /// Null: always valid.
+    Value valid;
+    /// The piece lies in the layout's padding for every lane.
+    bool never = false;
+  };
+  Address getAddress(const Piece &piece);
+  int64_t getAlignment(const Piece &piece) const;
+
+private:
+  int64_t getMaxWidth(std::optional<int64_t> alignment) const;
+  void makePieces(int64_t maxWidth);
+  Value getStrideBytes(int64_t dim);
+  Value scale(Value index, int64_t dim);
+  Value advance(Value pointer, Value bytes);
+  Value lessThan(Value x, Value y);
+  Value getSize(int64_t dim);
+
+  LaneBuilder &lane;
+  const Memory &memory;
+  const LaneMap &map;
+  SmallVector<int64_t> shape, box, maxPosition;
+  SmallVector<Value> indices, positions;
+  SmallVector<bool> inBounds;
+  Outside outside;
+  int64_t knownAlignment;
+  SmallVector<Piece> pieces;
+};
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_CONVERSION_TILETOGPU_MEMORYACCESS_H

@@ -1,0 +1,262 @@
+//===- MemoryPatterns.cpp - Memory on lanes ---------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatrixRead.h"
+#include "MemoryAccess.h"
+#include "Patterns.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static std::optional<int64_t> getAlignment(std::optional<uint64_t> alignment) {
+  if (!alignment)
+    return std::nullopt;
+  return static_cast<int64_t>(*alignment);
+}
+
+static LogicalResult unresolved(Operation *op) {
+  return op->emitOpError("workgroup memory must come from evo_tile.alloc_lds "
+                         "through subviews with static strides");
+}
+
+namespace {
+
+struct LoadPattern : KernelPattern<LoadOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    LaneBuilder lane(rewriter, loc, kernel);
+    FailureOr<Memory> memory = resolveMemory(lane, op.getSource());
+    if (failed(memory))
+      return unresolved(op);
+    RankedTensorType type = op.getTileType();
+    LaneMap map = mapOf(op.getResult());
+    if (auto elements = readMatrices(lane, *memory, map, type, op.getIndices())) {
+      rewriter.replaceOpWithMultiple(
+          op, {lane.pack(*elements, map.getVectorSize())});
+      return success();
+    }
+    MemoryAccess access(lane, *memory, map, type.getShape(), op.getIndices(),
+                        op.getInBounds(),
+                        op.getPadding() ? MemoryAccess::Outside::Check
+                                        : MemoryAccess::Outside::Clamp,
+                        ::getAlignment(op.getAlignment()));
+    Type elementType = type.getElementType();
+    TypedAttr padding = op.getPaddingAttr();
+    if (!padding)
+      padding = rewriter.getZeroAttr(elementType);
+    SmallVector<LaneElement> elements(map.getNumRegisters());
+    for (const MemoryAccess::Piece &piece : access.getPieces()) {
+      auto vectorType = VectorType::get({(int64_t)piece.size()}, elementType);
+      MemoryAccess::Address address = access.getAddress(piece);
+      Value fill, value;
+      if (address.never || address.valid)
+        fill = arith::ConstantOp::create(
+            rewriter, loc, DenseElementsAttr::get(vectorType, Attribute(padding)));
+      if (!address.never) {
+        bool single = piece.size() == 1;
+        value = LLVM::LoadOp::create(
+            rewriter, loc, single ? elementType : Type(vectorType),
+            address.pointer, access.getAlignment(piece));
+        if (single)
+          value = vector::BroadcastOp::create(rewriter, loc, vectorType, value);
+        if (address.valid)
+          value = arith::SelectOp::create(rewriter, loc, address.valid, value,
+                                          fill);
+      }
+      for (auto [i, reg] : llvm::enumerate(piece))
+        elements[reg] = {value ? value : fill, (int64_t)i};
+    }
+    fillTwins(map, elements);
+    rewriter.replaceOpWithMultiple(
+        op, {lane.pack(elements, map.getVectorSize())});
+    return success();
+  }
+
+private:
+  /// Registers that hold the same element as another one share its value.
+  static void fillTwins(const LaneMap &map,
+                        MutableArrayRef<LaneElement> elements) {
+    for (int64_t r = 0, e = elements.size(); r < e; ++r)
+      for (int64_t other = 0; !elements[r].first && other < e; ++other)
+        if (elements[other].first &&
+            map.registerOffset(other) == map.registerOffset(r))
+          elements[r] = elements[other];
+  }
+};
+
+struct StorePattern : KernelPattern<StoreOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    LaneBuilder lane(rewriter, loc, kernel);
+    FailureOr<Memory> memory = resolveMemory(lane, op.getDest());
+    if (failed(memory))
+      return unresolved(op);
+    LaneMap map = mapOf(op.getValue());
+    MemoryAccess access(lane, *memory, map, op.getTileType().getShape(),
+                        op.getIndices(), op.getInBounds(),
+                        MemoryAccess::Outside::Check,
+                        ::getAlignment(op.getAlignment()));
+    SmallVector<LaneElement> held = lane.elementsOf(adaptor.getValue());
+    Value first = lane.isFirstHolder(map);
+    for (const MemoryAccess::Piece &piece : access.getPieces()) {
+      MemoryAccess::Address address = access.getAddress(piece);
+      if (address.never)
+        continue;
+      SmallVector<LaneElement> parts;
+      for (int64_t reg : piece)
+        parts.push_back(held[reg]);
+      Value value = lane.assemble(parts);
+      if (piece.size() == 1)
+        value = vector::ExtractOp::create(rewriter, loc, value, 0);
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (Value valid = lane.andI(address.valid, first)) {
+        auto branch = scf::IfOp::create(rewriter, loc, valid);
+        rewriter.setInsertionPointToStart(branch.thenBlock());
+      }
+      LLVM::StoreOp::create(rewriter, loc, value, address.pointer,
+                            access.getAlignment(piece));
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!kernel.target.hasProperty("async_copy_bytes"))
+      return op.emitOpError("target ")
+             << kernel.target.getChip() << " has no asynchronous copies";
+    Location loc = op.getLoc();
+    LaneBuilder lane(rewriter, loc, kernel);
+    RankedTensorType type = op.getTileType();
+    FailureOr<LaneMap> map = getLaneMap(type);
+    if (failed(map))
+      return op.emitOpError("needs a tile with a layout");
+    FailureOr<Memory> from = resolveMemory(lane, op.getSource());
+    FailureOr<Memory> to = resolveMemory(lane, op.getDest());
+    if (failed(from) || failed(to))
+      return unresolved(op);
+    MemoryAccess source(lane, *from, *map, type.getShape(),
+                        op.getSourceIndices(), op.getInBounds(),
+                        op.getPadding() ? MemoryAccess::Outside::Check
+                                        : MemoryAccess::Outside::Clamp,
+                        ::getAlignment(op.getAlignment()));
+    MemoryAccess dest(lane, *to, *map, type.getShape(), op.getDestIndices(), {},
+                      MemoryAccess::Outside::Check, std::nullopt);
+    OpBuilder::InsertionGuard guard(rewriter);
+    if (Value issue = lane.andI(op.getPredicate(), lane.isFirstHolder(*map))) {
+      auto branch = scf::IfOp::create(rewriter, loc, issue);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+    }
+    for (const MemoryAccess::Piece &piece : source.getPieces()) {
+      MemoryAccess::Address src = source.getAddress(piece);
+      MemoryAccess::Address dst = dest.getAddress(piece);
+      if (dst.never)
+        continue;
+      int64_t bytes = piece.size() * from->elementBytes;
+      OpBuilder::InsertionGuard inner(rewriter);
+      if (dst.valid) {
+        auto branch = scf::IfOp::create(rewriter, loc, dst.valid);
+        rewriter.setInsertionPointToStart(branch.thenBlock());
+      }
+      if (bytes >= 4 && bytes <= source.getAlignment(piece) &&
+          bytes <= dest.getAlignment(piece)) {
+        Value count;
+        if (src.valid)
+          count = arith::SelectOp::create(rewriter, loc, src.valid,
+                                          lane.constant(bytes),
+                                          lane.constant(0));
+        NVVM::CpAsyncOp::create(rewriter, loc, dst.pointer, src.pointer, bytes,
+                                bytes == 16 ? NVVM::LoadCacheModifierKind::CG
+                                            : NVVM::LoadCacheModifierKind::CA,
+                                count);
+        continue;
+      }
+      // Too narrow for the instruction: through a register.
+      auto vectorType =
+          VectorType::get({(int64_t)piece.size()}, type.getElementType());
+      bool single = piece.size() == 1;
+      Type loaded = single ? type.getElementType() : Type(vectorType);
+      Value value = LLVM::LoadOp::create(rewriter, loc, loaded, src.pointer,
+                                         source.getAlignment(piece));
+      if (src.valid) {
+        TypedAttr zero = rewriter.getZeroAttr(loaded);
+        Value fill = arith::ConstantOp::create(rewriter, loc, zero);
+        value = arith::SelectOp::create(rewriter, loc, src.valid, value, fill);
+      }
+      LLVM::StoreOp::create(rewriter, loc, value, dst.pointer,
+                            dest.getAlignment(piece));
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct AsyncCommitPattern : KernelPattern<AsyncCommitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(AsyncCommitOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncCommitGroupOp>(op);
+    return success();
+  }
+};
+
+struct AsyncWaitPattern : KernelPattern<AsyncWaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(AsyncWaitOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(op, op.getInFlight());
+    return success();
+  }
+};
+
+struct BarrierPattern : KernelPattern<BarrierOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (kernel.target.hasProperty("lds_barrier"))
+      rewriter.replaceOpWithNewOp<amdgpu::LDSBarrierOp>(op);
+    else
+      rewriter.replaceOpWithNewOp<gpu::BarrierOp>(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::evoformer::tile::populateMemoryPatterns(
+    const TypeConverter &converter, RewritePatternSet &patterns,
+    const KernelContext &kernel) {
+  patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncCommitPattern,
+               AsyncWaitPattern, BarrierPattern>(
+      converter, patterns.getContext(), kernel);
+}

@@ -1,0 +1,46 @@
+//===- Patterns.h - Patterns of one kernel ----------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_TILETOGPU_PATTERNS_H
+#define EVOFORMER_LIB_CONVERSION_TILETOGPU_PATTERNS_H
+
+#include "LaneBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::evoformer::tile {
+
+/// A pattern that knows its kernel. Tiles become several vectors each (1:N).
+template <typename OpTy>
+struct KernelPattern : OpConversionPattern<OpTy> {
+  KernelPattern(const TypeConverter &converter, MLIRContext *context,
+                const KernelContext &kernel)
+      : OpConversionPattern<OpTy>(converter, context), kernel(kernel) {}
+
+  const KernelContext &kernel;
+};
+
+/// The map of a tile whose layout the verifier has checked.
+inline LaneMap mapOf(Value tile) {
+  return *getLaneMap(cast<RankedTensorType>(tile.getType()));
+}
+
+/// Elementwise work, constants, products, reductions, broadcasts.
+void populateComputePatterns(const TypeConverter &converter,
+                             RewritePatternSet &patterns,
+                             const KernelContext &kernel);
+/// evo_tile.convert_layout.
+void populateLayoutPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const KernelContext &kernel);
+/// Loads and stores, global and LDS; asynchronous copies, waits, barriers.
+void populateMemoryPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const KernelContext &kernel);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_CONVERSION_TILETOGPU_PATTERNS_H

@@ -1,0 +1,256 @@
+//===- TileToGPU.cpp - Tiles to lanes ---------------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/TileToGPU/Passes.h"
+
+#include "Patterns.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_CONVERTTILETOGPU
+#include "Evoformer/Conversion/TileToGPU/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+/// Dimensions of the kernel's space: as its launches say, else as many as it
+/// asks for.
+static int64_t getSpaceRank(KernelOp kernel, ModuleOp module) {
+  int64_t rank = 1;
+  kernel.walk([&](WorkItemIdOp op) {
+    rank = std::max<int64_t>(rank, op.getDimension() + 1);
+  });
+  module.walk([&](LaunchOp launch) {
+    if (launch.getKernel() == kernel.getSymName())
+      rank = launch.getSpace().size();
+  });
+  return rank;
+}
+
+/// Places the kernel's LDS buffers one after the other.
+static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
+  kernel.walk([&](AllocLDSOp alloc) {
+    auto type = cast<MemRefType>(alloc.getType());
+    int64_t offset, elements = 1;
+    SmallVector<int64_t> strides;
+    (void)type.getStridesAndOffset(strides, offset);
+    for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+      elements += (size - 1) * stride;
+    context.ldsOffsets[alloc] = context.ldsBytes;
+    context.ldsBytes = llvm::alignTo(
+        context.ldsBytes +
+            elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8),
+        16);
+  });
+  if (context.ldsBytes > context.target.getLdsBytes())
+    return kernel.emitOpError("needs ")
+           << context.ldsBytes << " bytes of workgroup memory, "
+           << context.target.getChip() << " has "
+           << context.target.getLdsBytes();
+  return success();
+}
+
+/// The work item's coordinates from the linear block number, last extent
+/// fastest.
+static SmallVector<Value> delinearize(LaneBuilder &lane,
+                                      ArrayRef<Value> extents) {
+  OpBuilder &builder = lane.builder;
+  Value left = lane.toI32(
+      gpu::BlockIdOp::create(builder, lane.loc, gpu::Dimension::x));
+  SmallVector<Value> ids(extents.size());
+  for (int64_t d = extents.size() - 1; d >= 0; --d) {
+    Value id = left;
+    if (d > 0) {
+      Value extent = lane.toI32(extents[d]);
+      id = arith::RemUIOp::create(builder, lane.loc, left, extent);
+      left = arith::DivUIOp::create(builder, lane.loc, left, extent);
+    }
+    ids[d] = arith::IndexCastUIOp::create(builder, lane.loc,
+                                          builder.getIndexType(), id);
+  }
+  return ids;
+}
+
+static void setUpConverter(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion(
+      [](RankedTensorType type,
+         SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        if (!type.getEncoding())
+          return std::nullopt;
+        FailureOr<LaneMap> map = getLaneMap(type);
+        if (failed(map))
+          return failure();
+        results.append(
+            map->getNumVectors(),
+            VectorType::get({map->getVectorSize()}, type.getElementType()));
+        return success();
+      });
+}
+
+namespace {
+struct ConvertTileToGPUPass
+    : mlir::evoformer::tile::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelOp> kernels;
+    for (KernelOp kernel : module.getOps<KernelOp>())
+      if (kernel.getTarget() && !kernel.getTarget()->isCPU())
+        kernels.push_back(kernel);
+    for (KernelOp kernel : kernels)
+      if (failed(convert(module, kernel)))
+        return signalPassFailure();
+  }
+
+  gpu::GPUModuleOp getGPUModule(ModuleOp module, TargetAttr target) {
+    for (gpu::GPUModuleOp known : module.getOps<gpu::GPUModuleOp>())
+      if (known->getAttr("evo_tile.target") == target)
+        return known;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    SymbolTable symbols(module);
+    auto gpuModule =
+        gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+    symbols.insert(gpuModule);
+    gpuModule->setAttr("evo_tile.target", target);
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    builder.getUnitAttr());
+    return gpuModule;
+  }
+
+  LogicalResult check(KernelOp kernel) {
+    if (!kernel.getSchedule())
+      return kernel.emitOpError("needs a schedule before distribution");
+    WalkResult result = kernel.walk([&](Operation *op) {
+      for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+        if (auto tile = dyn_cast<RankedTensorType>(value.getType());
+            tile && !tile.getEncoding()) {
+          op->emitOpError("has a tile without a layout (run "
+                          "evo-tile-assign-layouts first): ")
+              << tile;
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  LogicalResult convert(ModuleOp module, KernelOp kernel) {
+    if (failed(check(kernel)))
+      return failure();
+    KernelContext context;
+    context.target = *kernel.getTarget();
+    if (failed(placeLDS(kernel, context)))
+      return failure();
+    gpu::GPUModuleOp gpuModule = getGPUModule(module, context.target);
+    int64_t lanes = context.target.getSubgroupSize() *
+                    kernel.getSchedule()->getNumSubgroups();
+
+    OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
+    SmallVector<Type> inputs(kernel.getArgumentTypes());
+    int64_t rank = getSpaceRank(kernel, module);
+    inputs.append(rank, builder.getIndexType());
+    auto func = gpu::GPUFuncOp::create(
+        builder, kernel.getLoc(), kernel.getSymName(),
+        builder.getFunctionType(inputs, {}));
+    func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+    func.setKnownBlockSizeAttr(
+        builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
+    func->setAttr("evo_tile.lds_bytes",
+                  builder.getI64IntegerAttr(context.ldsBytes));
+    addLDS(gpuModule, kernel, context);
+
+    // The kernel's body, after what every lane needs to know of itself.
+    Location loc = kernel.getLoc();
+    Block *entry = &func.getBody().front();
+    builder.setInsertionPointToStart(entry);
+    LaneBuilder lane(builder, loc, context);
+    Value thread = lane.toI32(
+        gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+    Value size = lane.constant(context.target.getSubgroupSize());
+    context.lane = arith::RemUIOp::create(builder, loc, thread, size);
+    context.subgroup = arith::DivUIOp::create(builder, loc, thread, size);
+    if (auto uniform = dyn_cast_if_present<StringAttr>(
+            context.target.getProperties().get("uniform")))
+      context.subgroup =
+          LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(),
+                                        uniform, ValueRange{context.subgroup})
+              ->getResult(0);
+    SmallVector<Value> extents(entry->getArguments().take_back(rank));
+    SmallVector<Value> ids = delinearize(lane, extents);
+    Block &body = kernel.getBody().front();
+    for (auto [from, to] :
+         llvm::zip(body.getArguments(), entry->getArguments()))
+      from.replaceAllUsesWith(to);
+    entry->getOperations().splice(entry->end(), body.getOperations());
+    func.walk([&](WorkItemIdOp op) {
+      op.replaceAllUsesWith(ids[op.getDimension()]);
+      op.erase();
+    });
+    auto end = cast<ReturnOp>(entry->getTerminator());
+    builder.setInsertionPoint(end);
+    gpu::ReturnOp::create(builder, end.getLoc());
+    end.erase();
+    kernel.erase();
+    return distribute(func, context);
+  }
+
+  static void addLDS(gpu::GPUModuleOp module, KernelOp kernel,
+                     KernelContext &context) {
+    if (context.ldsBytes == 0)
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    int64_t limit = context.target.getIntProperty("max_lds_static",
+                                                  context.target.getLdsBytes());
+    // What is too large for a static variable is sized by the launch.
+    bool dynamic = context.ldsBytes > limit;
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(),
+                                         dynamic ? 0 : context.ldsBytes);
+    context.ldsName =
+        builder.getStringAttr(kernel.getSymName() + Twine("_lds"));
+    LLVM::GlobalOp::create(
+        builder, kernel.getLoc(), type, /*isConstant=*/false,
+        dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal,
+        context.ldsName, Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+  }
+
+  LogicalResult distribute(gpu::GPUFuncOp func, const KernelContext &context) {
+    MLIRContext *ctx = &getContext();
+    TypeConverter converter;
+    setUpConverter(converter);
+    RewritePatternSet patterns(ctx);
+    ConversionTarget target(*ctx);
+    target.markUnknownOpDynamicallyLegal(
+        [&](Operation *op) { return converter.isLegal(op); });
+    target.addIllegalDialect<TileDialect>();
+    target.addLegalOp<AllocLDSOp>();
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    populateComputePatterns(converter, patterns, context);
+    populateLayoutPatterns(converter, patterns, context);
+    populateMemoryPatterns(converter, patterns, context);
+    if (failed(applyPartialConversion(func, target, std::move(patterns))))
+      return failure();
+    // Views of LDS have become addresses.
+    SmallVector<Operation *> ops;
+    func.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (op != func && isOpTriviallyDead(op))
+        op->erase();
+    return success();
+  }
+};
+} // namespace
