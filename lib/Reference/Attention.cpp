@@ -29,10 +29,10 @@ public:
 
 private:
   void multiplyKeys(int64_t i) {
-    std::fill(products.begin(), products.end(), 0.0);
+    products.assign(problem.keys, 0.0);
     for (int64_t d = 0; d < problem.depth; ++d) {
       double q = inputs.query[i * problem.depth + d] * problem.scale;
-      const double *keys = &inputs.keyTransposed[d * problem.keys];
+      const double *keys = inputs.keyTransposed.data() + d * problem.keys;
       for (int64_t j = 0; j < problem.keys; ++j)
         products[j] += q * keys[j];
     }
@@ -71,7 +71,7 @@ private:
 
   void runQuery(int64_t i, double *out, double &lse, double &stats) {
     multiplyKeys(i);
-    std::fill(dependent.begin(), dependent.end(), 0.0);
+    dependent.assign(problem.keys, 0.0);
     biases.readQuery(i, kept,
                      [&](int64_t j, double term) { dependent[j] += term; });
     std::fill(out, out + problem.valueDepth, 0.0);

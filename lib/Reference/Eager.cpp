@@ -51,10 +51,10 @@ public:
 
 private:
   void computeLogits(int64_t i) {
-    std::fill(logits.begin(), logits.end(), 0.0f);
+    logits.assign(problem.keys, 0.0f);
     for (int64_t d = 0; d < problem.depth; ++d) {
       float q = inputs.query[i * problem.depth + d];
-      const float *keys = &inputs.keyTransposed[d * problem.keys];
+      const float *keys = inputs.keyTransposed.data() + d * problem.keys;
       for (int64_t j = 0; j < problem.keys; ++j)
         logits[j] += q * keys[j];
     }
@@ -97,7 +97,7 @@ private:
     std::vector<float> sum(problem.valueDepth, 0.0f);
     std::vector<float> part(problem.valueDepth);
     for (int64_t begin = 0; begin < problem.keys; begin += kBlock) {
-      std::fill(part.begin(), part.end(), 0.0f);
+      part.assign(problem.valueDepth, 0.0f);
       for (int64_t j = begin; j < std::min(begin + kBlock, problem.keys); ++j)
         for (int64_t e = 0; e < problem.valueDepth; ++e)
           part[e] += weights[j] * inputs.value[j * problem.valueDepth + e];

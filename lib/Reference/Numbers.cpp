@@ -143,9 +143,21 @@ double mlir::evoformer::reference::roundTo(double value, ElementType type) {
   if (value == 0 || !std::isfinite(value))
     return value;
   Format format = formatOf(type);
-  int exponent = ulpExponent(value, format);
-  double rounded =
-      std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  double rounded;
+  if (std::fabs(value) < std::ldexp(1.0, format.minExponent)) {
+    // Subnormal numbers are the multiples of the smallest one.
+    int exponent = format.minExponent - format.significandBits;
+    rounded =
+        std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  } else {
+    // The bits below the last place go; a carry moves into the exponent.
+    int dropped = 52 - format.significandBits;
+    auto bits = load<uint64_t>(&value, 0);
+    uint64_t last = (bits >> dropped) & 1;
+    bits += (uint64_t(1) << (dropped - 1)) - 1 + last;
+    bits &= ~((uint64_t(1) << dropped) - 1);
+    rounded = load<double>(&bits, 0);
+  }
   if (std::fabs(rounded) >= std::ldexp(1.0, format.maxExponent + 1))
     return std::copysign(std::numeric_limits<double>::infinity(), value);
   return rounded;

@@ -68,6 +68,26 @@ TEST(Numbers, RoundsToNearestEven) {
   EXPECT_EQ(roundTo(16777217, ElementType::F32), 16777216);
 }
 
+// Between all neighbours: the midpoint goes to the even one, anything else to
+// the nearer one.
+TEST(Numbers, MidpointsOfAllNeighbours) {
+  struct {
+    ElementType type;
+    uint16_t infinity;
+  } cases[] = {{ElementType::F16, 0x7c00}, {ElementType::BF16, 0x7f80}};
+  for (auto [type, infinity] : cases) {
+    for (uint16_t bits = 0; bits + 1 < infinity; ++bits) {
+      uint16_t pair[] = {bits, static_cast<uint16_t>(bits + 1)};
+      double below = readElement(pair, type, 0);
+      double above = readElement(pair, type, 1);
+      double middle = (below + above) / 2;
+      EXPECT_EQ(roundTo(middle, type), bits % 2 ? above : below);
+      EXPECT_EQ(roundTo(std::nextafter(middle, 0), type), below);
+      EXPECT_EQ(roundTo(std::nextafter(-middle, -kInfinity), type), -above);
+    }
+  }
+}
+
 TEST(Numbers, UnitInTheLastPlace) {
   EXPECT_EQ(ulpOf(1, ElementType::BF16), std::ldexp(1.0, -7));
   EXPECT_EQ(ulpOf(-1.99, ElementType::F16), std::ldexp(1.0, -10));
