@@ -1,4 +1,9 @@
 //===- Arithmetic.cpp - Scalar arithmetic of host programs ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Arithmetic.h"
 #include "llvm/ADT/APInt.h"

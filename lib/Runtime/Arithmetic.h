@@ -1,5 +1,10 @@
 //===- Arithmetic.h - Scalar arithmetic of host programs --------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Integers are held sign-extended to 64 bits, floats as their bits.
 //
 //===----------------------------------------------------------------------===//

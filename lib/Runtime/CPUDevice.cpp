@@ -1,5 +1,10 @@
 //===- CPUDevice.cpp - Kernels on the processor ---------------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A kernel is an LLVM function `symbol(arguments…, extents…, begin, end)` that
 // runs the linear work items [begin, end). The JIT compiles it; threads take
 // ranges until none is left.

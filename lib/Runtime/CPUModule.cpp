@@ -1,4 +1,9 @@
 //===- CPUModule.cpp - LLVM IR compiled in process ------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CPUModule.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"

@@ -1,4 +1,9 @@
 //===- CPUModule.h - LLVM IR compiled in process ----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_RUNTIME_CPUMODULE_H
 #define EVOFORMER_LIB_RUNTIME_CPUMODULE_H

@@ -1,5 +1,10 @@
 //===- DriverDevice.cpp - Kernels through a GPU's driver ------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // libcuda and libamdhip64 have the same functions under different names, with
 // one calling convention: handles and addresses are pointer-sized, results are
 // ints (CUDA Driver API, "Module Management", "Execution Control"; HIP Runtime

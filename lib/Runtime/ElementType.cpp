@@ -1,4 +1,9 @@
 //===- ElementType.cpp - Element types of buffers -------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/ElementType.h"
 #include "llvm/ADT/APFloat.h"

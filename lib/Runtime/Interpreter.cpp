@@ -1,4 +1,9 @@
 //===- Interpreter.cpp - Running a launch plan's program ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Interpreter.h"
 #include "Arithmetic.h"

@@ -1,4 +1,9 @@
 //===- JSONReader.cpp - Reading a plan's JSON with readable errors --------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "JSONReader.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,4 +1,9 @@
 //===- Npy.cpp - Reading and writing .npy files ---------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Npy.h"
 #include "llvm/ADT/StringExtras.h"

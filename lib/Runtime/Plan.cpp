@@ -1,4 +1,9 @@
 //===- Plan.cpp - Decoding a launch plan ----------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Plan.h"
 #include "JSONReader.h"

@@ -1,4 +1,9 @@
 //===- ProgramReader.cpp - Decoding a plan's functions --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "ProgramReader.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,9 @@
 //===- ProgramReader.h - Decoding a plan's functions ------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_RUNTIME_PROGRAMREADER_H
 #define EVOFORMER_LIB_RUNTIME_PROGRAMREADER_H

@@ -1,4 +1,9 @@
 //===- Views.cpp - Views of memrefs in host programs ----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Views.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,9 @@
 //===- Views.h - Views of memrefs in host programs --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_RUNTIME_VIEWS_H
 #define EVOFORMER_LIB_RUNTIME_VIEWS_H

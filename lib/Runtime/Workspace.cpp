@@ -1,4 +1,9 @@
 //===- Workspace.cpp - Where a host program's buffers come from -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Workspace.h"
 #include "llvm/ADT/Twine.h"

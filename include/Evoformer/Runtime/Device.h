@@ -1,5 +1,10 @@
 //===- Device.h - What a launch plan runs on --------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The abstract device: memory, kernels, launches, times. Addresses are 64-bit
 // numbers in the device's own address space.
 //

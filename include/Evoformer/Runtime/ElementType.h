@@ -1,5 +1,10 @@
 //===- ElementType.h - Element types of buffers -----------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The element types that buffers of a launch plan hold, their sizes and names.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,9 @@
 //===- Interpreter.h - Running a launch plan's program ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_RUNTIME_INTERPRETER_H
 #define EVOFORMER_RUNTIME_INTERPRETER_H

@@ -1,5 +1,10 @@
 //===- Npy.h - Reading and writing .npy files -------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // NumPy's array file format, versions 1.0 to 3.0
 // (numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 //

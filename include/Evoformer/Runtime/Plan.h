@@ -1,5 +1,10 @@
 //===- Plan.h - The launch plan -------------------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A launch plan is the host function around a module's kernels, op by op, with
 // the kernels' machine code. Its JSON form is described in docs/launch-plan.md;
 // here is its decoded form.

@@ -1,4 +1,9 @@
 //===- Session.h - A launch plan on a device --------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_RUNTIME_SESSION_H
 #define EVOFORMER_RUNTIME_SESSION_H

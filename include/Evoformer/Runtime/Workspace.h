@@ -1,4 +1,9 @@
 //===- Workspace.h - Where a host program's buffers come from ---*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_RUNTIME_WORKSPACE_H
 #define EVOFORMER_RUNTIME_WORKSPACE_H

@@ -1,4 +1,9 @@
 //===- DriverDeviceTest.cpp - The GPU loaders against a stand-in ----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Session.h"
 #include "TestPlans.h"

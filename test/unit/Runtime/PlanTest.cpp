@@ -1,4 +1,9 @@
 //===- PlanTest.cpp - Decoding launch plans -------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "TestPlans.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,10 @@
 //===- StandInDriver.cpp - A driver library without a device --------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Exports the driver functions that lib/Runtime uses, over host memory. Every
 // call is appended to a log; the module text "iota" holds a kernel `iota` that
 // writes start, start + 1, … to its memref. standInFail makes a function fail.

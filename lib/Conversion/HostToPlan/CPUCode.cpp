@@ -1,0 +1,55 @@
+//===- CPUCode.cpp - A plan's kernels for the CPU -------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/HostToPlan/CPUCode.h"
+#include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
+  PlanCode code;
+  OwningOpRef<ModuleOp> kernels = module.clone();
+  // The plan's interpreter takes the place of the host functions.
+  for (auto function :
+       llvm::make_early_inc_range(kernels->getOps<func::FuncOp>()))
+    function.erase();
+  for (auto kernel : kernels->getOps<tile::KernelOp>()) {
+    PlanKernel entry;
+    entry.name = entry.symbol = kernel.getSymName().str();
+    code.kernels.push_back(std::move(entry));
+  }
+
+  PassManager pm(module.getContext());
+  buildTileToCPULLVMPipeline(pm);
+  if (failed(pm.run(*kernels)))
+    return failure();
+
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(*kernels, context);
+  if (!translated)
+    return module.emitError("the kernels cannot be translated to LLVM IR");
+  PlanObject object;
+  object.format = "llvm";
+  object.target = "cpu";
+  llvm::raw_string_ostream(object.contents) << *translated;
+  code.objects.push_back(std::move(object));
+  return code;
+}

@@ -1,0 +1,195 @@
+//===- HostToPlanTest.cpp - From host functions to a launch plan ----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/HostToPlan/CPUCode.h"
+#include "Evoformer/Pipelines/InitAll.h"
+#include "Evoformer/Runtime/Session.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using llvm::cantFail;
+using llvm::toString;
+
+namespace {
+class HostToPlan : public testing::Test {
+protected:
+  HostToPlan() {
+    DialectRegistry registry;
+    mlir::registerAllDialects(registry);
+    evoformer::registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  /// The plan of `text`, or the diagnostics.
+  llvm::Expected<runtime::Plan> compile(StringRef text) {
+    std::string problems;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      problems += diagnostic.str() + "\n";
+      return success();
+    });
+    auto fail = [&] { return llvm::createStringError("MLIR: " + problems); };
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(text, ParserConfig(&context));
+    if (!module)
+      return fail();
+    FailureOr<PlanCode> code = compileKernelsForCPU(*module);
+    if (failed(code))
+      return fail();
+    FailureOr<llvm::json::Value> json = emitLaunchPlan(*module, *code);
+    if (failed(json))
+      return fail();
+    // Through text, as a file would go.
+    return runtime::parsePlan(llvm::formatv("{0}", *json).str(), ".");
+  }
+
+  std::string problem(StringRef text) {
+    llvm::Expected<runtime::Plan> plan = compile(text);
+    return plan ? "" : toString(plan.takeError());
+  }
+
+  MLIRContext context;
+};
+
+#define EXPECT_CONTAINS(TEXT, PART)                                            \
+  EXPECT_NE((TEXT).find(PART), std::string::npos) << (TEXT)
+
+/// y[i] = factor * x[i] in tiles of 16, through an intermediate and a view.
+const char scaleText[] = R"(
+evo_tile.kernel @scale(%x: memref<?xf32, strided<[?], offset: ?>>,
+                       %y: memref<?xf32>, %factor: f32) {
+  %i = evo_tile.work_item_id 0
+  %c16 = arith.constant 16 : index
+  %at = arith.muli %i, %c16 : index
+  %t = evo_tile.load %x[%at] : memref<?xf32, strided<[?], offset: ?>>
+      -> tensor<16xf32>
+  %f = tensor.splat %factor : tensor<16xf32>
+  %s = arith.mulf %t, %f : tensor<16xf32>
+  evo_tile.store %s, %y[%at] : tensor<16xf32>, memref<?xf32>
+  evo_tile.return
+}
+func.func @f(%x: memref<?x2xf32> {evoformer.name = "input"}, %y: memref<?xf32>,
+             %double: i1) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %n = memref.dim %x, %c0 : memref<?x2xf32>
+  %m = memref.dim %y, %c0 : memref<?xf32>
+  %same = arith.cmpi eq, %n, %m : index
+  cf.assert %same, "x and y differ in length"
+  %column = memref.subview %x[0, 1] [%n, 1] [1, 1]
+      : memref<?x2xf32> to memref<?xf32, strided<[2], offset: 1>>
+  %any = memref.cast %column : memref<?xf32, strided<[2], offset: 1>>
+      to memref<?xf32, strided<[?], offset: ?>>
+  %tmp = memref.alloc(%n) : memref<?xf32>
+  %factor = scf.if %double -> f32 {
+    scf.yield %two : f32
+  } else {
+    scf.yield %one : f32
+  }
+  %tiles = arith.ceildivsi %n, %c16 : index
+  evo_tile.launch @scale space(%tiles) args(%any, %tmp, %factor
+      : memref<?xf32, strided<[?], offset: ?>>, memref<?xf32>, f32)
+  %again = memref.cast %tmp : memref<?xf32>
+      to memref<?xf32, strided<[?], offset: ?>>
+  evo_tile.launch @scale space(%tiles) args(%again, %y, %factor
+      : memref<?xf32, strided<[?], offset: ?>>, memref<?xf32>, f32)
+  memref.dealloc %tmp : memref<?xf32>
+  return
+}
+)";
+} // namespace
+
+TEST_F(HostToPlan, RunsWhatItWrites) {
+  llvm::Expected<runtime::Plan> plan = compile(scaleText);
+  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
+  const runtime::PlanFunction &function = plan->functions[0];
+  EXPECT_EQ(function.arguments[0].name, "input");
+  std::unique_ptr<runtime::Device> device =
+      cantFail(runtime::createCPUDevice(2));
+  runtime::Session session(*plan, *device);
+  for (int64_t size : {0, 1, 16, 100}) {
+    std::vector<float> x(2 * size), y(size);
+    for (int64_t i = 0; i < 2 * size; ++i)
+      x[i] = i;
+    auto bytes = [](std::vector<float> &values) {
+      return MutableArrayRef<char>(reinterpret_cast<char *>(values.data()),
+                                   values.size() * sizeof(float));
+    };
+    auto xBuffer = cantFail(runtime::DeviceBuffer::create(
+        *device, "x", x.size() * sizeof(float), 256));
+    auto yBuffer = cantFail(runtime::DeviceBuffer::create(
+        *device, "y", y.size() * sizeof(float), 256));
+    cantFail(xBuffer.write(bytes(x)));
+    runtime::HostValue arguments[3];
+    arguments[0].memref = {
+        xBuffer.getAddress(), xBuffer.getAddress(), 0, {size, 2}, {2, 1}};
+    arguments[1].memref = {
+        yBuffer.getAddress(), yBuffer.getAddress(), 0, {size}, {1}};
+    arguments[2].bits = 1;
+    auto workspace = cantFail(
+        runtime::SessionWorkspace::create(session, function, arguments, 256));
+    auto results = session.run(function, arguments, workspace.prepare());
+    ASSERT_TRUE(bool(results)) << toString(results.takeError());
+    cantFail(yBuffer.read(bytes(y)));
+    for (int64_t i = 0; i < size; ++i)
+      EXPECT_EQ(y[i], 4 * (2 * i + 1));
+    EXPECT_EQ(toString(yBuffer.checkGuards()), "");
+    EXPECT_EQ(toString(workspace.checkGuards()), "");
+
+    arguments[1].memref.sizes[0] = size + 1;
+    EXPECT_EQ(
+        toString(
+            session.run(function, arguments, workspace.prepare()).takeError()),
+        "function 'f': x and y differ in length");
+  }
+}
+
+TEST_F(HostToPlan, RefusesOtherOps) {
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%n: index) {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        scf.for %i = %c0 to %n step %c1 {
+        }
+        return
+      })"),
+                  "'scf.for' op cannot be part of a host program");
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%n: memref<*xf32>) {
+        return
+      })"),
+                  "not 'memref<*xf32>'");
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%n: memref<4xf32, 3>) {
+        return
+      })"),
+                  "in the default memory space, not 'memref<4xf32, 3>'");
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%n: memref<4xi4>) {
+        return
+      })"),
+                  "not 'memref<4xi4>'");
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%c: i1) {
+        cf.cond_br %c, ^a, ^b
+      ^a:
+        return
+      ^b:
+        return
+      })"),
+                  "a host function is one block");
+  EXPECT_CONTAINS(problem(R"(
+      func.func @f(%a: vector<4xf32>) {
+        return
+      })"),
+                  "not 'vector<4xf32>'");
+}
