@@ -10,14 +10,16 @@ import sys
 
 CASES = 400
 ALPHABET = "0123456789-?x<>(){}[]:,%#!@\"= bnshdqkfi\n"
+VALUES = ("0", "1", "-1", "3", "24", "257", "?", "f64", "f16", "bf16", "i1", "f32",
+          "9223372036854775807", "99999999999999999999")
 
 
 def damaged(text, draw):
     """One to three edits: a cut, a deletion, a duplication, other characters."""
-    for _ in range(draw.randint(1, 3)):
+    for _ in range(draw.choice((1, 1, 2, 3))):
         begin = draw.randrange(len(text) + 1)
         end = min(len(text), begin + draw.choice((1, 1, 2, 5, 20, 80)))
-        kind = draw.randrange(5)
+        kind = draw.randrange(7)
         if kind == 0:
             text = text[:begin]
         elif kind == 1:
@@ -27,14 +29,20 @@ def damaged(text, draw):
         elif kind == 3:
             text = text[:begin] + "".join(
                 draw.choices(ALPHABET, k=end - begin)) + text[end:]
+        elif kind == 4:
+            # The same word everywhere: types stay consistent.
+            words = sorted(set(re.findall(r"\b(?:\d+|bf16|f16|f32|i1)\b|\?", text)))
+            if words:
+                old = draw.choice(words)
+                text = re.sub(
+                    rf"(?<![%.\dA-Za-wyz_]){re.escape(old)}(?![.\dA-Za-wyz_])",
+                    draw.choice(VALUES), text)
         else:
             numbers = list(re.finditer(r"\d+|\?|bf16", text))
             if numbers:
                 chosen = draw.choice(numbers)
-                text = text[:chosen.start()] + draw.choice(
-                    ("0", "1", "-1", "257", "?", "f64", "f16", "i1",
-                     "9223372036854775807", "99999999999999999999")
-                ) + text[chosen.end():]
+                text = (text[:chosen.start()] + draw.choice(VALUES) +
+                        text[chosen.end():])
     return text
 
 
