@@ -60,6 +60,8 @@ Simulator::parse(llvm::StringRef text, llvm::StringRef name,
   DialectRegistry registry;
   registerDialects(registry);
   auto context = std::make_unique<MLIRContext>(registry);
+  // Attributes of the levels above may still hang on the module.
+  context->allowUnregisteredDialects();
   std::string diagnostics;
   llvm::raw_string_ostream os(diagnostics);
   llvm::SourceMgr sources;
@@ -113,21 +115,29 @@ llvm::Expected<LLVM::LLVMFuncOp> Simulator::Impl::find(StringRef kernel) {
 llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
   Target target;
   target.chip = options.chip;
+  auto read = [&](Attribute attribute) {
+    // #rocdl.target<chip = "gfx942">, #nvvm.target<chip = "sm_80">, or any
+    // other attribute that names a chip.
+    std::string text;
+    llvm::raw_string_ostream(text) << attribute;
+    StringRef rest = text;
+    size_t at = rest.find("chip = \"");
+    if (at != StringRef::npos)
+      target.chip = rest.drop_front(at + 8).split('"').first.str();
+    else if (rest.contains("rocdl.target"))
+      target.chip = "gfx900"; // the attribute's default
+    else if (rest.contains("nvvm.target"))
+      target.chip = "sm_50";
+  };
   auto gpuModule = function->getParentOfType<gpu::GPUModuleOp>();
-  if (target.chip.empty() && gpuModule && gpuModule.getTargetsAttr())
-    for (Attribute attribute : gpuModule.getTargetsAttr()) {
-      // #rocdl.target<chip = "gfx942"> and #nvvm.target<chip = "sm_80">
-      std::string text;
-      llvm::raw_string_ostream(text) << attribute;
-      StringRef rest = text;
-      size_t at = rest.find("chip = \"");
-      if (at != StringRef::npos)
-        target.chip = rest.drop_front(at + 8).split('"').first.str();
-      else if (rest.contains("rocdl.target"))
-        target.chip = "gfx900"; // the attribute's default
-      else if (rest.contains("nvvm.target"))
-        target.chip = "sm_50";
-    }
+  if (target.chip.empty() && gpuModule) {
+    for (NamedAttribute attribute : gpuModule->getDiscardableAttrs())
+      if (attribute.getName().strref().ends_with(".target"))
+        read(attribute.getValue());
+    if (target.chip.empty() && gpuModule.getTargetsAttr())
+      for (Attribute attribute : gpuModule.getTargetsAttr())
+        read(attribute);
+  }
   StringRef chip = target.chip;
   target.isAMD = chip.starts_with("gfx") || function->hasAttr("rocdl.kernel");
   if (options.subgroupSize)

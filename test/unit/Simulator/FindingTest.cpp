@@ -1,0 +1,361 @@
+//===- FindingTest.cpp - Broken kernels and what is said about them -------===//
+
+#include "TestKernel.h"
+
+using namespace mlir::evoformer::sim;
+
+namespace {
+
+const char *ldsWords =
+    "llvm.mlir.global internal @lds() {addr_space = 3 : i32} : "
+    "!llvm.array<256 x i32>";
+
+struct Broken {
+  Broken(llvm::StringRef chip, const std::string &body, unsigned block,
+         unsigned grid = 1)
+      : kernel(chip, "%out: !llvm.ptr<1>",
+               std::string(chip.starts_with("gfx")
+                               ? "  %t = rocdl.workitem.id.x : i32\n"
+                               : "  %t = nvvm.read.ptx.sreg.tid.x : i32\n") +
+                   body + "\n  llvm.return",
+               ldsWords),
+        out(block * grid, 0) {
+    kernel.add(out, true);
+    kernel.launch.buffers[0].mustBeWritten = false;
+    kernel.launch.block = {block, 1, 1};
+    kernel.launch.grid = {grid, 1, 1};
+  }
+
+  /// The only kind of finding must be `kind`; its text must hold `words`.
+  void expect(FindingKind kind, llvm::StringRef words = "") {
+    LaunchResult result = kernel.run();
+    ASSERT_FALSE(result.findings.empty()) << "no finding";
+    for (const Finding &f : result.findings) {
+      EXPECT_EQ(f.kind, kind) << f.text;
+      EXPECT_NE(f.location.find("test.mlir"), std::string::npos) << f.text;
+    }
+    EXPECT_NE(result.findings.front().text.find(words.str()), std::string::npos)
+        << result.findings.front().text;
+  }
+
+  TestKernel kernel;
+  std::vector<int32_t> out;
+};
+
+const std::string store = R"(
+  %po = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %v, %po : i32, !llvm.ptr<1>
+)";
+const std::string lds = R"(
+  %p = llvm.mlir.addressof @lds : !llvm.ptr<3>
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %pw = llvm.getelementptr %p[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+)";
+
+TEST(Finding, OutOfBounds) {
+  Broken b("sm_80", R"(
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %u = llvm.add %t, %one : i32
+  %p = llvm.getelementptr %out[%u] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %t, %p : i32, !llvm.ptr<1>
+)",
+           32);
+  b.expect(FindingKind::OutOfBounds,
+           "writes 4 bytes at offset 128 of 'buffer 0', which has 128 bytes; "
+           "operation 'llvm.store'");
+}
+
+TEST(Finding, OutOfBoundsOfLDS) {
+  Broken b("gfx942", lds + R"(
+  %far = llvm.getelementptr %p[256] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
+  llvm.store %t, %far : i32, !llvm.ptr<3>
+)",
+           64);
+  b.expect(FindingKind::OutOfBounds, "offset 1024 of LDS, which has 1024");
+}
+
+TEST(Finding, Misaligned) {
+  Broken b("sm_80", R"(
+  %p = llvm.getelementptr %out[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+)",
+           2);
+  b.expect(FindingKind::Misaligned, "alignment of 4");
+}
+
+TEST(Finding, UnwrittenLDS) {
+  Broken b("gfx942",
+           lds + "  %v = llvm.load %pw : !llvm.ptr<3> -> i32\n" + store, 64);
+  b.expect(FindingKind::UnwrittenLDS);
+}
+
+/// Without the barrier the neighbour in the next subgroup races.
+TEST(Finding, RaceOnLDS) {
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    Broken b("gfx1100", lds + R"(
+  %last = llvm.mlir.constant(63 : i32) : i32
+  %z = llvm.mlir.constant(0 : i32) : i32
+  llvm.store %z, %pw : i32, !llvm.ptr<3>
+  rocdl.barrier
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  %u = llvm.sub %last, %t : i32
+  %pr = llvm.getelementptr %p[%u] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %v = llvm.load %pr : !llvm.ptr<3> -> i32
+)" + store,
+             64);
+    b.kernel.launch.seed = seed;
+    b.expect(FindingKind::LDSRace, "since the last barrier");
+  }
+}
+
+TEST(Finding, WriteAfterReadRace) {
+  Broken b("sm_80", lds + R"(
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  nvvm.barrier0
+  %last = llvm.mlir.constant(63 : i32) : i32
+  %u = llvm.sub %last, %t : i32
+  %pr = llvm.getelementptr %p[%u] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %v = llvm.load %pr : !llvm.ptr<3> -> i32
+  llvm.store %one, %pw : i32, !llvm.ptr<3>
+)" + store,
+           64);
+  b.expect(FindingKind::LDSRace);
+}
+
+TEST(Finding, StoreNotAwaited) {
+  Broken b("gfx942", lds + R"(
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  rocdl.s.barrier
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+)" + store,
+           128);
+  b.expect(FindingKind::StoreNotAwaited);
+}
+
+const std::string copy = lds + R"(
+  %pg = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  nvvm.cp.async.shared.global %pw, %pg, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+  nvvm.cp.async.commit.group
+)";
+
+TEST(Finding, CopyNotAwaited) {
+  for (CopyLanding landing : {CopyLanding::AtWait, CopyLanding::AtIssue}) {
+    Broken b("sm_80", copy + R"(
+  nvvm.cp.async.wait.group 1
+  nvvm.barrier0
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+)" + store,
+             32);
+    b.kernel.launch.landing = landing;
+    b.expect(FindingKind::CopyNotAwaited);
+  }
+}
+
+/// Awaited by the issuing subgroup, but no barrier before others read.
+TEST(Finding, CopyWithoutBarrier) {
+  Broken b("sm_80", copy + R"(
+  nvvm.cp.async.wait.group 0
+  %c32 = llvm.mlir.constant(32 : i32) : i32
+  %u = llvm.xor %t, %c32 : i32
+  %pr = llvm.getelementptr %p[%u] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %low = llvm.icmp "ult" %u, %c32 : i32
+  llvm.cond_br %low, ^read, ^end
+^read:
+  %v = llvm.load %pr : !llvm.ptr<3> -> i32
+  %po = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %v, %po : i32, !llvm.ptr<1>
+  llvm.br ^end
+^end:
+)",
+           64);
+  b.expect(FindingKind::LDSRace);
+}
+
+TEST(Finding, LoadToLDSNeedsWaitAndBarrier) {
+  auto body = [](const char *wait) {
+    return lds + R"(
+  %pg = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  rocdl.global.load.lds %pg, %p, 4, 0, 0
+)" + wait + R"(
+  rocdl.barrier
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+)" + store;
+  };
+  Broken missing("gfx942", body(""), 64);
+  missing.expect(FindingKind::CopyNotAwaited);
+  Broken lax("gfx942", body("rocdl.s.waitcnt 3953"), 64); // vmcnt(1)
+  lax.expect(FindingKind::CopyNotAwaited);
+  Broken right("gfx942", body("rocdl.s.waitcnt 3952"), 64); // vmcnt(0)
+  for (int k = 0; k < 64; ++k)
+    right.out[k] = k * k;
+  EXPECT_TRUE(right.kernel.run().findings.empty());
+  for (int k = 0; k < 64; ++k)
+    EXPECT_EQ(right.out[k], k * k);
+}
+
+TEST(Finding, DivergentBarrier) {
+  Broken b("sm_80", R"(
+  %c7 = llvm.mlir.constant(7 : i32) : i32
+  %low = llvm.icmp "ult" %t, %c7 : i32
+  llvm.cond_br %low, ^a, ^b
+^a:
+  nvvm.barrier0
+  llvm.br ^b
+^b:
+)",
+           32);
+  b.expect(FindingKind::DivergentBarrier);
+}
+
+TEST(Finding, Deadlock) {
+  Broken b("sm_80", R"(
+  %c32 = llvm.mlir.constant(32 : i32) : i32
+  %low = llvm.icmp "ult" %t, %c32 : i32
+  llvm.cond_br %low, ^a, ^b
+^a:
+  %one = llvm.mlir.constant(1 : i32) : i32
+  nvvm.barrier id = %one number_of_threads = %n
+  llvm.br ^b
+^b:
+)",
+           64);
+  b.kernel.text.replace(b.kernel.text.find("  %one ="), 0,
+                        "  %n = llvm.mlir.constant(64 : i32) : i32\n");
+  b.expect(FindingKind::Deadlock, "barrier 1");
+}
+
+TEST(Finding, EndlessLoop) {
+  Broken b("sm_80", "  llvm.br ^a\n^a:\n  llvm.br ^a\n^b:\n", 32);
+  b.kernel.launch.maxBlocksPerSubgroup = 1000;
+  b.expect(FindingKind::Deadlock, "does not end");
+}
+
+TEST(Finding, DivergentMatrixOperation) {
+  Broken b("gfx1100", R"(
+  %z = llvm.mlir.zero : vector<16xf16>
+  %c = llvm.mlir.zero : vector<8xf32>
+  %d = llvm.call_intrinsic "llvm.amdgcn.wmma.f32.16x16x16.f16"(%z, %z, %c) : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+)",
+           16);
+  b.expect(FindingKind::DivergentOperation, "all lanes");
+}
+
+TEST(Finding, OperandNotReplicated) {
+  Broken b("gfx1100", R"(
+  %z = llvm.mlir.zero : vector<8xi32>
+  %i = llvm.mlir.constant(3 : i32) : i32
+  %x = llvm.insertelement %t, %z[%i : i32] : vector<8xi32>
+  %a = llvm.bitcast %x : vector<8xi32> to vector<16xf16>
+  %b = llvm.mlir.zero : vector<16xf16>
+  %c = llvm.mlir.zero : vector<8xf32>
+  %d = llvm.call_intrinsic "llvm.amdgcn.wmma.f32.16x16x16.f16"(%a, %b, %c) : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
+)",
+           32);
+  b.expect(FindingKind::OperandNotReplicated, "lanes 0 and 16");
+}
+
+TEST(Finding, RaceBetweenWorkgroups) {
+  Broken b("sm_80", R"(
+  %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %t, %p : i32, !llvm.ptr<1>
+)",
+           32, 2);
+  b.expect(FindingKind::GlobalRace, "workgroup 0");
+}
+
+TEST(Finding, UnwrittenOutput) {
+  Broken b("sm_80", R"(
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %u = llvm.shl %t, %one : i32
+  %h = llvm.trunc %t : i32 to i16
+  %p = llvm.getelementptr %out[%u] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i16
+  llvm.store %h, %p : i16, !llvm.ptr<1>
+)",
+           32);
+  b.kernel.launch.buffers[0].mustBeWritten = true;
+  b.expect(FindingKind::UnwrittenOutput,
+           "64 of 128 bytes of 'buffer 0' stay unwritten, the first at offset "
+           "2");
+}
+
+TEST(Finding, DivisionByZero) {
+  Broken b("sm_80", "  %v = llvm.udiv %t, %t : i32\n" + store, 32);
+  b.expect(FindingKind::DivisionByZero, "lane 0");
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs that cannot run
+//===----------------------------------------------------------------------===//
+
+std::string errorOf(const std::string &text, Launch launch,
+                    const Options &options = {}) {
+  auto simulator = Simulator::parse(text, "test.mlir", options);
+  if (!simulator)
+    return llvm::toString(simulator.takeError());
+  auto result = (*simulator)->launch(launch);
+  return result ? "" : llvm::toString(result.takeError());
+}
+
+void expectError(const std::string &text, const Launch &launch,
+                 llvm::StringRef words, const Options &options = {}) {
+  std::string error = errorOf(text, launch, options);
+  EXPECT_NE(error.find(words.str()), std::string::npos) << error;
+}
+
+TEST(Refusal, UnknownOperation) {
+  TestKernel k("gfx942", "", R"(
+  llvm.call_intrinsic "llvm.amdgcn.unheard.of"() : () -> ()
+  llvm.return)");
+  expectError(k.text, k.launch, "intrinsic llvm.amdgcn.unheard.of");
+  TestKernel asmKernel("gfx942", "", R"(
+  llvm.inline_asm has_side_effects "s_trap 2", "" : () -> ()
+  llvm.return)");
+  expectError(asmKernel.text, asmKernel.launch,
+              "assembly outside of the table");
+  TestKernel notLowered("sm_80", "", R"(
+  %x = gpu.thread_id x
+  llvm.return)");
+  expectError(notLowered.text, notLowered.launch,
+              "does not know operation 'gpu.thread_id'");
+}
+
+TEST(Refusal, Launch) {
+  TestKernel k("sm_80", "%a: !llvm.ptr<1>, %n: i64", "  llvm.return");
+  expectError(k.text, k.launch, "0 arguments given, 2 expected");
+  k.launch.args = {0, 0};
+  EXPECT_EQ(errorOf(k.text, k.launch), "");
+  k.launch.block = {2048, 1, 1};
+  expectError(k.text, k.launch, "at most 1024 threads");
+  k.launch.block = {32, 1, 1};
+  k.launch.kernel = "other";
+  expectError(k.text, k.launch, "no kernel 'other' in the module; it has k");
+}
+
+TEST(Refusal, Module) {
+  Launch launch;
+  launch.kernel = "k";
+  expectError("module {}", launch, "the module holds no kernel");
+  expectError("module { llvm.func @k(", launch, "test.mlir:1");
+  expectError(std::string("ML\xefR\0\1garbage", 12), launch, "");
+  EXPECT_NE(errorOf(std::string("ML\xefR\0\1garbage", 12), launch), "");
+  std::string bare = "module { llvm.func @k() attributes {gpu.kernel} "
+                     "{ llvm.return } }";
+  expectError(bare, launch, "names no chip");
+  Options options;
+  options.chip = "gfx1100";
+  EXPECT_EQ(errorOf(bare, launch, options), "");
+  options.subgroupSize = 48;
+  expectError(bare, launch, "32 or 64 lanes, not 48", options);
+}
+
+TEST(Refusal, MatrixOperationOfAnotherWidth) {
+  TestKernel k("gfx1100", "", R"(
+  %a = llvm.mlir.zero : vector<4xf16>
+  %c = llvm.mlir.zero : vector<16xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  %d = rocdl.mfma.f32.32x32x8f16 %a, %a, %c, %z, %z, %z : (vector<4xf16>, vector<4xf16>, vector<16xf32>, i32, i32, i32) -> vector<16xf32>
+  llvm.return)");
+  expectError(k.text, k.launch, "needs subgroups of 64 lanes");
+}
+
+} // namespace
