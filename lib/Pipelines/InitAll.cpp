@@ -2,6 +2,7 @@
 
 #include "Evoformer/Pipelines/InitAll.h"
 
+#include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
@@ -22,4 +23,5 @@ void mlir::evoformer::registerAllPasses() {
   tile::registerEvoTilePasses();
   registerConvertGPULanesToLLVM();
   tile::registerEvoTileToGPUPasses();
+  registerEvoformerToTilePasses();
 }

@@ -89,8 +89,15 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (wanted.size() != getArgs().size())
     return emitOpError("passes ") << getArgs().size() << " arguments, '"
                                   << getKernel() << "' takes " << wanted.size();
+  // A mask's elements take one byte each in memory: kernels may take bytes.
+  auto isMaskAsBytes = [](Type given, Type taken) {
+    auto mask = dyn_cast<MemRefType>(given);
+    return mask && mask.getElementType().isInteger(1) &&
+           taken == MemRefType(MemRefType::Builder(mask).setElementType(
+                        IntegerType::get(given.getContext(), 8)));
+  };
   for (auto [i, arg] : llvm::enumerate(getArgs()))
-    if (arg.getType() != wanted[i])
+    if (arg.getType() != wanted[i] && !isMaskAsBytes(arg.getType(), wanted[i]))
       return emitOpError("argument ")
              << i << " has type " << arg.getType() << ", '" << getKernel()
              << "' takes " << wanted[i];

@@ -87,7 +87,8 @@ def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments,
   let summary = "runs a kernel for every work item of a space";
   let description = [{
     The space is given by its extents, the last one fastest. An empty space
-    launches nothing. Launches of one host function run in order.
+    launches nothing. Launches of one host function run in order. A memref of
+    i1, whose elements take one byte each, may be passed as one of i8.
 
     ```mlir
     evo_tile.launch @copy space(%n) args(%x, %y : memref<?x?xf32>, memref<?x?xf32>)

@@ -1,0 +1,60 @@
+//===- Passes.td - From attention to tiles -----------------*- tablegen -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
+#define EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertEvoformerToTile
+    : Pass<"convert-evoformer-to-tile", "::mlir::ModuleOp"> {
+  let summary = "Cut attention on memrefs into kernels over tiles";
+  let description = [{
+    Leaves the level of buffers for that of tiles: every `evoformer.attention`
+    becomes launches of `evo_tile.kernel`s in the function that held it.
+
+    * A preparing kernel sums the biases that do not depend on the query in f64,
+      subtracts their maximum over the kept keys, and stores the rest, times
+      log2(e), as f32 padded with -inf to a multiple of the key block.
+    * A bias that depends on the query is read where it lies if its strides,
+      its pointer and Sk allow whole vectors; a guard in the host function
+      decides, and copies it once otherwise.
+    * The main kernel runs one work item per (batch, group of rows, head, query
+      block) and loops over key blocks with a running maximum and sum.
+
+    ```mlir
+    evoformer.attention query(%q : memref<?x?x?x4x32xbf16>) key(..) value(..)
+        bias(%mask : memref<?x?x1x1x?xi1>) outs(%out : ..)
+    ```
+    becomes
+    ```mlir
+    evo_tile.kernel @f_key_bias(%mask: .., %sum: .., %max: ..) { .. }
+    evo_tile.kernel @f_attention(%q: .., %k: .., %v: .., %sum: .., %out: ..) { .. }
+    func.func @f(..) {
+      ..
+      evo_tile.launch @f_key_bias space(%b, %n, %c1) args(%mask, %sum, %max : ..)
+      evo_tile.launch @f_attention space(%b, %n, %c4, %blocks) args(..)
+    ```
+
+    `schedule` forces the cut of the main kernel; what it leaves out keeps the
+    default for the target. A schedule that does not fit the target's registers
+    or LDS is an error. Remarks say what was chosen and why.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"",
+           "chip to compile for; default: the module's evo_tile.target">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<q>x<k>,stages=<n>, any subset">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::evoformer::tile::TileDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+#endif // EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD

@@ -1,0 +1,59 @@
+//===- AttentionProblem.h - Attention without its op ------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
+
+#include "mlir/IR/Types.h"
+#include "mlir/IR/Value.h"
+#include <array>
+
+namespace mlir::evoformer {
+
+/// The dimensions of a bias in its canonical order.
+enum BiasDim { kBiasB, kBiasN, kBiasH, kBiasQ, kBiasK };
+
+/// A bias as a view [b, n, h, q, k].
+struct Bias {
+  Value memory;
+  /// Where it has a static size 1 and counts for every index.
+  std::array<bool, 5> broadcast;
+  /// Means 'keep where set'.
+  bool isMask;
+};
+
+/// What the main kernel works on: every operand a memref with its dimensions in
+/// canonical order; null where there is none. On the host these are the launch's
+/// arguments, inside a kernel its block arguments.
+struct AttentionOperands {
+  /// [b, n, h, s, d].
+  Value query, key, value, gate, output;
+  /// Biases that depend on the query.
+  SmallVector<Bias> biases;
+  /// The prepared sum [b, n, h, keys] of the other biases, in base 2 and f32;
+  /// its `broadcast` has true for k and q never read. Null memory: none.
+  Bias keySum;
+  /// The maximum [b, n, h] that the sum is relative to; null: 0.
+  Value keyMax;
+  /// [b, n, h, s] of f32.
+  Value lse, stats;
+
+  /// All that are there, in the kernel's argument order.
+  SmallVector<Value *> present();
+};
+
+/// The static facts of an attention.
+struct AttentionFacts {
+  /// Of query, key and value.
+  Type elementType;
+  int64_t depth, valueDepth;
+  float scale;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H

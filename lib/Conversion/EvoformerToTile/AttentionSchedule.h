@@ -1,0 +1,49 @@
+//===- AttentionSchedule.h - How attention is cut -------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H
+
+#include "AttentionProblem.h"
+#include "Kernels.h"
+
+namespace mlir::evoformer {
+
+/// What a user forces; what is absent is chosen.
+struct ScheduleRequest {
+  std::optional<int64_t> rows, queries, keys, subgroups, stages;
+};
+
+/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2`, any subset of it, or
+/// nothing at all. A mistake is an error at `loc`.
+FailureOr<ScheduleRequest> parseSchedule(Location loc, StringRef text);
+
+/// What the kernel's cut needs of a lane and of a workgroup.
+struct ScheduleCost {
+  int64_t registers = 0, ldsBytes = 0;
+};
+
+/// A chosen cut.
+struct AttentionSchedule {
+  AttentionBlocks blocks;
+  int64_t subgroups = 1, stages = 1;
+  ScheduleCost cost;
+
+  tile::ScheduleAttr getAttr(MLIRContext *context) const;
+};
+
+/// The cut of attention for a target: what `request` forces, and for the rest
+/// the largest tile that fits. `queries` is Sq or dynamic. What cannot be done
+/// is an error at `loc`; remarks tell what was chosen.
+FailureOr<AttentionSchedule>
+chooseSchedule(Location loc, StringRef function, tile::TargetAttr target,
+               const AttentionFacts &facts, int64_t queries,
+               const ScheduleRequest &request);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H

@@ -1,0 +1,54 @@
+//===- CopyKernel.cpp - Biases to aligned rows ------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+CopyBlocks evoformer::getCopyBlocks(int64_t keyBlock) {
+  // Whole key blocks, so that no block starts beyond the last key.
+  return {16, keyBlock * std::max<int64_t>(1, 64 / keyBlock)};
+}
+
+KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
+                                     const Bias &source, Value dest,
+                                     CopyBlocks blocks) {
+  auto schedule = ScheduleAttr::get(
+      loc.getContext(), {1, blocks.queries, blocks.keys}, {1, 1, 1}, 1);
+  return factory.create(
+      loc, "copy_bias", {source.memory.getType(), dest.getType()}, schedule,
+      [&](TileBuilder &builder, ValueRange arguments) {
+        Value query = builder.mul(WorkItemIdOp::create(builder, 3),
+                                  builder.index(blocks.queries));
+        Value key = builder.mul(WorkItemIdOp::create(builder, 4),
+                                builder.index(blocks.keys));
+        SmallVector<SliceDim> outer;
+        for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+          outer.push_back(
+              {Value(WorkItemIdOp::create(builder, dim)), OpFoldResult()});
+
+        auto sliceOf = [&](Value memory) {
+          SmallVector<SliceDim> dims = outer;
+          dims.push_back(
+              {query, builder.remaining(builder.dim(memory, kBiasQ), query,
+                                        blocks.queries)});
+          dims.push_back({key, builder.remaining(builder.dim(memory, kBiasK),
+                                                 key, blocks.keys)});
+          return builder.slice(memory, dims);
+        };
+        // Keys beyond the last one are never looked at, but read as 0 so that
+        // the copy has no undefined element.
+        Type element = cast<MemRefType>(arguments[0].getType()).getElementType();
+        Value origin = builder.index(0);
+        Value tile = builder.load(sliceOf(arguments[0]), {origin, origin},
+                                  {blocks.queries, blocks.keys}, {},
+                                  builder.getZeroAttr(element));
+        builder.store(tile, sliceOf(arguments[1]), {origin, origin});
+      });
+}

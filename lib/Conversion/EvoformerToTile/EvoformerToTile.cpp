@@ -1,0 +1,140 @@
+//===- EvoformerToTile.cpp - From attention to tiles ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/EvoformerToTile/Passes.h"
+
+#include "AttentionSchedule.h"
+#include "HostProgram.h"
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Target/Targets.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::evoformer {
+#define GEN_PASS_DEF_CONVERTEVOFORMERTOTILE
+#include "Evoformer/Conversion/EvoformerToTile/Passes.h.inc"
+} // namespace mlir::evoformer
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+/// `memory`, whose dimensions `order` names, as a view with dimensions in the
+/// order of `letters`.
+static Value transposeTo(TileBuilder &builder, Value memory, DimOrderAttr order,
+                         StringRef letters) {
+  SmallVector<AffineExpr> results;
+  for (char letter : letters)
+    results.push_back(builder.getAffineDimExpr(order.getPosition(letter)));
+  auto permutation =
+      AffineMap::get(results.size(), 0, results, builder.getContext());
+  if (permutation.isIdentity())
+    return memory;
+  return memref::TransposeOp::create(builder, memory,
+                                     AffineMapAttr::get(permutation));
+}
+
+/// The view [b, n, h, s, d] of an operand; the depth, whose stride the op
+/// promises to be 1, has it in the type.
+static Value viewSequence(TileBuilder &builder, Value memory,
+                          DimOrderAttr order) {
+  if (!memory)
+    return {};
+  Value view = transposeTo(builder, memory, order, "bnhsd");
+  auto type = cast<MemRefType>(view.getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides[4] == 1)
+    return view;
+  // Of a depth of 1 the stride does not matter.
+  strides[4] = 1;
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
+  MemRefType::Builder wanted(type);
+  wanted.setLayout(layout);
+  if (memref::CastOp::areCastCompatible(TypeRange(type),
+                                        TypeRange(MemRefType(wanted))))
+    return memref::CastOp::create(builder, MemRefType(wanted), view);
+  return view;
+}
+
+namespace {
+struct ConvertEvoformerToTile
+    : evoformer::impl::ConvertEvoformerToTileBase<ConvertEvoformerToTile> {
+  using ConvertEvoformerToTileBase::ConvertEvoformerToTileBase;
+
+  void runOnOperation() override {
+    SmallVector<AttentionOp> ops;
+    getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return;
+    FailureOr<TargetAttr> chip = findTarget();
+    FailureOr<ScheduleRequest> request =
+        parseSchedule(getOperation().getLoc(), schedule);
+    if (failed(chip) || failed(request))
+      return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    for (AttentionOp op : ops)
+      if (failed(convert(op, symbols, *chip, *request)))
+        return signalPassFailure();
+  }
+
+  FailureOr<TargetAttr> findTarget() {
+    if (!target.empty())
+      return getTarget(getOperation().getLoc(), target);
+    auto attribute =
+        getOperation()->getAttrOfType<TargetAttr>("evo_tile.target");
+    if (attribute)
+      return attribute;
+    return getOperation().emitError("no target: give the option 'target' or "
+                                    "the module an 'evo_tile.target'");
+  }
+
+  LogicalResult convert(AttentionOp op, SymbolTable &symbols, TargetAttr chip,
+                        const ScheduleRequest &request) {
+    auto host = op->getParentOfType<FunctionOpInterface>();
+    if (!host || host->getParentOp() != getOperation())
+      return op.emitOpError("must be in a function of the module that the "
+                            "pass runs on");
+    if (isa<TensorType>(op.getQuery().getType()))
+      return op.emitOpError(
+          "is on tensors, expected memrefs: run one-shot-bufferize first");
+
+    HostAttention attention;
+    attention.facts = {op.getInputElementType(), op.getSizes().depth,
+                       op.getSizes().valueDepth, op.getScaleValue()};
+    FailureOr<AttentionSchedule> cut =
+        chooseSchedule(op.getLoc(), host.getName(), chip, attention.facts,
+                       op.getSizes().queries, request);
+    if (failed(cut))
+      return failure();
+
+    TileBuilder builder(op.getLoc(), op.getContext());
+    builder.setInsertionPoint(op);
+    attention.query =
+        viewSequence(builder, op.getQuery(), op.getQueryOrder());
+    attention.key = viewSequence(builder, op.getKey(), op.getKeyOrder());
+    attention.value = viewSequence(builder, op.getValue(), op.getValueOrder());
+    attention.gate = viewSequence(builder, op.getGate(), op.getGateOrder());
+    // The output's depth may have any stride.
+    attention.output =
+        transposeTo(builder, op.getOutput(), op.getOutputOrder(), "bnhsd");
+    attention.lse = op.getLse();
+    attention.stats = op.getStats();
+    for (auto [i, bias] : llvm::enumerate(op.getBiases()))
+      attention.biases.push_back(
+          {transposeTo(builder, bias, op.getBiasOrder(i), "bnhqk"),
+           op.getBiasBroadcast(i), op.isMask(i)});
+
+    KernelFactory factory(symbols, host, chip);
+    writeHostProgram(builder, factory, attention, *cut);
+    op.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,81 @@
+//===- Kernels.h - The kernels of an attention ----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H
+
+#include "AttentionProblem.h"
+#include "TileBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::evoformer {
+
+/// How the main kernel is cut: rows of the batch, queries and keys of a tile.
+struct AttentionBlocks {
+  int64_t rows, queries, keys;
+};
+
+/// Makes kernels beside the host function, with names derived from its own.
+class KernelFactory {
+public:
+  KernelFactory(SymbolTable &symbols, FunctionOpInterface host,
+                tile::TargetAttr target)
+      : symbols(symbols), host(host), target(target) {}
+
+  /// A kernel with arguments of these types; `body` writes what it does.
+  tile::KernelOp create(Location loc, StringRef suffix, TypeRange arguments,
+                        tile::ScheduleAttr schedule,
+                        function_ref<void(TileBuilder &, ValueRange)> body);
+
+  tile::TargetAttr getTarget() const { return target; }
+
+private:
+  SymbolTable &symbols;
+  FunctionOpInterface host;
+  tile::TargetAttr target;
+};
+
+/// The name of the argument attribute that promises an alignment in bytes: of
+/// the first element's address and of every stride but the innermost (which is
+/// one element).
+inline constexpr StringLiteral kAlignmentAttrName = "evo_tile.alignment";
+
+void setAlignment(tile::KernelOp kernel, unsigned argument, int64_t bytes);
+
+/// The space of the main kernel, slowest extent first, and the same order as
+/// coordinates of a work item: the one place that knows it.
+SmallVector<Value, 4> getAttentionSpace(TileBuilder &builder,
+                                        const AttentionOperands &operands,
+                                        const AttentionBlocks &blocks);
+
+/// The main kernel; its arguments are `operands.present()`.
+tile::KernelOp createAttentionKernel(KernelFactory &factory, Location loc,
+                                     const AttentionFacts &facts,
+                                     const AttentionOperands &operands,
+                                     const AttentionBlocks &blocks,
+                                     tile::ScheduleAttr schedule);
+
+/// The kernel that prepares the sum of query-independent biases. Arguments: the
+/// biases' memories, the sum [b, n, h, keys], the maximum [b, n, h] if there is
+/// a float bias, and the number of keys. Space: b, n, h of the sum.
+tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
+                                  ArrayRef<Bias> biases, Value sum,
+                                  Value maximum);
+
+/// The kernel that copies a bias to rows that whole vectors can read. Arguments:
+/// source and destination. Space: b, n, h, query blocks, key blocks.
+struct CopyBlocks {
+  int64_t queries, keys;
+};
+CopyBlocks getCopyBlocks(int64_t keyBlock);
+tile::KernelOp createCopyKernel(KernelFactory &factory, Location loc,
+                                const Bias &source, Value dest,
+                                CopyBlocks blocks);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H

@@ -1,0 +1,141 @@
+//===- TileBuilder.cpp - Short ways to write tile programs ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileBuilder.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+Value TileBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(*this, value);
+}
+
+Value TileBuilder::index(OpFoldResult value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return index(*constant);
+  return cast<Value>(value);
+}
+
+OpFoldResult TileBuilder::dim(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return getIndexAttr(type.getDimSize(dim));
+  return memref::DimOp::create(*this, memref, dim).getResult();
+}
+
+Value TileBuilder::ceilDiv(OpFoldResult value, int64_t divisor) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return index(llvm::divideCeil(*constant, divisor));
+  // Sizes are not negative.
+  Value sum = add(cast<Value>(value), index(divisor - 1));
+  return arith::DivUIOp::create(*this, sum, index(divisor));
+}
+
+Value TileBuilder::roundUp(OpFoldResult value, int64_t multiple) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return index(llvm::divideCeil(*constant, multiple) * multiple);
+  return mul(ceilDiv(value, multiple), index(multiple));
+}
+
+OpFoldResult TileBuilder::remaining(OpFoldResult size, Value start,
+                                    int64_t block) {
+  std::optional<int64_t> constant = getConstantIntValue(size);
+  if (block == 1 || (constant && *constant % block == 0))
+    return getIndexAttr(block);
+  return sub(index(size), start);
+}
+
+Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<OpFoldResult> offsets, sizes;
+  SmallVector<OpFoldResult> strides(dims.size(), getIndexAttr(1));
+  SmallVector<int64_t> shape;
+  for (const SliceDim &dim : dims) {
+    offsets.push_back(dim.offset);
+    sizes.push_back(dim.extent ? dim.extent : getIndexAttr(1));
+    if (dim.extent)
+      shape.push_back(
+          getConstantIntValue(dim.extent).value_or(ShapedType::kDynamic));
+  }
+  auto result = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(*this, cast<MemRefType>(result), memref,
+                                   offsets, sizes, strides);
+}
+
+Value TileBuilder::load(Value memref, ValueRange indices,
+                        ArrayRef<int64_t> shape, ArrayRef<bool> inBounds,
+                        TypedAttr padding) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  return LoadOp::create(*this, RankedTensorType::get(shape, element), memref,
+                        indices, inBounds, padding);
+}
+
+void TileBuilder::store(Value tile, Value memref, ValueRange indices) {
+  StoreOp::create(*this, tile, memref, indices);
+}
+
+Value TileBuilder::splat(ArrayRef<int64_t> shape, Type element, double value) {
+  auto type = RankedTensorType::get(shape, element);
+  Attribute scalar = isa<FloatType>(element)
+                         ? Attribute(getFloatAttr(element, value))
+                         : getIntegerAttr(element, (int64_t)value);
+  return arith::ConstantOp::create(*this,
+                                   DenseElementsAttr::get(type, {scalar}));
+}
+
+Value TileBuilder::splatLike(Value tile, double value) {
+  return splat(typeOf(tile).getShape(), typeOf(tile).getElementType(), value);
+}
+
+Value TileBuilder::broadcast(Value tile, ArrayRef<int64_t> dims,
+                             ArrayRef<int64_t> shape) {
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    if (llvm::is_contained(dims, dim))
+      continue;
+    // Dimensions before `dim` are there by now: it gets its final position.
+    SmallVector<int64_t> wider(typeOf(tile).getShape());
+    wider.insert(wider.begin() + dim, shape[dim]);
+    tile = BroadcastOp::create(
+        *this, RankedTensorType::get(wider, typeOf(tile).getElementType()),
+        tile, dim);
+  }
+  return tile;
+}
+
+Value TileBuilder::reduce(ReduceKind kind, Value tile, int64_t dim) {
+  SmallVector<int64_t> shape(typeOf(tile).getShape());
+  shape.erase(shape.begin() + dim);
+  return ReduceOp::create(
+      *this, RankedTensorType::get(shape, typeOf(tile).getElementType()), kind,
+      tile, dim);
+}
+
+Value TileBuilder::convert(Value tile, Type element) {
+  RankedTensorType type = typeOf(tile);
+  if (type.getElementType() == element)
+    return tile;
+  unsigned from = type.getElementTypeBitWidth();
+  RankedTensorType result = type.clone(element);
+  if (from < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(*this, result, tile);
+  return arith::TruncFOp::create(*this, result, tile);
+}
+
+Value TileBuilder::equals(Value tile, double value) {
+  return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, tile,
+                               splatLike(tile, value));
+}
+
+Value TileBuilder::isSet(Value tile) {
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, tile,
+                               splatLike(tile, 0));
+}
