@@ -43,8 +43,9 @@ class AttentionProgram {
 public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
-                   const AttentionBlocks &blocks)
-      : builder(builder), facts(facts), operands(operands), blocks(blocks) {}
+                   const AttentionBlocks &blocks, bool alignedRows)
+      : builder(builder), facts(facts), operands(operands), blocks(blocks),
+        alignedRows(alignedRows) {}
 
   void write() {
     findItem();
@@ -67,8 +68,8 @@ private:
     head = id[kSpaceH];
     row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
     query = builder.mul(id[kSpaceQueries], builder.index(blocks.queries));
-    rowsLeft = builder.remaining(builder.dim(operands.query, 1), row,
-                                 blocks.rows);
+    rowsLeft =
+        builder.remaining(builder.dim(operands.query, 1), row, blocks.rows);
     queriesLeft = builder.remaining(builder.dim(operands.query, 3), query,
                                     blocks.queries);
     zero = builder.index(0);
@@ -80,22 +81,22 @@ private:
 
   /// The rows and queries of this item in [b, n, h, s, d].
   Value sliceQueries(Value memory) {
-    return builder.slice(
-        memory, {{batch, {}},
-                 {row, rowsLeft},
-                 {head, {}},
-                 {query, queriesLeft},
-                 {builder.getIndexAttr(0), builder.dim(memory, 4)}});
+    return builder.slice(memory,
+                         {{batch, {}},
+                          {row, rowsLeft},
+                          {head, {}},
+                          {query, queriesLeft},
+                          {builder.getIndexAttr(0), builder.dim(memory, 4)}});
   }
 
   /// The rows of this item and all keys.
   Value sliceKeys(Value memory) {
-    return builder.slice(
-        memory, {{batch, {}},
-                 {row, rowsLeft},
-                 {head, {}},
-                 {builder.getIndexAttr(0), builder.dim(memory, 3)},
-                 {builder.getIndexAttr(0), builder.dim(memory, 4)}});
+    return builder.slice(memory,
+                         {{batch, {}},
+                          {row, rowsLeft},
+                          {head, {}},
+                          {builder.getIndexAttr(0), builder.dim(memory, 3)},
+                          {builder.getIndexAttr(0), builder.dim(memory, 4)}});
   }
 
   /// A zero outside, for atoms wider than the depth and keys beyond the last:
@@ -105,7 +106,20 @@ private:
     Type element = cast<MemRefType>(slice.getType()).getElementType();
     return b.load(slice, {b.index(0), offset, b.index(0)},
                   {blocks.rows, size, depth}, {rowsFit(), fits, true},
-                  b.getZeroAttr(element));
+                  b.getZeroAttr(element), rowAlignment(slice));
+  }
+
+  /// Of the rows, along the depth, of a slice [rows, s, d].
+  int64_t rowAlignment(Value slice) {
+    auto type = cast<MemRefType>(slice.getType());
+    if (!alignedRows)
+      return 0;
+    return getVectorBytes(type.getDimSize(2) *
+                          getElementBytes(type.getElementType()));
+  }
+  int64_t keyAlignment(Value bias) {
+    auto type = cast<MemRefType>(bias.getType());
+    return getVectorBytes(blocks.keys * getElementBytes(type.getElementType()));
   }
 
   BiasSlice sliceBias(const Bias &bias) {
@@ -131,8 +145,10 @@ private:
     keep(kBiasN, 0, rowsLeft, rowsFit());
     keep(kBiasQ, 1, queriesLeft, queriesFit());
     // Whoever launches this kernel pads the keys to whole blocks.
-    if (!bias.broadcast[kBiasK])
+    if (!bias.broadcast[kBiasK]) {
       keep(kBiasK, 2, builder.dim(bias.memory, kBiasK), true);
+      result.alignment = keyAlignment(bias.memory);
+    }
     result.memory = builder.slice(bias.memory, dims);
     return result;
   }
@@ -157,15 +173,15 @@ private:
     result.dims.push_back(2);
     result.inBounds.push_back(true);
     result.memory = builder.slice(sum.memory, dims);
+    result.alignment = keyAlignment(sum.memory);
     return result;
   }
 
   State loopOverKeys() {
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = builder.getF32Type();
-    Value queries =
-        loadOperand(builder, sliceQueries(operands.query), zero,
-                    blocks.queries, facts.depth, queriesFit());
+    Value queries = loadOperand(builder, sliceQueries(operands.query), zero,
+                                blocks.queries, facts.depth, queriesFit());
     Value keys = sliceKeys(operands.key), values = sliceKeys(operands.value);
     OpFoldResult numKeys = builder.dim(operands.key, 3);
     auto fixed = getConstantIntValue(numKeys);
@@ -186,8 +202,8 @@ private:
         builder, zero, builder.index(numKeys), builder.index(blocks.keys),
         start, [&](OpBuilder &nested, Location loc, Value key, ValueRange c) {
           TileBuilder b(loc, nested);
-          Value k = loadOperand(b, keys, key, blocks.keys, facts.depth,
-                                keysFit);
+          Value k =
+              loadOperand(b, keys, key, blocks.keys, facts.depth, keysFit);
           Value v = loadOperand(b, values, key, blocks.keys, facts.valueDepth,
                                 keysFit);
           Value kT = TransposeOp::create(
@@ -238,20 +254,21 @@ private:
     output = builder.select(builder.broadcast(empty, {0, 1}, shape),
                             builder.splatLike(output, 0), output);
     if (operands.gate) {
-      Value gate =
-          builder.load(sliceQueries(operands.gate), {zero, zero, zero}, shape,
-                       {rowsFit(), queriesFit(), true});
+      Value slice = sliceQueries(operands.gate);
+      Value gate = builder.load(slice, {zero, zero, zero}, shape,
+                                {rowsFit(), queriesFit(), true}, {},
+                                rowAlignment(slice));
       gate = builder.convert(gate, builder.getF32Type());
       // sigmoid(x) = 1 / (1 + 2^(-x log2 e)): 0, not NaN, for large negative x.
-      Value power = builder.exp2(builder.mulf(
-          gate, builder.splatLike(gate, -llvm::numbers::log2e)));
+      Value power = builder.exp2(
+          builder.mulf(gate, builder.splatLike(gate, -llvm::numbers::log2e)));
       Value one = builder.splatLike(power, 1);
       output = builder.divf(output, builder.addf(one, power));
     }
-    Type element =
-        cast<MemRefType>(operands.output.getType()).getElementType();
-    builder.store(builder.convert(output, element),
-                  sliceQueries(operands.output), {zero, zero, zero});
+    Value slice = sliceQueries(operands.output);
+    Type element = cast<MemRefType>(slice.getType()).getElementType();
+    builder.store(builder.convert(output, element), slice, {zero, zero, zero},
+                  {rowsFit(), queriesFit(), true}, rowAlignment(slice));
     writeStatistics(state);
   }
 
@@ -264,12 +281,12 @@ private:
         builder.mulf(builder.addf(state.maximum, log2(state.sum)),
                      builder.splatLike(state.sum, llvm::numbers::ln2));
     auto store = [&](Value tile, Value memory) {
-      builder.store(tile,
-                    builder.slice(memory, {{batch, {}},
-                                           {row, rowsLeft},
-                                           {head, {}},
-                                           {query, queriesLeft}}),
-                    {zero, zero});
+      builder.store(
+          tile,
+          builder.slice(
+              memory,
+              {{batch, {}}, {row, rowsLeft}, {head, {}}, {query, queriesLeft}}),
+          {zero, zero}, {rowsFit(), queriesFit()});
     };
     if (operands.stats)
       store(stats, operands.stats);
@@ -292,8 +309,8 @@ private:
       bool fits = blocks.rows == 1 || (rowsFit() && !sum.broadcast[kBiasN]);
       Value maximum = builder.load(memory, {zero}, {blocks.rows}, {fits});
       lse = builder.addf(
-          lse, builder.broadcast(maximum, {0},
-                                 TileBuilder::typeOf(lse).getShape()));
+          lse,
+          builder.broadcast(maximum, {0}, TileBuilder::typeOf(lse).getShape()));
     }
     store(lse, operands.lse);
   }
@@ -304,6 +321,7 @@ private:
   const AttentionFacts &facts;
   const AttentionOperands &operands;
   const AttentionBlocks &blocks;
+  bool alignedRows;
   Value batch, row, head, query, zero;
   OpFoldResult rowsLeft, queriesLeft;
 };
@@ -313,6 +331,7 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           const AttentionFacts &facts,
                                           const AttentionOperands &operands,
                                           const AttentionBlocks &blocks,
+                                          bool alignedRows,
                                           ScheduleAttr schedule) {
   AttentionOperands inside = operands;
   SmallVector<Type> types;
@@ -323,6 +342,6 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
       [&](TileBuilder &builder, ValueRange arguments) {
         for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
           *operand = argument;
-        AttentionProgram(builder, facts, inside, blocks).write();
+        AttentionProgram(builder, facts, inside, blocks, alignedRows).write();
       });
 }

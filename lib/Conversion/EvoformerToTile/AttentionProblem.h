@@ -27,8 +27,8 @@ struct Bias {
 };
 
 /// What the main kernel works on: every operand a memref with its dimensions in
-/// canonical order; null where there is none. On the host these are the launch's
-/// arguments, inside a kernel its block arguments.
+/// canonical order; null where there is none. On the host these are the
+/// launch's arguments, inside a kernel its block arguments.
 struct AttentionOperands {
   /// [b, n, h, s, d].
   Value query, key, value, gate, output;

@@ -16,8 +16,7 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
-  return ScheduleAttr::get(context,
-                           {blocks.rows, blocks.queries, blocks.keys},
+  return ScheduleAttr::get(context, {blocks.rows, blocks.queries, blocks.keys},
                            {1, subgroups, 1}, stages);
 }
 
@@ -38,8 +37,8 @@ struct Machine {
   /// Registers that an operand takes beyond one element a lane: A and B may be
   /// replicated over lanes.
   int64_t operandCopies() const {
-    int64_t held = instr.getA().toLaneMap().getNumRegisters() *
-                   target.getSubgroupSize();
+    int64_t held =
+        instr.getA().toLaneMap().getNumRegisters() * target.getSubgroupSize();
     return std::max<int64_t>(1, held / (instr.getM() * instr.getK()));
   }
 };
@@ -84,9 +83,8 @@ static int64_t usableRegisters(TargetAttr target) {
 }
 
 static bool fits(const Machine &machine, const ScheduleCost &cost) {
-  return !machine.instr ||
-         (cost.registers <= usableRegisters(machine.target) &&
-          cost.ldsBytes <= machine.target.getLdsBytes());
+  return !machine.instr || (cost.registers <= usableRegisters(machine.target) &&
+                            cost.ldsBytes <= machine.target.getLdsBytes());
 }
 
 static LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
@@ -131,8 +129,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   // twice; on the CPU a block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
   int64_t atoms = machine.instr ? 2 : 32;
-  choice.blocks.keys = request.keys.value_or(
-      llvm::alignTo<int64_t>(64, machine.keyAtom()));
+  choice.blocks.keys =
+      request.keys.value_or(llvm::alignTo<int64_t>(64, machine.keyAtom()));
   auto setQueries = [&] {
     choice.blocks.queries =
         request.queries.value_or(choice.subgroups * atoms * atom);
@@ -158,8 +156,7 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
       atoms /= 2;
     else if (!registers && !request.stages && choice.stages > 1)
       --choice.stages;
-    else if (!request.keys &&
-             choice.blocks.keys / 2 % machine.keyAtom() == 0)
+    else if (!request.keys && choice.blocks.keys / 2 % machine.keyAtom() == 0)
       choice.blocks.keys /= 2;
     else
       return emitError(loc)
@@ -188,12 +185,11 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                      .category("evo-schedule")
                      .function(function);
   if (wanted.getAttr(loc.getContext()) != choice.getAttr(loc.getContext()))
-    remark::missed(loc, options)
-        << remark::reason("q={0}, k={1}, stages={2} needs {3} registers and "
-                          "{4} bytes of LDS",
-                          wanted.blocks.queries, wanted.blocks.keys,
-                          wanted.stages, wanted.cost.registers,
-                          wanted.cost.ldsBytes);
+    remark::missed(loc, options) << remark::reason(
+        "q={0}, k={1}, stages={2} needs {3} registers and "
+        "{4} bytes of LDS",
+        wanted.blocks.queries, wanted.blocks.keys, wanted.stages,
+        wanted.cost.registers, wanted.cost.ldsBytes);
   remark::passed(loc, options)
       << remark::metric("rows", choice.blocks.rows)
       << remark::metric("q", choice.blocks.queries)

@@ -39,10 +39,11 @@ struct AttentionSchedule {
 /// The cut of attention for a target: what `request` forces, and for the rest
 /// the largest tile that fits. `queries` is Sq or dynamic. What cannot be done
 /// is an error at `loc`; remarks tell what was chosen.
-FailureOr<AttentionSchedule>
-chooseSchedule(Location loc, StringRef function, tile::TargetAttr target,
-               const AttentionFacts &facts, int64_t queries,
-               const ScheduleRequest &request);
+FailureOr<AttentionSchedule> chooseSchedule(Location loc, StringRef function,
+                                            tile::TargetAttr target,
+                                            const AttentionFacts &facts,
+                                            int64_t queries,
+                                            const ScheduleRequest &request);
 
 } // namespace mlir::evoformer
 

@@ -18,7 +18,8 @@ CopyBlocks evoformer::getCopyBlocks(int64_t keyBlock) {
 
 KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
                                      const Bias &source, Value dest,
-                                     CopyBlocks blocks) {
+                                     int64_t keyBlock) {
+  CopyBlocks blocks = getCopyBlocks(keyBlock);
   auto schedule = ScheduleAttr::get(
       loc.getContext(), {1, blocks.queries, blocks.keys}, {1, 1, 1}, 1);
   return factory.create(
@@ -35,20 +36,21 @@ KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
 
         auto sliceOf = [&](Value memory) {
           SmallVector<SliceDim> dims = outer;
-          dims.push_back(
-              {query, builder.remaining(builder.dim(memory, kBiasQ), query,
-                                        blocks.queries)});
+          dims.push_back({query, builder.remaining(builder.dim(memory, kBiasQ),
+                                                   query, blocks.queries)});
           dims.push_back({key, builder.remaining(builder.dim(memory, kBiasK),
                                                  key, blocks.keys)});
           return builder.slice(memory, dims);
         };
         // Keys beyond the last one are never looked at, but read as 0 so that
         // the copy has no undefined element.
-        Type element = cast<MemRefType>(arguments[0].getType()).getElementType();
+        Type element =
+            cast<MemRefType>(arguments[0].getType()).getElementType();
         Value origin = builder.index(0);
         Value tile = builder.load(sliceOf(arguments[0]), {origin, origin},
                                   {blocks.queries, blocks.keys}, {},
                                   builder.getZeroAttr(element));
-        builder.store(tile, sliceOf(arguments[1]), {origin, origin});
+        builder.store(tile, sliceOf(arguments[1]), {origin, origin}, {},
+                      getVectorBytes(keyBlock * getElementBytes(element)));
       });
 }

@@ -46,21 +46,8 @@ static Value viewSequence(TileBuilder &builder, Value memory,
                           DimOrderAttr order) {
   if (!memory)
     return {};
-  Value view = transposeTo(builder, memory, order, "bnhsd");
-  auto type = cast<MemRefType>(view.getType());
-  int64_t offset;
-  SmallVector<int64_t> strides;
-  if (failed(type.getStridesAndOffset(strides, offset)) || strides[4] == 1)
-    return view;
-  // Of a depth of 1 the stride does not matter.
-  strides[4] = 1;
-  auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
-  MemRefType::Builder wanted(type);
-  wanted.setLayout(layout);
-  if (memref::CastOp::areCastCompatible(TypeRange(type),
-                                        TypeRange(MemRefType(wanted))))
-    return memref::CastOp::create(builder, MemRefType(wanted), view);
-  return view;
+  return castToUnitStride(builder,
+                          transposeTo(builder, memory, order, "bnhsd"));
 }
 
 namespace {
@@ -116,8 +103,7 @@ struct ConvertEvoformerToTile
 
     TileBuilder builder(op.getLoc(), op.getContext());
     builder.setInsertionPoint(op);
-    attention.query =
-        viewSequence(builder, op.getQuery(), op.getQueryOrder());
+    attention.query = viewSequence(builder, op.getQuery(), op.getQueryOrder());
     attention.key = viewSequence(builder, op.getKey(), op.getKeyOrder());
     attention.value = viewSequence(builder, op.getValue(), op.getValueOrder());
     attention.gate = viewSequence(builder, op.getGate(), op.getGateOrder());

@@ -14,14 +14,10 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 namespace {
-/// Bytes that a lane reads of a bias at once.
-constexpr int64_t kVectorBytes = 16;
-
 class HostProgram {
 public:
   HostProgram(TileBuilder &builder, KernelFactory &factory,
-              const HostAttention &attention,
-              const AttentionSchedule &schedule)
+              const HostAttention &attention, const AttentionSchedule &schedule)
       : builder(builder), factory(factory), attention(attention),
         schedule(schedule) {}
 
@@ -54,9 +50,9 @@ private:
       if (!constant)
         dynamic.push_back(cast<Value>(size));
     }
-    Value buffer = memref::AllocOp::create(
-        builder, MemRefType::get(shape, element), dynamic,
-        builder.getI64IntegerAttr(64));
+    Value buffer =
+        memref::AllocOp::create(builder, MemRefType::get(shape, element),
+                                dynamic, builder.getI64IntegerAttr(64));
     buffers.push_back(buffer);
     return buffer;
   }
@@ -69,8 +65,9 @@ private:
   }
 
   SmallVector<Value> sizesOf(Value memref, ArrayRef<int64_t> dims) {
-    return llvm::map_to_vector(
-        dims, [&](int64_t dim) { return builder.index(builder.dim(memref, dim)); });
+    return llvm::map_to_vector(dims, [&](int64_t dim) {
+      return builder.index(builder.dim(memref, dim));
+    });
   }
 
   void launch(KernelOp kernel, ValueRange space, ValueRange arguments) {
@@ -92,9 +89,9 @@ private:
         sizes[dim] = builder.getIndexAttr(type.getDimSize(dim));
     sizes[kBiasK] = keys;
     strides[kBiasK] = builder.getIndexAttr(0);
-    return memref::ReinterpretCastOp::create(
-        builder, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
-        sizes, strides);
+    return memref::ReinterpretCastOp::create(builder, metadata.getBaseBuffer(),
+                                             OpFoldResult(metadata.getOffset()),
+                                             sizes, strides);
   }
 
   /// The sum of all query-independent biases, which also marks the keys beyond
@@ -123,14 +120,12 @@ private:
     SmallVector<OpFoldResult> sumSizes = sizes;
     sumSizes.push_back(paddedKeys());
     Value sum = allocate(sumSizes, builder.getF32Type());
-    Value maximum =
-        hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
+    Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
     operands.keySum = {sum, broadcast, false};
     operands.keyMax = maximum;
 
-    KernelOp kernel =
-        createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum);
-    setAlignment(kernel, parts.size(), kVectorBytes);
+    KernelOp kernel = createKeySumKernel(factory, builder.getLoc(), parts, sum,
+                                         maximum, schedule.blocks.keys);
     SmallVector<Value> arguments;
     for (const Bias &bias : parts)
       arguments.push_back(bias.memory);
@@ -141,37 +136,52 @@ private:
     launch(kernel, sizesOf(sum, {0, 1, 2}), arguments);
   }
 
+  Value equals(Value value, int64_t expected) {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, value,
+                                 builder.index(expected));
+  }
+  Value divides(int64_t factor, Value value) {
+    return equals(arith::RemUIOp::create(builder, value, builder.index(factor)),
+                  0);
+  }
+  Value both(Value a, Value b) {
+    if (!a || !b)
+      return a ? a : b;
+    return arith::AndIOp::create(builder, a, b);
+  }
+
+  /// Whether the rows of a memref along its innermost dimension start at
+  /// multiples of `alignment` bytes. Strides of the dimensions in `ignored` are
+  /// never used. Null: always.
+  Value hasAlignedRows(Value memory, int64_t alignment,
+                       ArrayRef<bool> ignored = {}) {
+    auto type = cast<MemRefType>(memory.getType());
+    int64_t bytes = getElementBytes(type.getElementType());
+    if (alignment <= bytes)
+      return {};
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, memory);
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(builder, memory);
+    address = builder.add(
+        address, builder.mul(metadata.getOffset(), builder.index(bytes)));
+    Value all = divides(alignment, address);
+    for (int64_t dim = 0; dim + 1 < type.getRank(); ++dim)
+      if (ignored.empty() || !ignored[dim])
+        all = both(all, divides(alignment / bytes, metadata.getStrides()[dim]));
+    return all;
+  }
+
   /// Whether whole vectors of whole key blocks can be read from a bias.
   Value isReadable(const Bias &bias) {
     auto type = cast<MemRefType>(bias.memory.getType());
-    int64_t bytes =
-        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-    int64_t elements = kVectorBytes / bytes;
+    int64_t rowBytes =
+        schedule.blocks.keys * getElementBytes(type.getElementType());
     auto metadata =
         memref::ExtractStridedMetadataOp::create(builder, bias.memory);
-    auto equals = [&](Value value, int64_t expected) -> Value {
-      return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, value,
-                                   builder.index(expected));
-    };
-    auto divides = [&](int64_t factor, Value value) {
-      return equals(
-          arith::RemUIOp::create(builder, value, builder.index(factor)), 0);
-    };
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(builder, bias.memory);
-    address = builder.add(
-        address, builder.mul(metadata.getOffset(), builder.index(bytes)));
-    SmallVector<Value> conditions = {
-        divides(kVectorBytes, address),
-        divides(schedule.blocks.keys, builder.index(keys)),
-        equals(metadata.getStrides()[kBiasK], 1)};
-    for (int64_t dim = 0; dim < kBiasK; ++dim)
-      if (!bias.broadcast[dim])
-        conditions.push_back(divides(elements, metadata.getStrides()[dim]));
-    Value all = conditions.front();
-    for (Value condition : ArrayRef(conditions).drop_front())
-      all = arith::AndIOp::create(builder, all, condition);
-    return all;
+    Value isRow = both(divides(schedule.blocks.keys, builder.index(keys)),
+                       equals(metadata.getStrides()[kBiasK], 1));
+    return both(isRow, hasAlignedRows(bias.memory, getVectorBytes(rowBytes),
+                                      bias.broadcast));
   }
 
   /// Whether the types tell that a bias must be copied.
@@ -207,16 +217,16 @@ private:
     }
 
     SmallVector<OpFoldResult> copySizes = sizes;
-    copySizes[kBiasQ] = Value(builder.select(
-        readable, builder.index(0), builder.index(sizes[kBiasQ])));
+    copySizes[kBiasQ] = Value(builder.select(readable, builder.index(0),
+                                             builder.index(sizes[kBiasQ])));
     Value copy = allocate(copySizes, type.getElementType());
     SmallVector<int64_t> shape(type.getShape());
     SmallVector<int64_t> strides(5, ShapedType::kDynamic);
     strides[kBiasK] = 1;
-    auto either = MemRefType::get(
-        shape, type.getElementType(),
-        StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic,
-                               strides));
+    auto either =
+        MemRefType::get(shape, type.getElementType(),
+                        StridedLayoutAttr::get(builder.getContext(),
+                                               ShapedType::kDynamic, strides));
     auto choice = scf::IfOp::create(
         builder, readable,
         [&](OpBuilder &nested, Location loc) {
@@ -235,9 +245,8 @@ private:
 
   void launchCopy(TileBuilder &at, const Bias &bias, Value dest) {
     CopyBlocks blocks = getCopyBlocks(schedule.blocks.keys);
-    KernelOp kernel =
-        createCopyKernel(factory, builder.getLoc(), bias, dest, blocks);
-    setAlignment(kernel, 1, kVectorBytes);
+    KernelOp kernel = createCopyKernel(factory, builder.getLoc(), bias, dest,
+                                       schedule.blocks.keys);
     SmallVector<Value> space;
     for (int64_t dim : {kBiasB, kBiasN, kBiasH})
       space.push_back(at.index(at.dim(bias.memory, dim)));
@@ -247,24 +256,61 @@ private:
                      ValueRange{bias.memory, dest});
   }
 
-  void launchAttention() {
-    KernelOp kernel = createAttentionKernel(
-        factory, builder.getLoc(), attention.facts, operands, schedule.blocks,
-        schedule.getAttr(builder.getContext()));
-    SmallVector<Value> arguments;
-    auto isAligned = [&](Value *operand) {
-      return operand == &operands.keySum.memory ||
-             llvm::any_of(operands.biases, [&](const Bias &bias) {
-               return &bias.memory == operand && !bias.broadcast[kBiasK];
-             });
-    };
-    for (Value *operand : operands.present()) {
-      if (isAligned(operand))
-        setAlignment(kernel, arguments.size(), kVectorBytes);
-      arguments.push_back(*operand);
+  /// Whether all rows of depths are contiguous and start where whole vectors
+  /// do. Null: always.
+  Value hasAlignedDepths() {
+    Value all;
+    for (Value memory : {operands.query, operands.key, operands.value,
+                         operands.gate, operands.output}) {
+      if (!memory)
+        continue;
+      auto type = cast<MemRefType>(memory.getType());
+      int64_t rowBytes =
+          type.getDimSize(4) * getElementBytes(type.getElementType());
+      all = both(all, hasAlignedRows(memory, getVectorBytes(rowBytes)));
     }
-    launch(kernel, getAttentionSpace(builder, operands, schedule.blocks),
-           arguments);
+    // Only the output's depth may have any stride.
+    if (all && !hasUnitStride(operands.output)) {
+      auto metadata =
+          memref::ExtractStridedMetadataOp::create(builder, operands.output);
+      all = both(all, equals(metadata.getStrides()[4], 1));
+    }
+    return all;
+  }
+
+  void launchVariant(TileBuilder &at, AttentionOperands operands,
+                     bool alignedRows) {
+    if (alignedRows)
+      operands.output = castToUnitStride(at, operands.output);
+    KernelOp kernel = createAttentionKernel(
+        factory, at.getLoc(), attention.facts, operands, schedule.blocks,
+        alignedRows, schedule.getAttr(at.getContext()));
+    auto arguments = llvm::map_to_vector(
+        operands.present(), [](Value *operand) { return *operand; });
+    LaunchOp::create(at, kernel.getSymName(),
+                     getAttentionSpace(at, operands, schedule.blocks),
+                     arguments);
+  }
+
+  /// Alignment is never assumed: a guard picks the variant. Where vectors may
+  /// lie anywhere, as on the CPU, one serves all.
+  void launchAttention() {
+    bool matters = factory.getTarget().getSubgroupSize() > 1;
+    Value aligned = matters ? hasAlignedDepths() : Value();
+    if (!aligned)
+      return launchVariant(builder, operands, /*alignedRows=*/false);
+    scf::IfOp::create(
+        builder, aligned,
+        [&](OpBuilder &nested, Location loc) {
+          TileBuilder inner(loc, nested);
+          launchVariant(inner, operands, /*alignedRows=*/true);
+          scf::YieldOp::create(inner);
+        },
+        [&](OpBuilder &nested, Location loc) {
+          TileBuilder inner(loc, nested);
+          launchVariant(inner, operands, /*alignedRows=*/false);
+          scf::YieldOp::create(inner);
+        });
   }
 
   TileBuilder &builder;
@@ -276,6 +322,27 @@ private:
   SmallVector<Value> buffers;
 };
 } // namespace
+
+bool evoformer::hasUnitStride(Value memory) {
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  auto type = cast<MemRefType>(memory.getType());
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         !strides.empty() && strides.back() == 1;
+}
+
+Value evoformer::castToUnitStride(TileBuilder &builder, Value memory) {
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  auto type = cast<MemRefType>(memory.getType());
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      !ShapedType::isDynamic(strides.back()))
+    return memory;
+  strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
+  MemRefType result = MemRefType::Builder(type).setLayout(layout);
+  return memref::CastOp::create(builder, result, memory);
+}
 
 void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                                  const HostAttention &attention,

@@ -1,4 +1,5 @@
-//===- HostProgram.h - The host side of an attention ---------------*- C++ -*-===//
+//===- HostProgram.h - The host side of an attention ---------------*- C++
+//-*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,6 +21,13 @@ struct HostAttention {
   Value query, key, value, gate, output, lse, stats;
   SmallVector<Bias> biases;
 };
+
+/// Whether the type tells that the innermost stride is 1.
+bool hasUnitStride(Value memory);
+
+/// The same memory with an innermost stride of 1 in its type, of which the
+/// caller knows that it is; unchanged where the type says otherwise.
+Value castToUnitStride(TileBuilder &builder, Value memory);
 
 /// Writes, at the builder's place, the launches that compute `attention`, with
 /// their intermediates and guards, and makes the kernels.

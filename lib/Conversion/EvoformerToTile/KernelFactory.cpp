@@ -47,9 +47,3 @@ KernelFactory::create(Location loc, StringRef suffix, TypeRange arguments,
   ReturnOp::create(builder);
   return kernel;
 }
-
-void evoformer::setAlignment(KernelOp kernel, unsigned argument,
-                             int64_t bytes) {
-  kernel.setArgAttr(argument, kAlignmentAttrName,
-                    Builder(kernel.getContext()).getI64IntegerAttr(bytes));
-}

@@ -39,42 +39,39 @@ private:
   tile::TargetAttr target;
 };
 
-/// The name of the argument attribute that promises an alignment in bytes: of
-/// the first element's address and of every stride but the innermost (which is
-/// one element).
-inline constexpr StringLiteral kAlignmentAttrName = "evo_tile.alignment";
-
-void setAlignment(tile::KernelOp kernel, unsigned argument, int64_t bytes);
-
 /// The space of the main kernel, slowest extent first, and the same order as
 /// coordinates of a work item: the one place that knows it.
 SmallVector<Value, 4> getAttentionSpace(TileBuilder &builder,
                                         const AttentionOperands &operands,
                                         const AttentionBlocks &blocks);
 
-/// The main kernel; its arguments are `operands.present()`.
+/// The main kernel; its arguments are `operands.present()`. With `alignedRows`
+/// rows of queries, keys, values, gates and outputs start at multiples of
+/// getVectorBytes of their size.
 tile::KernelOp createAttentionKernel(KernelFactory &factory, Location loc,
                                      const AttentionFacts &facts,
                                      const AttentionOperands &operands,
                                      const AttentionBlocks &blocks,
+                                     bool alignedRows,
                                      tile::ScheduleAttr schedule);
 
 /// The kernel that prepares the sum of query-independent biases. Arguments: the
 /// biases' memories, the sum [b, n, h, keys], the maximum [b, n, h] if there is
-/// a float bias, and the number of keys. Space: b, n, h of the sum.
+/// a float bias, and the number of keys. Space: b, n, h of the sum. Rows of the
+/// sum are whole key blocks.
 tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
                                   ArrayRef<Bias> biases, Value sum,
-                                  Value maximum);
+                                  Value maximum, int64_t keyBlock);
 
-/// The kernel that copies a bias to rows that whole vectors can read. Arguments:
-/// source and destination. Space: b, n, h, query blocks, key blocks.
+/// The kernel that copies a bias to rows that whole vectors can read.
+/// Arguments: source and destination. Space: b, n, h, query blocks, key blocks.
 struct CopyBlocks {
   int64_t queries, keys;
 };
 CopyBlocks getCopyBlocks(int64_t keyBlock);
 tile::KernelOp createCopyKernel(KernelFactory &factory, Location loc,
                                 const Bias &source, Value dest,
-                                CopyBlocks blocks);
+                                int64_t keyBlock);
 
 } // namespace mlir::evoformer
 

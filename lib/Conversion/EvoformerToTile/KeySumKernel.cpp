@@ -22,9 +22,10 @@ namespace {
 class KeySumProgram {
 public:
   KeySumProgram(TileBuilder &builder, ArrayRef<Bias> biases,
-                ValueRange arguments, int64_t keyBlock)
-      : builder(builder), biases(biases), shape({1, keyBlock}),
-        keys(arguments.back()), sum(arguments[biases.size()]) {
+                ValueRange arguments, int64_t block, int64_t alignment)
+      : builder(builder), biases(biases), shape({1, block}),
+        alignment(alignment), keys(arguments.back()),
+        sum(arguments[biases.size()]) {
     if (arguments.size() > biases.size() + 2)
       maximum = arguments[biases.size() + 1];
     for (int64_t dim : {kBiasB, kBiasN, kBiasH})
@@ -50,7 +51,7 @@ public:
           TileBuilder inner(loc, nested);
           Terms terms = termsAt(inner, key);
           inner.store(finish(inner, terms, reference), row,
-                      {inner.index(0), key});
+                      {inner.index(0), key}, {true}, alignment);
           scf::YieldOp::create(inner);
         });
   }
@@ -80,9 +81,9 @@ private:
   Terms termsAt(TileBuilder &inner, Value key) {
     Terms terms;
     auto drop = [&](Value isDropped) {
-      terms.dropped = terms.dropped
-                          ? arith::OrIOp::create(inner, terms.dropped, isDropped)
-                          : isDropped;
+      terms.dropped =
+          terms.dropped ? arith::OrIOp::create(inner, terms.dropped, isDropped)
+                        : isDropped;
     };
     Value zero = inner.index(0);
     for (auto [bias, row] : llvm::zip(biases, rows)) {
@@ -107,9 +108,9 @@ private:
     if (!biases.empty())
       return terms;
     // No bias tells where the keys end.
-    Value past = IotaOp::create(
-        inner, RankedTensorType::get(shape, inner.getI32Type()),
-        inner.sub(key, keys), 1);
+    Value past =
+        IotaOp::create(inner, RankedTensorType::get(shape, inner.getI32Type()),
+                       inner.sub(key, keys), 1);
     terms.dropped = arith::CmpIOp::create(inner, arith::CmpIPredicate::sge,
                                           past, inner.splatLike(past, 0));
     return terms;
@@ -125,17 +126,16 @@ private:
         [&](OpBuilder &nested, Location loc, Value key, ValueRange carried) {
           TileBuilder inner(loc, nested);
           Terms terms = termsAt(inner, key);
-          Value kept = inner.select(terms.dropped,
-                                    inner.splatLike(terms.sum, -kInfinity),
-                                    terms.sum);
+          Value kept = inner.select(
+              terms.dropped, inner.splatLike(terms.sum, -kInfinity), terms.sum);
           scf::YieldOp::create(inner, inner.maxnum(carried[0], kept));
         });
     Value largest = builder.reduce(ReduceKind::Max, loop.getResult(0), 1);
     largest = builder.select(builder.equals(largest, -kInfinity),
                              builder.splatLike(largest, 0), largest);
-    Value place = builder.slice(maximum, {{item[0], {}},
-                                          {item[1], builder.getIndexAttr(1)},
-                                          {item[2], {}}});
+    Value place = builder.slice(
+        maximum,
+        {{item[0], {}}, {item[1], builder.getIndexAttr(1)}, {item[2], {}}});
     builder.store(builder.convert(largest, builder.getF32Type()), place,
                   {builder.index(0)});
     return largest;
@@ -164,6 +164,7 @@ private:
   TileBuilder &builder;
   ArrayRef<Bias> biases;
   SmallVector<int64_t, 2> shape;
+  int64_t alignment;
   Value keys, sum, maximum;
   SmallVector<Value, 3> item;
   SmallVector<Value> rows;
@@ -172,7 +173,7 @@ private:
 
 KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        ArrayRef<Bias> biases, Value sum,
-                                       Value maximum) {
+                                       Value maximum, int64_t keyBlock) {
   // One subgroup with four keys a lane; on the CPU some vectors.
   int64_t lanes = factory.getTarget().getSubgroupSize();
   int64_t block = lanes == 1 ? 64 : 4 * lanes;
@@ -187,7 +188,8 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
   types.push_back(IndexType::get(loc.getContext()));
   return factory.create(loc, "key_bias", types, schedule,
                         [&](TileBuilder &builder, ValueRange arguments) {
-                          KeySumProgram(builder, biases, arguments, block)
+                          KeySumProgram(builder, biases, arguments, block,
+                                        getVectorBytes(4 * keyBlock))
                               .write();
                         });
 }

@@ -23,7 +23,8 @@ static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
     indices.push_back(dim == 2 ? keyOffset : builder.index(0));
     shape.push_back(tile[dim]);
   }
-  return builder.load(bias.memory, indices, shape, bias.inBounds);
+  return builder.load(bias.memory, indices, shape, bias.inBounds, {},
+                      bias.alignment);
 }
 
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
@@ -38,8 +39,8 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   auto drop = [&](const BiasSlice &bias, Value terms) {
     Value isDropped =
         builder.broadcast(builder.equals(terms, -kInfinity), bias.dims, tile);
-    dropped = dropped ? arith::OrIOp::create(builder, dropped, isDropped)
-                      : isDropped;
+    dropped =
+        dropped ? arith::OrIOp::create(builder, dropped, isDropped) : isDropped;
   };
   if (slices.keySum.memory) {
     Value terms = loadBias(builder, slices.keySum, tile, keyOffset);
@@ -59,10 +60,9 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
 
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
-  Value factor =
-      builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
-  Value logits = sum ? builder.fma(scores, factor, sum)
-                     : builder.mulf(scores, factor);
+  Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
+  Value logits =
+      sum ? builder.fma(scores, factor, sum) : builder.mulf(scores, factor);
   Value nothing = builder.splatLike(scores, -kInfinity);
   if (dropped)
     logits = builder.select(dropped, nothing, logits);

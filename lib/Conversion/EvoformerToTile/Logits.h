@@ -20,6 +20,8 @@ struct BiasSlice {
   SmallVector<int64_t, 3> dims;
   SmallVector<bool, 3> inBounds;
   bool isMask;
+  /// Of whole vectors, in bytes; 0 if nothing is known.
+  int64_t alignment = 0;
 };
 
 /// What the logits of one work item depend on besides the scores.

@@ -73,14 +73,21 @@ Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
 
 Value TileBuilder::load(Value memref, ValueRange indices,
                         ArrayRef<int64_t> shape, ArrayRef<bool> inBounds,
-                        TypedAttr padding) {
+                        TypedAttr padding, int64_t alignment) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   return LoadOp::create(*this, RankedTensorType::get(shape, element), memref,
-                        indices, inBounds, padding);
+                        indices, getDenseBoolArrayAttr(inBounds), padding,
+                        alignmentAttr(alignment));
 }
 
-void TileBuilder::store(Value tile, Value memref, ValueRange indices) {
-  StoreOp::create(*this, tile, memref, indices);
+void TileBuilder::store(Value tile, Value memref, ValueRange indices,
+                        ArrayRef<bool> inBounds, int64_t alignment) {
+  StoreOp::create(*this, tile, memref, indices, getDenseBoolArrayAttr(inBounds),
+                  alignmentAttr(alignment));
+}
+
+IntegerAttr TileBuilder::alignmentAttr(int64_t bytes) {
+  return bytes ? getI64IntegerAttr(bytes) : IntegerAttr();
 }
 
 Value TileBuilder::splat(ArrayRef<int64_t> shape, Type element, double value) {

@@ -23,6 +23,17 @@ struct SliceDim {
   OpFoldResult extent;
 };
 
+/// The bytes of a vector in memory that divide rows of so many bytes: at most
+/// what a lane moves at once.
+inline int64_t getVectorBytes(int64_t rowBytes) {
+  return std::min<int64_t>(16, rowBytes & -rowBytes);
+}
+
+/// Bytes of an element in memory; those of masks take one.
+inline int64_t getElementBytes(Type element) {
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
 /// A builder with the vocabulary of tile programs and of index arithmetic that
 /// folds what is static.
 class TileBuilder : public ImplicitLocOpBuilder {
@@ -46,10 +57,13 @@ public:
   // Memory.
   /// The part of a memref that `dims` describe.
   Value slice(Value memref, ArrayRef<SliceDim> dims);
-  /// The tile at `indices`. Dimensions beyond `inBounds` are not promised.
+  /// The tile at `indices`. Dimensions beyond `inBounds` are not promised;
+  /// `alignment` is that of whole vectors in bytes, 0 if nothing is known.
   Value load(Value memref, ValueRange indices, ArrayRef<int64_t> shape,
-             ArrayRef<bool> inBounds = {}, TypedAttr padding = {});
-  void store(Value tile, Value memref, ValueRange indices);
+             ArrayRef<bool> inBounds = {}, TypedAttr padding = {},
+             int64_t alignment = 0);
+  void store(Value tile, Value memref, ValueRange indices,
+             ArrayRef<bool> inBounds = {}, int64_t alignment = 0);
 
   // Tiles.
   static RankedTensorType typeOf(Value tile) {
@@ -81,6 +95,9 @@ public:
   Value equals(Value tile, double value);
   /// Whether the elements of an integer tile are not 0.
   Value isSet(Value tile);
+
+private:
+  IntegerAttr alignmentAttr(int64_t bytes);
 };
 
 } // namespace mlir::evoformer
