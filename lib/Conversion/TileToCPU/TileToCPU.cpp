@@ -188,6 +188,12 @@ static void convertLaunch(LaunchOp launch, func::FuncOp function) {
   IRRewriter rewriter(launch);
   Location loc = launch.getLoc();
   SmallVector<Value> operands(launch.getArgs());
+  // A kernel may take a memref of i1 as bytes. Both become one descriptor type,
+  // so that the cast does not outlive the conversion to LLVM.
+  for (auto [operand, type] : llvm::zip(operands, function.getArgumentTypes()))
+    if (operand.getType() != type)
+      operand = UnrealizedConversionCastOp::create(rewriter, loc, type, operand)
+                    .getResult(0);
   Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (Value extent : launch.getSpace()) {
     operands.push_back(extent);
