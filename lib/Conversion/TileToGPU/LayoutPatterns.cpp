@@ -93,9 +93,18 @@ private:
         wanted.push_back(held[classes.front().second + i]);
       return;
     }
+    // Packed words are chosen between as i32: one select for all of a word.
+    OpBuilder &builder = lane.builder;
+    auto packedType = VectorType::get({width}, elementType(held));
+    auto wordType = VectorType::get({1}, builder.getI32Type());
+    bool packed = width > 1;
     Value result;
     for (auto [i, key] : llvm::enumerate(classes)) {
       Value word = lane.assemble(held.slice(key.second, width));
+      if (packed)
+        word = vector::ExtractOp::create(
+            builder, lane.loc,
+            vector::BitCastOp::create(builder, lane.loc, wordType, word), 0);
       if (key.first != 0)
         word = lane.exchange(word, key.first);
       result = result ? arith::SelectOp::create(lane.builder, lane.loc,
@@ -104,8 +113,16 @@ private:
                             .getResult()
                       : word;
     }
+    if (packed)
+      result = vector::BitCastOp::create(
+          builder, lane.loc, packedType,
+          vector::BroadcastOp::create(builder, lane.loc, wordType, result));
     for (int64_t i = 0; i < width; ++i)
       wanted.emplace_back(result, i);
+  }
+
+  static Type elementType(ArrayRef<LaneElement> held) {
+    return cast<VectorType>(held.front().first.getType()).getElementType();
   }
 
   /// Whether this lane is in a set of lanes; a test of one bit where it can be.

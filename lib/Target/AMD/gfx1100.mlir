@@ -34,7 +34,7 @@
   a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
 
 module attributes {evo_tile.target = #evo_tile.target<
-  chip = "gfx1100", triple = "amdgcn-amd-amdhsa", features = "+wavefrontsize32",
+  chip = "gfx1100", triple = "amdgcn-amd-amdhsa", features = "+wavefrontsize32,-real-true16",
   subgroup_size = 32, max_workgroup = 1024, registers = 256,
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#wmma_f32_16x16x16_bf16, #wmma_f32_16x16x16_f16, #fma_f32_4x8x1],
