@@ -24,13 +24,15 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 
@@ -58,11 +60,21 @@ static void addSmallFloats(OpPassManager &pm) {
   emulate.sourceTypeStrs = {"bf16", "f16"};
   pm.addNestedPass<func::FuncOp>(
       arith::createArithEmulateUnsupportedFloats(emulate));
+  math::MathExtendToSupportedTypesOptions extend;
+  extend.extraTypeStrs = {};
+  pm.addNestedPass<func::FuncOp>(
+      math::createMathExtendToSupportedTypes(extend));
   arith::ArithExpandOpsPassOptions expand;
   // Converting bf16 in software is bit arithmetic here, not a call into the
   // compiler's run-time library, which may not be there.
   expand.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(arith::createArithExpandOpsPass(expand));
+}
+
+/// Bits of the vector registers of the processor that compiles: kernels run
+/// where they are compiled.
+static int64_t getNativeVectorBits() {
+  return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 512 : 256;
 }
 
 void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
@@ -77,8 +89,11 @@ void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBuffersPass());
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  VectorizeTilesPassOptions vectorize;
+  vectorize.vectorBits = getNativeVectorBits();
+  pm.addNestedPass<func::FuncOp>(createVectorizeTilesPass(vectorize));
   addSmallFloats(pm);
+  pm.addNestedPass<func::FuncOp>(createExpandExp2Pass());
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -75,4 +75,30 @@ def PlaceBuffersPass : Pass<"evo-cpu-place-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def VectorizeTilesPass : Pass<"evo-cpu-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "linalg on static buffers as loops over vectors";
+  let description = [{
+    Elementwise work runs along the contiguous dimension of its result, a
+    reduction along that of its operand; a matrix product keeps a block of sums
+    in registers; a transposed copy goes through squares of vectors. Sizes that
+    no vector divides end in one narrower vector. What has another form becomes
+    scalar loops.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"256",
+           "Bits of the processor's vector registers">];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ExpandExp2Pass : Pass<"evo-cpu-expand-exp2", "::mlir::func::FuncOp"> {
+  let summary = "math.exp2 of f32 by a polynomial";
+  let description = [{
+    Scalars and vectors alike. Within 1.5 units in the last place; -inf gives 0,
+    NaN stays NaN, results below the normal numbers are rounded correctly.
+  }];
+}
+
 #endif
