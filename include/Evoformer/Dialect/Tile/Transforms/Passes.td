@@ -100,4 +100,66 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
                            "::mlir::gpu::GPUDialect"];
 }
 
+def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
+  let summary = "Let copies run ahead of compute";
+  let description = [{
+    Leaves the staged level for the pipelined one. In kernels whose schedule has
+    two or more stages, every `scf.for` that fills workgroup memory works on one
+    slot of a ring of buffers while the copies of later iterations fill others.
+
+    Asynchronous copies run `stages - 1` iterations ahead, in a ring of `stages`
+    slots:
+
+    ```mlir
+    scf.for %i = %lb to %ub step %s {
+      evo_tile.barrier
+      evo_tile.async_copy %A[%r, %i] to %lds[%c0, %c0] as ...
+      evo_tile.async_commit
+      evo_tile.async_wait 0
+      evo_tile.barrier
+      %a = evo_tile.load %lds[%c0, %c0] ...
+    ```
+    becomes, with three stages,
+    ```mlir
+    %ring = evo_tile.alloc_lds : memref<3x64x32xbf16, strided<[2560, 40, 1]>, ...>
+    // Prologue: the copies of the first two iterations, a group each.
+    scf.for %i = %lb to %ub step %s iter_args(%read = %c0) {
+      %write = ...                        // read + 2, wrapped
+      evo_tile.async_wait 1               // this iteration's group has landed
+      evo_tile.barrier                    // for all; slot %write is free
+      evo_tile.async_copy ... to %slot_write[..] if %inside  // iteration i + 2
+      evo_tile.async_commit
+      %slot = memref.subview %ring[%read, 0, 0] [1, 64, 32] [1, 1, 1] : ...
+      %a = evo_tile.load %slot[%c0, %c0] ...
+      scf.yield %next_read
+    ```
+    Beyond the last iteration the predicate is false. With two stages that wait
+    would have to drain all copies; instead the next iteration's copies are
+    issued before it, into a third slot, or, where that does not fit, into the
+    second one behind a second barrier. So no wait of a loop ever drains all
+    outstanding copies.
+
+    Tiles that pass through registers are loaded one iteration ahead, before
+    compute, and stored to the other one of two slots after it, with one barrier
+    an iteration. Loads beyond the last iteration repeat the last one; a loop
+    without iterations loads nothing.
+
+    Loads straight to registers are issued one iteration ahead, too, as long as
+    all of them take at most `prefetch-registers` 32-bit registers of a lane.
+
+    What does not fit in workgroup memory gets fewer stages. Loops that cannot
+    be pipelined (copies that depend on carried values, memory that the loop
+    writes, buffers used elsewhere) stay as they are, with a remark.
+  }];
+  let options = [
+    Option<"prefetchRegisters", "prefetch-registers", "int64_t",
+           /*default=*/"-1",
+           "Registers per lane for tiles loaded an iteration ahead; 0 turns "
+           "this off, -1 is an eighth of the target's registers">];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 #endif

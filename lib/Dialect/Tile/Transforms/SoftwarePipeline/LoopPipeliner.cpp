@@ -1,0 +1,385 @@
+//===- LoopPipeliner.cpp - Copies ahead of compute --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopPipeliner.h"
+
+#include "../PromoteToLDS/LDSPlan.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+MemRefType mlir::evoformer::tile::getRingType(MemRefType buffer,
+                                              int64_t slots) {
+  SmallVector<int64_t> shape(buffer.getShape()), strides;
+  int64_t offset;
+  // Buffers have static strides: evo_tile.alloc_lds verifies it.
+  (void)buffer.getStridesAndOffset(strides, offset);
+  shape.insert(shape.begin(), slots);
+  strides.insert(strides.begin(),
+                 getLDSBytes(buffer) * 8 / buffer.getElementTypeBitWidth());
+  return MemRefType::get(
+      shape, buffer.getElementType(),
+      StridedLayoutAttr::get(buffer.getContext(), 0, strides),
+      buffer.getMemorySpace());
+}
+
+namespace {
+/// A ring of slots, the number of the one that is read carried by the loop.
+struct SlotCounter {
+  int64_t slots = 0;
+  int64_t distance = 0;
+  BlockArgument read;
+  Value write, nextRead;
+  unsigned iterArg = 0;
+};
+
+class LoopPipeliner {
+public:
+  LoopPipeliner(StagedLoop &staged, const PipelineShape &shape)
+      : staged(staged), shape(shape), loop(staged.loop),
+        loc(staged.loop.getLoc()), rewriter(staged.loop.getContext()) {}
+
+  void run();
+
+private:
+  void makeRings();
+  void emitPrologue();
+  void carry();
+  void emitTop();
+  void emitBottom();
+  void eraseReplaced();
+  void emitViews();
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  /// The induction variable `count` steps after `from`.
+  Value advance(Value from, int64_t count);
+  Value isBefore(Value iteration) {
+    return rewriter.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
+  }
+  /// `iteration`, or the last one if it is beyond.
+  Value clamp(Value iteration) {
+    return rewriter.createOrFold<arith::MinSIOp>(loc, iteration, last);
+  }
+  Value wrap(Value slot, int64_t by, int64_t slots);
+  Value view(Value ring, MemRefType buffer, OpFoldResult slot);
+  void clone(ArrayRef<Operation *> ops, IRMapping &mapping) {
+    for (Operation *op : ops)
+      rewriter.clone(*op, mapping);
+  }
+  void issueCopies(Value iteration, OpFoldResult slot);
+  void storeTiles(IRMapping &mapping, OpFoldResult slot);
+
+  StagedLoop &staged;
+  PipelineShape shape;
+  scf::ForOp loop;
+  Location loc;
+  IRRewriter rewriter;
+
+  DenseMap<Value, Value> rings; ///< by the buffer
+  Value last;                   ///< the last iteration of the loop
+  SmallVector<Value> inits;     ///< prefetched tiles, then counters
+  unsigned firstPrefetch = 0;
+  SlotCounter asyncCounter, registerCounter;
+  IRMapping ahead;  ///< the next iteration's loads
+  BarrierOp landed; ///< after it the loop's body may read
+};
+} // namespace
+
+Value LoopPipeliner::advance(Value from, int64_t count) {
+  if (count == 0)
+    return from;
+  Value step = loop.getStep();
+  if (count != 1)
+    step = rewriter.createOrFold<arith::MulIOp>(
+        loc, step,
+        arith::ConstantOp::create(
+            rewriter, loc, rewriter.getIntegerAttr(step.getType(), count)));
+  return rewriter.createOrFold<arith::AddIOp>(loc, from, step);
+}
+
+Value LoopPipeliner::wrap(Value slot, int64_t by, int64_t slots) {
+  if (slots == 2 && by == 1)
+    return arith::SubIOp::create(rewriter, loc, constant(1), slot);
+  Value limit = constant(slots - by);
+  Value fits = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                     slot, limit);
+  Value up = arith::AddIOp::create(rewriter, loc, slot, constant(by));
+  Value down = arith::SubIOp::create(rewriter, loc, slot, limit);
+  return arith::SelectOp::create(rewriter, loc, fits, up, down);
+}
+
+Value LoopPipeliner::view(Value ring, MemRefType buffer, OpFoldResult slot) {
+  int64_t rank = buffer.getRank();
+  SmallVector<OpFoldResult> offsets(rank + 1, rewriter.getIndexAttr(0)),
+      sizes = {rewriter.getIndexAttr(1)},
+      strides(rank + 1, rewriter.getIndexAttr(1));
+  offsets.front() = slot;
+  for (int64_t size : buffer.getShape())
+    sizes.push_back(rewriter.getIndexAttr(size));
+  auto ringType = cast<MemRefType>(ring.getType());
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      buffer.getShape(), ringType, offsets, sizes, strides);
+  return memref::SubViewOp::create(rewriter, loc, type, ring, offsets, sizes,
+                                   strides);
+}
+
+void LoopPipeliner::makeRings() {
+  auto make = [&](AllocLDSOp alloc, int64_t slots) {
+    rewriter.setInsertionPoint(alloc);
+    rings[alloc.getResult()] = AllocLDSOp::create(
+        rewriter, alloc.getLoc(),
+        getRingType(cast<MemRefType>(alloc.getType()), slots));
+  };
+  for (AllocLDSOp alloc : staged.asyncBuffers)
+    make(alloc, shape.asyncSlots);
+  for (AllocLDSOp alloc : staged.registerBuffers)
+    make(alloc, kRegisterSlots);
+}
+
+/// Copies of one iteration into a slot, as one group; none beyond the end.
+void LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
+  Value inside = isBefore(iteration);
+  std::optional<int64_t> known = getConstantIntValue(inside);
+  if (!known || *known != 0) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), iteration);
+    clone(staged.copySlice, mapping);
+    for (AllocLDSOp alloc : staged.asyncBuffers)
+      mapping.map(alloc.getResult(),
+                  view(rings[alloc.getResult()],
+                       cast<MemRefType>(alloc.getType()), slot));
+    for (AsyncCopyOp copy : staged.copies) {
+      Value predicate = copy.getPredicate();
+      if (predicate)
+        predicate = mapping.lookupOrDefault(predicate);
+      if (!known)
+        predicate =
+            predicate
+                ? rewriter.createOrFold<arith::AndIOp>(loc, predicate, inside)
+                : inside;
+      auto issued = cast<AsyncCopyOp>(rewriter.clone(*copy, mapping));
+      if (predicate)
+        issued.getPredicateMutable().assign(predicate);
+    }
+  }
+  AsyncCommitOp::create(rewriter, loc);
+}
+
+void LoopPipeliner::storeTiles(IRMapping &mapping, OpFoldResult slot) {
+  clone(staged.storeSlice, mapping);
+  for (AllocLDSOp alloc : staged.registerBuffers)
+    mapping.map(alloc.getResult(),
+                view(rings[alloc.getResult()],
+                     cast<MemRefType>(alloc.getType()), slot));
+  for (StoreOp store : staged.stores)
+    rewriter.clone(*store, mapping);
+}
+
+void LoopPipeliner::emitPrologue() {
+  rewriter.setInsertionPoint(loop);
+  Value lower = loop.getLowerBound();
+  // Slower subgroups may still read what the loop filled when it ran before.
+  if (staged.hasBuffers() && loop->getParentOfType<LoopLikeOpInterface>())
+    BarrierOp::create(rewriter, loc);
+  if (!staged.copies.empty())
+    for (int64_t i = 0; i < shape.getDistance(); ++i)
+      issueCopies(advance(lower, i), rewriter.getIndexAttr(i));
+  if (staged.stores.empty() && staged.prefetches.empty())
+    return;
+
+  Type type = lower.getType();
+  auto integer = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getIntegerAttr(type, value));
+  };
+  // lower + (upper - 1 - lower) / step * step; not used where that is before
+  // the lower bound.
+  Value span = rewriter.createOrFold<arith::SubIOp>(
+      loc,
+      rewriter.createOrFold<arith::SubIOp>(loc, loop.getUpperBound(), lower),
+      integer(1));
+  Value steps =
+      rewriter.createOrFold<arith::DivSIOp>(loc, span, loop.getStep());
+  last = rewriter.createOrFold<arith::AddIOp>(
+      loc, lower,
+      rewriter.createOrFold<arith::MulIOp>(loc, steps, loop.getStep()));
+
+  // A loop without iterations must not read memory.
+  Value runs = isBefore(lower);
+  bool always = getConstantIntValue(runs).value_or(0) != 0;
+  SmallVector<Type> tiles;
+  for (LoadOp load : staged.prefetches)
+    tiles.push_back(load.getType());
+  scf::IfOp guard;
+  if (!always) {
+    guard = scf::IfOp::create(rewriter, loc, tiles, runs,
+                              /*withElseRegion=*/!tiles.empty());
+    rewriter.setInsertionPointToStart(guard.thenBlock());
+  }
+  IRMapping first, direct;
+  first.map(loop.getInductionVar(), lower);
+  direct.map(loop.getInductionVar(), lower);
+  clone(staged.loadSlice, first);
+  clone(staged.prefetchSlice, direct);
+  if (!staged.stores.empty())
+    storeTiles(first, rewriter.getIndexAttr(0));
+  SmallVector<Value> loaded;
+  for (LoadOp load : staged.prefetches)
+    loaded.push_back(direct.lookup(load.getResult()));
+  if (guard && !tiles.empty()) {
+    scf::YieldOp::create(rewriter, loc, loaded);
+    rewriter.setInsertionPointToStart(guard.elseBlock());
+    SmallVector<Value> zeros;
+    for (Type tile : tiles)
+      zeros.push_back(arith::ConstantOp::create(
+          rewriter, loc, cast<TypedAttr>(rewriter.getZeroAttr(tile))));
+    scf::YieldOp::create(rewriter, loc, zeros);
+    loaded = llvm::to_vector(ValueRange(guard.getResults()));
+  }
+  rewriter.setInsertionPoint(loop);
+  llvm::append_range(inits, loaded);
+}
+
+/// Adds what the loop must carry: prefetched tiles and slot numbers.
+void LoopPipeliner::carry() {
+  firstPrefetch = loop.getNumRegionIterArgs();
+  auto addCounter = [&](SlotCounter &counter, int64_t slots, int64_t distance) {
+    counter.slots = slots;
+    counter.distance = distance;
+    counter.iterArg = firstPrefetch + inits.size();
+    inits.push_back(constant(0));
+  };
+  rewriter.setInsertionPoint(loop);
+  if (!staged.asyncBuffers.empty())
+    addCounter(asyncCounter, shape.asyncSlots, shape.getDistance());
+  if (!staged.registerBuffers.empty())
+    addCounter(registerCounter, kRegisterSlots, 1);
+  if (inits.empty())
+    return;
+  // What is yielded is known once the body is rewritten.
+  FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end());
+      });
+  loop = cast<scf::ForOp>(replaced->getOperation());
+  staged.loop = loop;
+  for (SlotCounter *counter : {&asyncCounter, &registerCounter})
+    if (counter->slots)
+      counter->read = loop.getRegionIterArg(counter->iterArg);
+}
+
+void LoopPipeliner::emitTop() {
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value iv = loop.getInductionVar();
+  for (SlotCounter *counter : {&asyncCounter, &registerCounter}) {
+    if (!counter->slots)
+      continue;
+    counter->nextRead = wrap(counter->read, 1, counter->slots);
+    counter->write =
+        counter->distance == 1
+            ? counter->nextRead
+            : wrap(counter->read, counter->distance, counter->slots);
+  }
+  auto issue = [&]() {
+    issueCopies(advance(iv, shape.getDistance()), asyncCounter.write);
+  };
+  bool async = !staged.copies.empty();
+  if (async && shape.issuesFirst())
+    issue();
+  if (async)
+    AsyncWaitOp::create(rewriter, loc, shape.getInFlight());
+  if (staged.hasBuffers())
+    landed = BarrierOp::create(rewriter, loc);
+  if (async && !shape.issuesFirst())
+    issue();
+
+  // Loads that end in workgroup memory go first: their data is waited for while
+  // the others' is still under way.
+  if (!staged.stores.empty() || !staged.prefetches.empty()) {
+    Value next = clamp(advance(iv, 1));
+    ahead.map(iv, next);
+    clone(staged.loadSlice, ahead);
+    IRMapping direct;
+    direct.map(iv, next);
+    clone(staged.prefetchSlice, direct);
+    for (auto [i, load] : llvm::enumerate(staged.prefetches)) {
+      unsigned arg = firstPrefetch + i;
+      loop.getBody()->getTerminator()->setOperand(
+          arg, direct.lookup(load.getResult()));
+      rewriter.replaceAllUsesWith(load.getResult(), loop.getRegionIterArg(arg));
+    }
+  }
+}
+
+void LoopPipeliner::emitViews() {
+  if (!staged.hasBuffers())
+    return;
+  rewriter.setInsertionPointAfter(landed);
+  auto readSlot = [&](AllocLDSOp alloc, const SlotCounter &counter) {
+    Value buffer = alloc.getResult();
+    Value slot = view(rings[buffer], cast<MemRefType>(alloc.getType()),
+                      OpFoldResult(counter.read));
+    rewriter.replaceAllUsesWith(buffer, slot);
+    rewriter.eraseOp(alloc);
+  };
+  for (AllocLDSOp alloc : staged.asyncBuffers)
+    readSlot(alloc, asyncCounter);
+  for (AllocLDSOp alloc : staged.registerBuffers)
+    readSlot(alloc, registerCounter);
+}
+
+void LoopPipeliner::emitBottom() {
+  Operation *yield = loop.getBody()->getTerminator();
+  rewriter.setInsertionPoint(yield);
+  if (!staged.stores.empty())
+    storeTiles(ahead, OpFoldResult(registerCounter.write));
+  if (!staged.copies.empty() && shape.needsSecondBarrier())
+    BarrierOp::create(rewriter, loc);
+  for (SlotCounter *counter : {&asyncCounter, &registerCounter})
+    if (counter->slots)
+      yield->setOperand(counter->iterArg, counter->nextRead);
+}
+
+/// Erases what the emitted copies replace.
+void LoopPipeliner::eraseReplaced() {
+  for (Operation *op : staged.synchronisation)
+    rewriter.eraseOp(op);
+  for (AsyncCopyOp copy : staged.copies)
+    rewriter.eraseOp(copy);
+  for (StoreOp store : staged.stores)
+    rewriter.eraseOp(store);
+  Operation *op = loop.getBody()->getTerminator()->getPrevNode();
+  while (op) {
+    Operation *before = op->getPrevNode();
+    if (isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
+    op = before;
+  }
+}
+
+void LoopPipeliner::run() {
+  makeRings();
+  emitPrologue();
+  carry();
+  emitTop();
+  emitBottom();
+  eraseReplaced();
+  emitViews();
+}
+
+void mlir::evoformer::tile::pipelineLoop(StagedLoop &staged,
+                                         const PipelineShape &shape) {
+  LoopPipeliner(staged, shape).run();
+}

@@ -1,0 +1,45 @@
+//===- LoopPipeliner.h - Copies ahead of compute ----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H
+
+#include "StagedLoop.h"
+
+namespace mlir::evoformer::tile {
+
+/// How far copies run ahead, and in how many slots.
+struct PipelineShape {
+  int64_t stages = 2;
+  /// Slots of a ring of asynchronous copies; those of stores have two.
+  int64_t asyncSlots = 3;
+
+  /// Iterations that asynchronous copies run ahead.
+  int64_t getDistance() const { return stages - 1; }
+  /// True if the copies of an iteration are issued before it waits: the wait
+  /// then leaves them pending. Otherwise the barrier after the wait frees the
+  /// slot that they fill.
+  bool issuesFirst() const { return stages == 2; }
+  /// Groups that a wait leaves pending; never none.
+  int64_t getInFlight() const { return issuesFirst() ? 1 : stages - 2; }
+  /// A second barrier frees the slot where the ring has none to spare.
+  bool needsSecondBarrier() const {
+    return issuesFirst() && asyncSlots < getDistance() + 2;
+  }
+};
+
+constexpr int64_t kRegisterSlots = 2;
+
+/// The type of `slots` buffers in a row.
+MemRefType getRingType(MemRefType buffer, int64_t slots);
+
+/// Rewrites the loop; its buffers become rings.
+void pipelineLoop(StagedLoop &staged, const PipelineShape &shape);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_LOOPPIPELINER_H

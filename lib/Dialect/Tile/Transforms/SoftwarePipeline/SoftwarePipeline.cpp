@@ -1,0 +1,136 @@
+//===- SoftwarePipeline.cpp - Copies run ahead of compute -------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../KernelMemory.h"
+#include "../PromoteToLDS/LDSPlan.h"
+#include "LoopPipeliner.h"
+
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_SOFTWAREPIPELINE
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
+/// The share of a lane's registers that prefetched tiles may take by default.
+static constexpr int64_t kPrefetchShare = 8;
+
+static int64_t getKernelBytes(KernelOp kernel) {
+  int64_t bytes = 0;
+  kernel.walk([&](AllocLDSOp alloc) {
+    bytes += getLDSBytes(cast<MemRefType>(alloc.getType()));
+  });
+  return bytes;
+}
+
+/// Bytes that the loop's rings take beyond its buffers.
+static int64_t getGrowth(const StagedLoop &staged, const PipelineShape &shape) {
+  int64_t growth = 0;
+  auto add = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
+    for (AllocLDSOp alloc : allocs) {
+      auto type = cast<MemRefType>(const_cast<AllocLDSOp &>(alloc).getType());
+      growth += getLDSBytes(getRingType(type, slots)) - getLDSBytes(type);
+    }
+  };
+  add(staged.asyncBuffers, shape.asyncSlots);
+  add(staged.registerBuffers, kRegisterSlots);
+  return growth;
+}
+
+/// The most stages up to `stages` whose rings fit beside the rest.
+static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
+                                                int64_t stages, int64_t used,
+                                                int64_t available) {
+  auto fits = [&](const PipelineShape &shape) {
+    return used + getGrowth(staged, shape) <= available;
+  };
+  for (; stages > 2; --stages)
+    if (PipelineShape shape{stages, stages}; fits(shape))
+      return shape;
+  // The third slot saves a barrier.
+  for (int64_t slots : {3, 2})
+    if (PipelineShape shape{2, slots}; fits(shape))
+      return shape;
+  return std::nullopt;
+}
+
+static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
+  TargetAttr target = *kernel.getTarget();
+  int64_t stages = kernel.getSchedule()->getStages();
+  if (stages < 2)
+    return;
+  if (prefetchRegisters < 0)
+    prefetchRegisters = target.getRegisters() / kPrefetchShare;
+
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops) {
+    Location loc = loop.getLoc();
+    auto missed = [&](const Twine &reason) {
+      remark::missed(loc,
+                     remark::RemarkOpts::name("not-pipelined").category(kPass))
+          << remark::metric("reason", reason.str());
+    };
+    std::string reason;
+    FailureOr<StagedLoop> staged = analyseLoop(loop, prefetchRegisters, reason);
+    if (failed(staged)) {
+      missed(reason);
+      continue;
+    }
+    if (!staged->hasBuffers() && staged->prefetches.empty())
+      continue;
+    int64_t used = getKernelBytes(kernel);
+    std::optional<PipelineShape> shape =
+        chooseShape(*staged, stages, used, target.getLdsBytes());
+    if (!shape) {
+      missed(Twine("two stages need ") +
+             Twine(used + getGrowth(*staged, PipelineShape{2, 2})) +
+             " bytes of workgroup memory, there are " +
+             Twine(target.getLdsBytes()));
+      continue;
+    }
+    bool async = !staged->copies.empty();
+    int64_t direct = staged->prefetches.size(), registers = 0;
+    for (LoadOp load : staged->prefetches)
+      registers += getRegisterCount(load.getTileType());
+    pipelineLoop(*staged, *shape);
+    remark::passed(loc, remark::RemarkOpts::name("pipelined").category(kPass))
+        << remark::metric("stages", async ? shape->stages : 2)
+        << remark::metric("wanted_stages", stages)
+        << remark::metric("slots", async ? shape->asyncSlots : kRegisterSlots)
+        << remark::metric("copies", StringRef(async ? "asynchronous"
+                                                    : "through registers"))
+        << remark::metric("prefetched_loads", direct)
+        << remark::metric("prefetch_registers", registers)
+        << remark::metric("lds_bytes", getKernelBytes(kernel));
+  }
+}
+
+namespace {
+struct SoftwarePipelinePass
+    : evoformer::tile::impl::SoftwarePipelineBase<SoftwarePipelinePass> {
+  using SoftwarePipelineBase::SoftwarePipelineBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](KernelOp kernel) {
+      if (kernel.getTarget() && kernel.getTarget()->isCPU())
+        return WalkResult::skip();
+      if (failed(requireFragments(kernel, kPass)))
+        return WalkResult::interrupt();
+      pipelineKernel(kernel, prefetchRegisters);
+      return WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,239 @@
+//===- StagedLoop.cpp - What of a loop can run ahead ------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StagedLoop.h"
+
+#include "../KernelMemory.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+int64_t mlir::evoformer::tile::getRegisterCount(RankedTensorType tile) {
+  FailureOr<LaneMap> map = getLaneMap(tile);
+  if (failed(map) || !tile.getElementType().isIntOrFloat())
+    return 0;
+  return llvm::divideCeil(
+      map->getNumRegisters() * tile.getElementTypeBitWidth(), 32);
+}
+
+static bool isGlobalLoad(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && !isWorkgroupMemory(load.getSourceType());
+}
+
+static bool isSynchronisation(Operation *op) {
+  return isa<BarrierOp, AsyncCommitOp, AsyncWaitOp>(op);
+}
+
+/// Global memory, or null, that `op` reads.
+static Value getReadMemory(Operation *op) {
+  if (auto copy = dyn_cast<AsyncCopyOp>(op))
+    return copy.getSource();
+  return isGlobalLoad(op) ? cast<LoadOp>(op).getSource() : Value();
+}
+
+namespace {
+class LoopAnalysis {
+public:
+  LoopAnalysis(scf::ForOp loop, std::string &reason)
+      : body(loop.getBody()), reason(reason) {
+    staged.loop = loop;
+  }
+
+  FailureOr<StagedLoop> run(int64_t registerBudget);
+
+private:
+  LogicalResult fail(const Twine &why) {
+    reason = why.str();
+    return failure();
+  }
+  LogicalResult collectWrites();
+  LogicalResult checkBuffer(AllocLDSOp alloc, bool async);
+  LogicalResult addSlice(ValueRange values, SetVector<Operation *> &slice);
+  LogicalResult checkUnwritten(Operation *op);
+  SmallVector<Operation *> inOrder(const SetVector<Operation *> &slice);
+  LogicalResult splitStores();
+  void collectPrefetches(int64_t registerBudget);
+
+  StagedLoop staged;
+  Block *body;
+  std::string &reason;
+};
+} // namespace
+
+LogicalResult LoopAnalysis::collectWrites() {
+  SetVector<Value> async, registers;
+  for (Operation &op : *body) {
+    if (isSynchronisation(&op))
+      staged.synchronisation.push_back(&op);
+    if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
+      staged.copies.push_back(copy);
+      async.insert(copy.getDest());
+    } else if (auto store = dyn_cast<StoreOp>(op);
+               store && isWorkgroupMemory(store.getDestType())) {
+      staged.stores.push_back(store);
+      registers.insert(store.getDest());
+    }
+    if (op.getNumRegions() == 0)
+      continue;
+    // Nested loops and branches may read buffers, not more.
+    WalkResult nested = op.walk([&](Operation *inner) {
+      auto store = dyn_cast<StoreOp>(inner);
+      bool writes = store && isWorkgroupMemory(store.getDestType());
+      return isSynchronisation(inner) || isa<AsyncCopyOp>(inner) || writes
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (nested.wasInterrupted())
+      return fail("a nested region copies or synchronises itself");
+  }
+  for (Value buffer : async) {
+    auto alloc = buffer.getDefiningOp<AllocLDSOp>();
+    if (registers.contains(buffer) || failed(checkBuffer(alloc, true)))
+      return fail("a buffer has other uses than copies and later reads");
+    staged.asyncBuffers.push_back(alloc);
+  }
+  for (Value buffer : registers) {
+    auto alloc = buffer.getDefiningOp<AllocLDSOp>();
+    if (failed(checkBuffer(alloc, false)))
+      return fail("a buffer has other uses than copies and later reads");
+    staged.registerBuffers.push_back(alloc);
+  }
+  return success();
+}
+
+LogicalResult LoopAnalysis::checkBuffer(AllocLDSOp alloc, bool async) {
+  if (!alloc)
+    return failure();
+  Operation *lastWrite = nullptr;
+  auto isWrite = [&](Operation *user) {
+    return user->getBlock() == body && isa<AsyncCopyOp, StoreOp>(user);
+  };
+  for (Operation *user : alloc->getUsers())
+    if (isWrite(user) && (!lastWrite || lastWrite->isBeforeInBlock(user)))
+      lastWrite = user;
+  for (Operation *user : alloc->getUsers()) {
+    if (isWrite(user))
+      continue;
+    Operation *inBody = body->findAncestorOpInBlock(*user);
+    if (!isa<LoadOp>(user) || !inBody || !lastWrite->isBeforeInBlock(inBody))
+      return failure();
+  }
+  return success();
+}
+
+/// Fails if the loop may write what `op` reads from global memory.
+LogicalResult LoopAnalysis::checkUnwritten(Operation *op) {
+  Value memory = getReadMemory(op);
+  for (Operation &other : *body)
+    if (memory && mayWriteGlobal(&other, memory))
+      return fail("the loop may write the memory that is read ahead");
+  return success();
+}
+
+/// Adds the ops of the body that compute `values` to the slice. They must be
+/// the same for any iteration: the induction variable is all that varies.
+LogicalResult LoopAnalysis::addSlice(ValueRange values,
+                                     SetVector<Operation *> &slice) {
+  SmallVector<Value> worklist(values);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (auto arg = dyn_cast<BlockArgument>(value);
+        arg && arg.getOwner() == body && arg != staged.loop.getInductionVar())
+      return fail("copies depend on values that the loop carries");
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != body || slice.contains(op))
+      continue;
+    if (op->getNumRegions() != 0 || !(isPure(op) || isGlobalLoad(op)))
+      return fail("copies depend on an op that cannot run ahead: " +
+                  op->getName().getStringRef());
+    if (failed(checkUnwritten(op)))
+      return failure();
+    slice.insert(op);
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return success();
+}
+
+SmallVector<Operation *>
+LoopAnalysis::inOrder(const SetVector<Operation *> &slice) {
+  SmallVector<Operation *> ops(slice.begin(), slice.end());
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+LogicalResult LoopAnalysis::splitStores() {
+  SetVector<Operation *> slice;
+  for (StoreOp store : staged.stores)
+    if (failed(addSlice(store->getOperands(), slice)))
+      return failure();
+  DenseSet<Operation *> late;
+  for (Operation *op : inOrder(slice)) {
+    bool usesLoaded = llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      return def &&
+             (late.contains(def) || (slice.contains(def) && isGlobalLoad(def)));
+    });
+    if (!usesLoaded) {
+      staged.loadSlice.push_back(op);
+      continue;
+    }
+    if (isGlobalLoad(op))
+      return fail("a load depends on another load");
+    late.insert(op);
+    staged.storeSlice.push_back(op);
+  }
+  return success();
+}
+
+void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
+  SetVector<Operation *> slice;
+  for (Operation &op : *body) {
+    if (!isGlobalLoad(&op) || llvm::is_contained(staged.loadSlice, &op))
+      continue;
+    auto load = cast<LoadOp>(op);
+    SetVector<Operation *> own = slice;
+    int64_t registers = getRegisterCount(load.getTileType());
+    bool varies = false;
+    if (registers > registerBudget || failed(addSlice(load->getResults(), own)))
+      continue;
+    for (Operation *needed : own)
+      varies |= llvm::is_contained(needed->getOperands(),
+                                   staged.loop.getInductionVar());
+    if (!varies)
+      continue;
+    registerBudget -= registers;
+    slice = own;
+    staged.prefetches.push_back(load);
+  }
+  staged.prefetchSlice = inOrder(slice);
+}
+
+FailureOr<StagedLoop> LoopAnalysis::run(int64_t registerBudget) {
+  if (staged.loop.getUnsignedCmp())
+    return fail("the loop compares without sign");
+  if (failed(collectWrites()))
+    return failure();
+  SetVector<Operation *> slice;
+  for (AsyncCopyOp copy : staged.copies)
+    if (failed(checkUnwritten(copy)) ||
+        failed(addSlice(copy->getOperands(), slice)))
+      return failure();
+  staged.copySlice = inOrder(slice);
+  if (failed(splitStores()))
+    return failure();
+  collectPrefetches(registerBudget);
+  reason.clear();
+  return staged;
+}
+
+FailureOr<StagedLoop> mlir::evoformer::tile::analyseLoop(scf::ForOp loop,
+                                                         int64_t registerBudget,
+                                                         std::string &reason) {
+  return LoopAnalysis(loop, reason).run(registerBudget);
+}

@@ -1,0 +1,56 @@
+//===- StagedLoop.h - What of a loop can run ahead --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::evoformer::tile {
+
+/// A loop, cut into what fills workgroup memory and what computes. The ops of
+/// each list are in the order of the loop's body.
+struct StagedLoop {
+  scf::ForOp loop;
+
+  /// Buffers filled by asynchronous copies, and by stores of tiles that were
+  /// loaded to registers.
+  SmallVector<AllocLDSOp> asyncBuffers, registerBuffers;
+  SmallVector<AsyncCopyOp> copies;
+  SmallVector<StoreOp> stores;
+
+  /// What the copies need: their indices and predicates.
+  SmallVector<Operation *> copySlice;
+  /// What the stores need: first indices and loads, then what depends on the
+  /// loaded tiles.
+  SmallVector<Operation *> loadSlice, storeSlice;
+  /// Loads straight to registers that may be issued an iteration early, and
+  /// what they need (themselves included).
+  SmallVector<LoadOp> prefetches;
+  SmallVector<Operation *> prefetchSlice;
+
+  /// Barriers, commits and waits that order the above.
+  SmallVector<Operation *> synchronisation;
+
+  bool hasBuffers() const {
+    return !asyncBuffers.empty() || !registerBuffers.empty();
+  }
+};
+
+/// Takes the loop apart. Fails, with `reason` set, where copies cannot run
+/// ahead; a loop without buffers is no failure. Direct loads are prefetched as
+/// long as they need at most `registerBudget` 32-bit registers a lane.
+FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, int64_t registerBudget,
+                                  std::string &reason);
+
+/// 32-bit registers per lane that hold a tile.
+int64_t getRegisterCount(RankedTensorType tile);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H

@@ -1,0 +1,86 @@
+// Copies through registers: loads a step ahead before compute, stores to the
+// other slot after it, one barrier.
+// RUN: %python %S/Inputs/with_target.py gfx942 %S/Inputs/matmul.mlir 'block = [64, 64, 32], subgroups = [1, 2, 2], stages = 2' > %t.gfx942
+// RUN: evoformer-opt %t.gfx942 --evo-tile-assign-layouts --evo-tile-promote-to-lds > %t.gfx942.staged
+// RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline | FileCheck %s --check-prefix=REGISTERS
+// RUN: %python %S/Inputs/with_target.py gfx1100 %S/Inputs/matmul.mlir 'block = [64, 64, 32], subgroups = [1, 2, 2], stages = 2' > %t.gfx1100
+// RUN: evoformer-opt %t.gfx1100 --evo-tile-assign-layouts --evo-tile-promote-to-lds --evo-tile-software-pipeline | FileCheck %s --check-prefix=REGISTERS
+
+// REGISTERS-LABEL: evo_tile.kernel @matmul
+//   REGISTERS-DAG:   %[[RING_A:.+]] = evo_tile.alloc_lds : memref<2x64x32xbf16, strided<[2552, 40, 1]>, #gpu.address_space<workgroup>>
+//   REGISTERS-DAG:   %[[RING_B:.+]] = evo_tile.alloc_lds : memref<2x32x64xbf16, strided<[2552, 1, 40]>, #gpu.address_space<workgroup>>
+//       REGISTERS:   %[[RUNS:.+]] = arith.cmpi sgt, %dim, %c0
+//       REGISTERS:   scf.if %[[RUNS]] {
+//       REGISTERS:     evo_tile.load %arg0
+//       REGISTERS:     evo_tile.load %arg1
+//       REGISTERS:     memref.subview %[[RING_A]][0, 0, 0] [1, 64, 32]
+//       REGISTERS:     evo_tile.store
+//       REGISTERS:     evo_tile.store
+//       REGISTERS:   }
+//       REGISTERS:   scf.for %[[K:[^ ]+]] = {{.+}} iter_args(%{{.+}} = %cst, %[[READ:.+]] = %c0{{.*}})
+//       REGISTERS:     %[[WRITE:.+]] = arith.subi %c1{{.*}}, %[[READ]]
+//       REGISTERS:     evo_tile.barrier
+//   REGISTERS-NOT:     evo_tile.barrier
+//       REGISTERS:     memref.subview %[[RING_A]][%[[READ]], 0, 0]
+//       REGISTERS:     %[[NEXT:.+]] = arith.addi %[[K]], %c32
+//       REGISTERS:     %[[CLAMPED:.+]] = arith.minsi %[[NEXT]]
+//       REGISTERS:     %[[A:.+]] = evo_tile.load %arg0[%{{.+}}, %[[CLAMPED]]]
+//       REGISTERS:     %[[B:.+]] = evo_tile.load %arg1[%[[CLAMPED]]
+//       REGISTERS:     evo_tile.mma
+//       REGISTERS:     %[[SLOT_A:.+]] = memref.subview %[[RING_A]][%[[WRITE]], 0, 0]
+//       REGISTERS:     %[[SLOT_B:.+]] = memref.subview %[[RING_B]][%[[WRITE]], 0, 0]
+//       REGISTERS:     evo_tile.store %[[A]], %[[SLOT_A]]
+//       REGISTERS:     evo_tile.store %[[B]], %[[SLOT_B]]
+//   REGISTERS-NOT:     evo_tile.barrier
+//       REGISTERS:     scf.yield %{{.+}}, %[[WRITE]]
+
+// A pipelined loop is left alone.
+// RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline > %t.once
+// RUN: evoformer-opt %t.once --evo-tile-software-pipeline | diff %t.once -
+
+// One stage: nothing runs ahead.
+// RUN: sed 's/stages = 2/stages = 1/' %t.gfx942.staged > %t.one
+// RUN: evoformer-opt %t.one > %t.one.before
+// RUN: evoformer-opt %t.one --evo-tile-software-pipeline | diff %t.one.before -
+
+// Asynchronous copies, two stages: the next copies are issued before the wait,
+// which leaves them pending.
+// RUN: %python %S/Inputs/with_target.py sm_80 %S/Inputs/matmul.mlir 'block = [64, 64, 32], subgroups = [1, 2, 2], stages = 2' > %t.sm_80
+// RUN: evoformer-opt %t.sm_80 --evo-tile-assign-layouts --evo-tile-promote-to-lds --evo-tile-software-pipeline | FileCheck %s --check-prefix=TWO
+
+// TWO-LABEL: evo_tile.kernel @matmul
+//       TWO:   %[[RING:.+]] = evo_tile.alloc_lds : memref<3x64x32xbf16
+//       TWO:   evo_tile.async_copy %{{.+}} if %
+//  TWO-NEXT:   evo_tile.async_commit
+//   TWO-NOT:   evo_tile.async_commit
+//       TWO:   scf.for %[[K:[^ ]+]] =
+//       TWO:     %[[NEXT:.+]] = arith.addi %[[K]], %c32
+//       TWO:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT]], %dim
+//       TWO:     evo_tile.async_copy %arg0[%{{.+}}, %[[NEXT]]] to %{{.+}} if %[[INSIDE]]
+//  TWO-NEXT:     evo_tile.async_commit
+//  TWO-NEXT:     evo_tile.async_wait 1
+//  TWO-NEXT:     evo_tile.barrier
+//   TWO-NOT:     evo_tile.barrier
+//   TWO-NOT:     evo_tile.async_wait
+//       TWO:     evo_tile.return
+
+// More stages: the barrier after the wait frees the slot of the copies that run
+// stages - 1 steps ahead.
+// RUN: sed 's/stages = 2/stages = 4/' %t.sm_80 | evoformer-opt --evo-tile-assign-layouts --evo-tile-promote-to-lds --evo-tile-software-pipeline | FileCheck %s --check-prefix=FOUR
+
+// FOUR-LABEL: evo_tile.kernel @matmul
+//       FOUR:   %[[RING:.+]] = evo_tile.alloc_lds : memref<4x64x32xbf16
+// FOUR-COUNT-3: evo_tile.async_commit
+//       FOUR:   scf.for %[[K:[^ ]+]] =
+//       FOUR:     evo_tile.async_wait 2
+//  FOUR-NEXT:     evo_tile.barrier
+//       FOUR:     %[[AHEAD:.+]] = arith.addi %[[K]], %c96
+//       FOUR:     %[[INSIDE:.+]] = arith.cmpi slt, %[[AHEAD]], %dim
+//       FOUR:     evo_tile.async_copy %arg0[%{{.+}}, %[[AHEAD]]] to %{{.+}} if %[[INSIDE]]
+//  FOUR-NEXT:     evo_tile.async_commit
+//   FOUR-NOT:     evo_tile.barrier
+//   FOUR-NOT:     evo_tile.async_wait
+//       FOUR:     evo_tile.return
+
+// RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", lds_bytes=20416, prefetch_registers=0, prefetched_loads=0, slots=2, stages=2, wanted_stages=2
