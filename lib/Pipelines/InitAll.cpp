@@ -9,6 +9,7 @@
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "Evoformer/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
@@ -18,6 +19,8 @@ void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
 }
 
 void mlir::evoformer::registerAllPasses() {
+  registerEvoformerPipelinePasses();
+  registerPipelines();
   registerTileToCPUPasses();
   registerTileToCPUPipelines();
   tile::registerEvoTilePasses();

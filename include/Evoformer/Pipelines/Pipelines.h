@@ -1,0 +1,72 @@
+//===- Pipelines.h - From attention to machine code -------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_PIPELINES_PIPELINES_H
+#define EVOFORMER_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::evoformer {
+
+#define GEN_PASS_DECL
+#include "Evoformer/Pipelines/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "Evoformer/Pipelines/Passes.h.inc"
+
+/// The levels below the graph, in order (docs/design.md, "The staircase").
+enum class Level {
+  Buffers,
+  Tiles,
+  Fragments,
+  Staged,
+  Pipelined,
+  Lanes,
+  Machine
+};
+
+/// Options of the pipeline `evoformer-lower`.
+struct LowerOptions : PassPipelineOptions<LowerOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("chip to compile for; default: the module's "
+                     "evo_tile.target")};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("forces the cut of the attention kernel, "
+                     "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>")};
+  Option<Level> stopAfter{
+      *this, "stop-after", llvm::cl::desc("the last level to go to"),
+      llvm::cl::init(Level::Machine),
+      llvm::cl::values(
+          clEnumValN(Level::Buffers, "buffers", "attention on memrefs"),
+          clEnumValN(Level::Tiles, "tiles", "kernels over tiles"),
+          clEnumValN(Level::Fragments, "fragments", "tiles with layouts"),
+          clEnumValN(Level::Staged, "staged", "tiles in workgroup memory"),
+          clEnumValN(Level::Pipelined, "pipelined", "copies ahead of compute"),
+          clEnumValN(Level::Lanes, "lanes", "the program of one lane"),
+          clEnumValN(Level::Machine, "machine", "the LLVM dialect"))};
+  Option<bool> runOnCPU{
+      *this, "run-on-cpu",
+      llvm::cl::desc("after the last level (at most 'pipelined') turn the "
+                     "kernels into LLVM functions for this machine"),
+      llvm::cl::init(false)};
+};
+
+/// Fills `pm`, which runs on modules.
+void buildLowerPipeline(OpPassManager &pm, const LowerOptions &options);
+
+/// The part of it from `Level::Buffers` on: for modules without tensors.
+void buildLowerBuffersPipeline(OpPassManager &pm, const LowerOptions &options);
+
+/// Registers `evoformer-lower`.
+void registerPipelines();
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_PIPELINES_PIPELINES_H

@@ -1,0 +1,90 @@
+//===- Pipelines.cpp - From attention to machine code ---------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Pipelines/Pipelines.h"
+
+#include "Evoformer/Conversion/EvoformerToTile/Passes.h"
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "Evoformer/Conversion/TileToGPU/Passes.h"
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+/// Arguments keep arbitrary strides; results become arguments.
+static void addBufferization(OpPassManager &pm) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createResultsToArguments());
+}
+
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void addTiling(OpPassManager &pm, const LowerOptions &options) {
+  ConvertEvoformerToTileOptions tiling;
+  tiling.target = options.target;
+  tiling.schedule = options.schedule;
+  pm.addPass(createConvertEvoformerToTile(tiling));
+  addCleanup(pm);
+}
+
+static void addLanes(OpPassManager &pm) {
+  pm.addPass(tile::createConvertTileToGPU());
+  addCleanup(pm);
+}
+
+/// The kernels' part; host functions stay what a launch plan is made of.
+static void addMachine(OpPassManager &pm) {
+  pm.addNestedPass<gpu::GPUModuleOp>(createConvertGPULanesToLLVM());
+}
+
+void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
+                                          const LowerOptions &options) {
+  // The CPU runs tiles; the levels between are those of GPUs.
+  bool isCPU = options.target == "cpu";
+  bool runOnCPU = options.runOnCPU || isCPU;
+  auto goesTo = [&](Level level) {
+    bool exists =
+        !runOnCPU || level <= (isCPU ? Level::Tiles : Level::Pipelined);
+    return exists && options.stopAfter >= level;
+  };
+  if (goesTo(Level::Tiles))
+    addTiling(pm, options);
+  if (goesTo(Level::Fragments))
+    pm.addPass(tile::createAssignLayouts());
+  if (goesTo(Level::Staged))
+    pm.addPass(tile::createPromoteToLDS());
+  if (goesTo(Level::Lanes))
+    addLanes(pm);
+  if (goesTo(Level::Machine))
+    addMachine(pm);
+  if (options.runOnCPU || (isCPU && options.stopAfter == Level::Machine))
+    buildTileToCPULLVMPipeline(pm);
+}
+
+void evoformer::buildLowerPipeline(OpPassManager &pm,
+                                   const LowerOptions &options) {
+  addBufferization(pm);
+  buildLowerBuffersPipeline(pm, options);
+}
+
+void evoformer::registerPipelines() {
+  PassPipelineRegistration<LowerOptions>(
+      "evoformer-lower",
+      "Attention on tensors or memrefs to machine code for a chip, or to any "
+      "level between",
+      buildLowerPipeline);
+}
