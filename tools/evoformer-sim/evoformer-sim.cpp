@@ -1,0 +1,223 @@
+//===- evoformer-sim.cpp - Runs lowered kernels in the simulator ----------===//
+//
+// Without --kernel every kernel of the module is decoded, which names the
+// first operation that the simulator does not know. With it the kernel runs on
+// the arguments given; findings go to stderr. Exit code 0: nothing found, 1:
+// the input cannot run, 2: findings.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Simulator/Simulator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+
+using namespace mlir::evoformer::sim;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("evoformer-sim options");
+static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<module>"),
+                                      cl::init("-"), cl::cat(category));
+static cl::opt<std::string> kernel("kernel", cl::desc("Kernel to run"),
+                                   cl::cat(category));
+static cl::list<unsigned> grid("grid", cl::CommaSeparated,
+                               cl::desc("Workgroups in x, y, z"),
+                               cl::cat(category));
+static cl::list<unsigned> block("block", cl::CommaSeparated,
+                                cl::desc("Threads of a workgroup in x, y, z"),
+                                cl::cat(category));
+static cl::opt<unsigned> lds("lds", cl::desc("Bytes of dynamic LDS"),
+                             cl::cat(category));
+static cl::list<std::string>
+    arguments("arg",
+              cl::desc("An argument of the kernel, in order: i32:N, i64:N, "
+                       "f32:X, f64:X, in:FILE (bytes to read), out:BYTES or "
+                       "out:BYTES:FILE (memory to write, saved to FILE), or "
+                       "inout:FILE:FILE"),
+              cl::cat(category));
+static cl::opt<std::string> chip("chip", cl::desc("Overrides the module's"),
+                                 cl::cat(category));
+static cl::opt<unsigned> subgroup("subgroup", cl::desc("32 or 64 lanes"),
+                                  cl::cat(category));
+static cl::opt<uint64_t>
+    seed("seed", cl::desc("Interleaving of subgroups; 0: in order"),
+         cl::init(0), cl::cat(category));
+static cl::opt<CopyLanding>
+    landing("copies", cl::desc("When asynchronous copies arrive"),
+            cl::values(clEnumValN(CopyLanding::AtWait, "late", "when awaited"),
+                       clEnumValN(CopyLanding::AtIssue, "early", "at once")),
+            cl::init(CopyLanding::AtWait), cl::cat(category));
+static cl::opt<unsigned> workers("workers", cl::desc("0: those of the machine"),
+                                 cl::init(0), cl::cat(category));
+static cl::opt<bool> printCounters("counters", cl::desc("Print counters"),
+                                   cl::cat(category));
+static cl::opt<bool> json("json", cl::desc("Counters as JSON"),
+                          cl::cat(category));
+
+static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(message);
+}
+
+namespace {
+/// Memory of an argument, kept until the output is saved.
+struct Memory {
+  std::unique_ptr<llvm::WritableMemoryBuffer> bytes;
+  std::string saveTo;
+};
+} // namespace
+
+static llvm::Error parseNumber(llvm::StringRef type, llvm::StringRef text,
+                               uint64_t &word) {
+  word = 0;
+  if (type.starts_with("i")) {
+    int64_t value;
+    if (text.getAsInteger(0, value))
+      return fail("'" + text + "' is no integer");
+    word = type == "i32" ? uint32_t(value) : uint64_t(value);
+    return llvm::Error::success();
+  }
+  double value;
+  if (text.getAsDouble(value))
+    return fail("'" + text + "' is no number");
+  float narrow = float(value);
+  if (type == "f32")
+    std::memcpy(&word, &narrow, sizeof(narrow));
+  else
+    std::memcpy(&word, &value, sizeof(value));
+  return llvm::Error::success();
+}
+
+static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
+                               std::vector<Memory> &memory) {
+  auto [type, rest] = text.split(':');
+  uint64_t word = 0;
+  if (type == "i32" || type == "i64" || type == "f32" || type == "f64") {
+    if (llvm::Error error = parseNumber(type, rest, word))
+      return error;
+    launch.args.push_back(word);
+    return llvm::Error::success();
+  }
+  if (type != "in" && type != "out" && type != "inout")
+    return fail("argument '" + text +
+                "': expected i32, i64, f32, f64, in, out or inout before ':'");
+  Memory m;
+  auto [first, second] = rest.split(':');
+  m.saveTo = second.str();
+  if (type == "out") {
+    uint64_t size;
+    if (first.getAsInteger(0, size) || size > (uint64_t(1) << 40))
+      return fail("argument '" + text + "': '" + first +
+                  "' is no number of bytes");
+    m.bytes = llvm::WritableMemoryBuffer::getNewMemBuffer(size, text);
+  } else {
+    auto file = llvm::MemoryBuffer::getFile(first, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+    if (!file)
+      return fail("cannot read '" + first + "': " + file.getError().message());
+    m.bytes = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+        (*file)->getBufferSize(), text);
+    if (m.bytes)
+      std::memcpy(m.bytes->getBufferStart(), (*file)->getBufferStart(),
+                  (*file)->getBufferSize());
+  }
+  if (!m.bytes)
+    return fail("argument '" + text + "': not enough memory");
+  Buffer b;
+  b.base = m.bytes->getBufferStart();
+  b.size = m.bytes->getBufferSize();
+  b.name = text.str();
+  b.readOnly = type == "in";
+  b.mustBeWritten = type == "out";
+  launch.buffers.push_back(b);
+  launch.args.push_back(reinterpret_cast<uint64_t>(b.base));
+  memory.push_back(std::move(m));
+  return llvm::Error::success();
+}
+
+static llvm::Error setSizes(const cl::list<unsigned> &list,
+                            llvm::StringRef name,
+                            std::array<uint32_t, 3> &sizes) {
+  if (list.size() > 3)
+    return fail("--" + name + " takes at most three sizes");
+  for (size_t k = 0; k < list.size(); ++k)
+    sizes[k] = list[k];
+  return llvm::Error::success();
+}
+
+static llvm::Error run(bool &hasFindings) {
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(inputFile);
+  if (!file)
+    return fail("cannot read '" + inputFile +
+                "': " + file.getError().message());
+  Options options;
+  options.chip = chip;
+  options.subgroupSize = subgroup;
+  auto simulator = Simulator::parse((*file)->getBuffer(), inputFile, options);
+  if (!simulator)
+    return simulator.takeError();
+  if (kernel.empty()) {
+    for (const std::string &name : (*simulator)->getKernelNames()) {
+      if (llvm::Error error = (*simulator)->check(name))
+        return error;
+      llvm::outs() << name << ": every operation is known\n";
+    }
+    return llvm::Error::success();
+  }
+  Launch launch;
+  launch.kernel = kernel;
+  launch.dynamicLDSBytes = lds;
+  launch.seed = seed;
+  launch.landing = landing;
+  launch.threads = workers;
+  if (llvm::Error error = setSizes(grid, "grid", launch.grid))
+    return error;
+  if (llvm::Error error = setSizes(block, "block", launch.block))
+    return error;
+  std::vector<Memory> memory;
+  for (const std::string &text : arguments)
+    if (llvm::Error error = addArgument(text, launch, memory))
+      return error;
+  auto result = (*simulator)->launch(launch);
+  if (!result)
+    return result.takeError();
+  for (const Finding &f : result->findings)
+    llvm::WithColor::warning() << f.text << "\n";
+  hasFindings = !result->findings.empty();
+  for (const Memory &m : memory) {
+    if (m.saveTo.empty())
+      continue;
+    std::error_code code;
+    llvm::ToolOutputFile out(m.saveTo, code, llvm::sys::fs::OF_None);
+    if (code)
+      return fail("cannot write '" + m.saveTo + "': " + code.message());
+    out.os().write(m.bytes->getBufferStart(), m.bytes->getBufferSize());
+    out.keep();
+  }
+  if (json) {
+    result->counters.printJSON(llvm::outs());
+    llvm::outs() << "\n";
+  } else if (printCounters) {
+    result->counters.printText(llvm::outs());
+  }
+  return llvm::Error::success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "Runs lowered AMD and NVIDIA kernels without a GPU\n");
+  bool hasFindings = false;
+  if (llvm::Error error = run(hasFindings)) {
+    llvm::WithColor::error(llvm::errs(), "evoformer-sim")
+        << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+  return hasFindings ? 2 : 0;
+}
