@@ -10,6 +10,7 @@
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "Evoformer/Pipelines/Pipelines.h"
+#include "Evoformer/Target/SerializePasses.h"
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
@@ -27,4 +28,5 @@ void mlir::evoformer::registerAllPasses() {
   registerConvertGPULanesToLLVM();
   tile::registerEvoTileToGPUPasses();
   registerEvoformerToTilePasses();
+  registerEvoformerSerialize();
 }

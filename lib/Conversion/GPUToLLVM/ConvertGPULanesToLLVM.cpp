@@ -134,10 +134,9 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
   populateGpuRewritePatterns(patterns);
   if (failed(facts.populateRewrites(patterns, target, module.getLoc())))
     return failure();
-  bool nativeNearest = target.hasProperty("native_bf16_convert");
-  populateIntegerTruncatePatterns(patterns, nativeNearest);
-  if (nativeNearest)
-    populatePairwiseTruncatePatterns(patterns);
+  populateIntegerTruncatePatterns(patterns,
+                                  target.hasProperty("native_bf16_convert"));
+  populatePairwisePatterns(patterns, target);
 
   using namespace vector;
   populateVectorBitCastLoweringPatterns(patterns);

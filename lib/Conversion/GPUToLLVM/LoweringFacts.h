@@ -63,8 +63,10 @@ void populateMathPatterns(const LLVMTypeConverter &converter,
 void populateIntegerTruncatePatterns(RewritePatternSet &patterns,
                                      bool nativeNearest);
 
-/// Splits conversions of long vectors into the pairs that the chips convert.
-void populatePairwiseTruncatePatterns(RewritePatternSet &patterns);
+/// Splits long vectors into pairs where the target has an instruction for
+/// pairs that the code generator would not find.
+void populatePairwisePatterns(RewritePatternSet &patterns,
+                              tile::TargetAttr target);
 
 /// Checks a kernel's workgroup memory against the target, aligns it, and
 /// moves what does not fit statically into dynamic LDS.

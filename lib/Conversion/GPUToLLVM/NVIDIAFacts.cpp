@@ -16,6 +16,7 @@
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -35,6 +36,10 @@ static LogicalResult populateNVIDIAConversions(LLVMTypeConverter &converter,
                                                tile::TargetAttr target,
                                                Location loc) {
   configureGpuToNVVMTypeConverter(converter);
+  // Order is in the instructions; the token is only a name for it.
+  converter.addConversion([&](nvgpu::DeviceAsyncTokenType type) -> Type {
+    return IntegerType::get(type.getContext(), 32);
+  });
   populateGpuToNVVMConversionPatterns(converter, patterns);
   populateNVGPUToNVVMConversionPatterns(converter, patterns);
   legality.addLegalDialect<NVVM::NVVMDialect>();
@@ -46,7 +51,8 @@ static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel,
   if (blockSize.empty())
     return;
   auto size = Builder(kernel.getContext()).getDenseI32ArrayAttr(blockSize);
-  kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), size);
+  // The two directives exclude each other; upstream sets the weaker one.
+  kernel->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
 }
 

@@ -23,7 +23,6 @@
 
 #include "LoweringFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -104,42 +103,9 @@ struct IntegerTruncate : OpRewritePattern<arith::TruncFOp> {
   bool nativeNearest;
 };
 
-/// The code generator packs pairs; from one long vector it makes one
-/// conversion an element and a permutation a pair.
-struct PairwiseTruncate : OpRewritePattern<arith::TruncFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(arith::TruncFOp op,
-                                PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || type.getRank() != 1 || type.isScalable() ||
-        type.getNumElements() <= 2 || type.getNumElements() % 2 != 0)
-      return failure();
-    Location loc = op.getLoc();
-    int64_t size = type.getNumElements();
-    Type pairType = VectorType::get(2, type.getElementType());
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < size; i += 2) {
-      Value pair = vector::ShuffleOp::create(rewriter, loc, op.getIn(),
-                                             op.getIn(), {i, i + 1});
-      auto piece = arith::TruncFOp::create(rewriter, loc, pairType, pair);
-      piece->setAttrs(op->getAttrs());
-      auto split = vector::ToElementsOp::create(rewriter, loc, piece);
-      llvm::append_range(elements, split.getResults());
-    }
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
-    return success();
-  }
-};
-
 } // namespace
 
 void mlir::evoformer::populateIntegerTruncatePatterns(
     RewritePatternSet &patterns, bool nativeNearest) {
   patterns.add<IntegerTruncate>(patterns.getContext(), nativeNearest);
-}
-
-void mlir::evoformer::populatePairwiseTruncatePatterns(
-    RewritePatternSet &patterns) {
-  patterns.add<PairwiseTruncate>(patterns.getContext());
 }

@@ -8,7 +8,7 @@
 // CHECK: llvm.mlir.global internal @{{.+}}() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<4096 x i8>
 // CHECK-LABEL: llvm.func @math
 // CHECK-SAME: nvvm.kernel
-// CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>
+// CHECK-NOT: nvvm.maxntid
 // CHECK-SAME: nvvm.reqntid = array<i32: 128, 1, 1>
 gpu.module @m attributes {evo_tile.target = #sm_80} {
   gpu.func @math(%x: memref<?xf32>, %y: memref<?xbf16>)

@@ -52,6 +52,12 @@ namespace mlir::evoformer {
 inline constexpr llvm::StringLiteral
     kDynamicLDSAttrName("evo_tile.dynamic_lds_bytes");
 
+/// The function attribute, a dictionary of i64, that says what one pass of one
+/// subgroup through the kernel's steady loop needs at least: `matrix`
+/// instructions and `transcendental` instructions. It passes through to the
+/// report on the compiled kernel.
+inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
+
 } // namespace mlir::evoformer
 
 #endif // EVOFORMER_CONVERSION_GPUTOLLVM_GPUTOLLVM_H

@@ -1,0 +1,210 @@
+//===- CodeGeneration.cpp - LLVM's optimizer and code generators ----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodeGeneration.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+void mlir::evoformer::initializeCodeGenerators() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+namespace {
+
+/// While it lives, LLVM's fatal errors (an intrinsic that a chip does not
+/// have, say) end `run` instead of the process.
+class FatalErrorGuard {
+public:
+  FatalErrorGuard() {
+    std::lock_guard<std::mutex> lock(mutex());
+    if (users()++ == 0) {
+      llvm::CrashRecoveryContext::Enable();
+      llvm::install_fatal_error_handler(handle);
+    }
+  }
+  ~FatalErrorGuard() {
+    std::lock_guard<std::mutex> lock(mutex());
+    if (--users() == 0) {
+      llvm::remove_fatal_error_handler();
+      llvm::CrashRecoveryContext::Disable();
+    }
+  }
+
+  /// Runs a function; false and a message where LLVM gave up.
+  bool run(llvm::function_ref<void()> function, std::string &message) {
+    llvm::CrashRecoveryContext context;
+    reason() = nullptr;
+    std::string text;
+    reason() = &text;
+    bool done = context.RunSafely(function);
+    reason() = nullptr;
+    if (!done)
+      message = text.empty() ? "it crashed" : text;
+    return done;
+  }
+
+private:
+  static void handle(void *, const char *text, bool) {
+    llvm::CrashRecoveryContext *context =
+        llvm::CrashRecoveryContext::GetCurrent();
+    if (!reason() || !context)
+      return; // Not ours: LLVM goes on to end the process.
+    *reason() = text;
+    context->HandleExit(1);
+  }
+
+  static std::mutex &mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  static int &users() {
+    static int count = 0;
+    return count;
+  }
+  static std::string *&reason() {
+    static thread_local std::string *text = nullptr;
+    return text;
+  }
+};
+
+/// Passes LLVM's diagnostics on as MLIR's.
+class DiagnosticsToMLIR : public llvm::DiagnosticHandler {
+public:
+  DiagnosticsToMLIR(Location loc, bool &failed) : loc(loc), failed(failed) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    switch (info.getSeverity()) {
+    case llvm::DS_Error:
+      failed = true;
+      emitError(loc) << "code generator: " << text;
+      break;
+    case llvm::DS_Warning:
+      emitWarning(loc) << "code generator: " << text;
+      break;
+    case llvm::DS_Remark:
+    case llvm::DS_Note:
+      break;
+    }
+    return true;
+  }
+
+private:
+  Location loc;
+  bool &failed;
+};
+
+} // namespace
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned level) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  auto chosen = levels[std::min(level, 3u)];
+  auto passes = chosen == llvm::OptimizationLevel::O0
+                    ? builder.buildO0DefaultPipeline(chosen)
+                    : builder.buildPerModuleDefaultPipeline(chosen);
+  passes.run(module, modules);
+}
+
+FailureOr<std::string>
+mlir::evoformer::generateAssembly(llvm::Module &module, tile::TargetAttr target,
+                                  unsigned optimization, Location loc) {
+  initializeCodeGenerators();
+  llvm::Triple triple(target.getTriple().str());
+  std::string error;
+  const llvm::Target *generator =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!generator)
+    return emitError(loc, "no code generator: ") << error;
+  std::unique_ptr<llvm::MCSubtargetInfo> chips(
+      generator->createMCSubtargetInfo(triple, "", ""));
+  if (!chips || !chips->isCPUStringValid(target.getChip()))
+    return emitError(loc, "no code generator for chip '")
+           << target.getChip() << "' of " << target.getTriple();
+  llvm::TargetOptions options;
+  // The report reads the comments of the listing.
+  options.MCOptions.AsmVerbose = true;
+  std::unique_ptr<llvm::TargetMachine> machine(generator->createTargetMachine(
+      triple, target.getChip(), target.getFeatures(), options,
+      llvm::Reloc::PIC_, std::nullopt,
+      static_cast<llvm::CodeGenOptLevel>(std::min(optimization, 3u))));
+  module.setTargetTriple(triple);
+  module.setDataLayout(machine->createDataLayout());
+  if (triple.isAMDGCN())
+    // Version 5 loads on every ROCm from 5.x on.
+    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                         500);
+
+  bool failed = false;
+  module.getContext().setDiagnosticHandler(
+      std::make_unique<DiagnosticsToMLIR>(loc, failed));
+  llvm::SmallString<0> text;
+  std::string message;
+  FatalErrorGuard guard;
+  bool done = guard.run(
+      [&] {
+        optimize(module, *machine, optimization);
+        llvm::raw_svector_ostream os(text);
+        llvm::legacy::PassManager passes;
+        if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                         llvm::CodeGenFileType::AssemblyFile)) {
+          emitError(loc, "the code generator writes no assembly");
+          failed = true;
+          return;
+        }
+        passes.run(module);
+      },
+      message);
+  if (!done) {
+    // Its state is unknown: better to leak it than to touch it.
+    (void)machine.release();
+    return emitError(loc, "the code generator gave up: ") << message;
+  }
+  if (failed)
+    return failure();
+  return text.str().str();
+}

@@ -1,0 +1,48 @@
+//===- CodeGeneration.h - LLVM, assemblers and linkers ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_TARGET_SERIALIZATION_CODEGENERATION_H
+#define EVOFORMER_LIB_TARGET_SERIALIZATION_CODEGENERATION_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Target/Serialize.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace mlir::evoformer {
+
+/// Makes LLVM's code generators for GPUs known to its registry.
+void initializeCodeGenerators();
+
+/// Optimizes a module for a target and returns the assembly. What the code
+/// generator complains of is diagnosed at `loc`.
+FailureOr<std::string> generateAssembly(llvm::Module &module,
+                                        tile::TargetAttr target,
+                                        unsigned optimization, Location loc);
+
+/// Assembles and links ISA text to a code object (HSACO).
+FailureOr<std::string> linkCodeObject(StringRef isa, tile::TargetAttr target,
+                                      Location loc);
+
+/// Fills in what the ISA text says of its kernels, by their names.
+LogicalResult readAMDMetadata(StringRef isa,
+                              MutableArrayRef<KernelReport> kernels,
+                              Location loc);
+
+/// Runs ptxas and fills in what it says of the kernels. `chip` is the chip of
+/// the cubin.
+FailureOr<std::string> assemblePTX(StringRef ptx, StringRef chip,
+                                   tile::TargetAttr target,
+                                   MutableArrayRef<KernelReport> kernels,
+                                   Location loc);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_TARGET_SERIALIZATION_CODEGENERATION_H

@@ -1,0 +1,150 @@
+//===- Serialize.cpp - From the LLVM dialect to machine code --------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Target/Serialize.h"
+#include "CodeGeneration.h"
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+void mlir::evoformer::registerSerialization(DialectRegistry &registry) {
+  registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  registerROCDLDialectTranslation(registry);
+}
+
+/// Only a module that is wholly in LLVM's dialects can be translated.
+static LogicalResult checkLowered(gpu::GPUModuleOp module) {
+  WalkResult result =
+      module.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+        if (op == module.getOperation() ||
+            isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
+                            ROCDL::ROCDLDialect>(op->getDialect()))
+          return WalkResult::advance();
+        return op->emitOpError("is not of the LLVM dialect; "
+                               "convert-gpu-lanes-to-llvm comes before");
+      });
+  return failure(result.wasInterrupted());
+}
+
+/// What the IR says of a kernel, before it is compiled.
+static KernelReport startReport(LLVM::LLVMFuncOp kernel,
+                                tile::TargetAttr target) {
+  KernelReport report;
+  report.name = kernel.getName();
+  report.chip = target.getChip();
+  report.subgroupSize = target.getSubgroupSize();
+  for (StringRef name :
+       {StringRef(ROCDL::ROCDLDialect::getReqdWorkGroupSizeAttrName()),
+        StringRef(NVVM::NVVMDialect::getReqntidAttrName())}) {
+    auto size = kernel->getAttrOfType<DenseI32ArrayAttr>(name);
+    if (!size)
+      continue;
+    report.threads = 1;
+    for (int32_t extent : size.asArrayRef())
+      report.threads *= extent;
+  }
+  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kDynamicLDSAttrName))
+    report.dynamicLDSBytes = bytes.getInt();
+  if (auto ideal = kernel->getAttrOfType<DictionaryAttr>(kIdealLoopAttrName)) {
+    if (auto count = ideal.getAs<IntegerAttr>("matrix"))
+      report.idealMatrix = count.getInt();
+    if (auto count = ideal.getAs<IntegerAttr>("transcendental"))
+      report.idealTranscendental = count.getInt();
+  }
+  return report;
+}
+
+/// Some nvvm ops are inline PTX; that is written out on a copy.
+static LogicalResult expandInlinePTX(gpu::GPUModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateNVVMToLLVMConversionPatterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+FailureOr<CompiledKernels>
+mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
+                                  const SerializeOptions &options) {
+  Location loc = module.getLoc();
+  auto target = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
+  if (!target)
+    return module.emitError("a module of kernels needs the attribute "
+                            "'evo_tile.target' of type #evo_tile.target");
+  StringRef arch = target.getTriple().split('-').first;
+  bool amd = arch == "amdgcn";
+  if (!amd && arch != "nvptx64")
+    return module.emitError("target '")
+           << target.getChip() << "' (" << target.getTriple()
+           << ") is not serialized; amdgcn and nvptx64 are";
+  if (failed(checkLowered(module)))
+    return failure();
+
+  CompiledKernels result;
+  result.name = module.getName();
+  result.chip = target.getChip();
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
+    if (kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      result.kernels.push_back(startReport(kernel, target));
+
+  OwningOpRef<gpu::GPUModuleOp> copy = module.clone();
+  if (!amd && failed(expandInlinePTX(*copy)))
+    return module.emitError("expanding inline PTX did not converge");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*copy, context, result.name);
+  if (!code)
+    return module.emitError("translation to LLVM IR failed");
+  FailureOr<std::string> assembly =
+      generateAssembly(*code, target, options.optimization, loc);
+  if (failed(assembly))
+    return failure();
+  result.assembly = std::move(*assembly);
+  result.assemblyFormat = amd ? "isa" : "ptx";
+  for (KernelReport &report : result.kernels)
+    (amd ? countAMDInstructions : countPTXInstructions)(result.assembly,
+                                                        report);
+  if (amd && !result.kernels.empty() &&
+      failed(readAMDMetadata(result.assembly, result.kernels, loc)))
+    return failure();
+  if (!options.object)
+    return result;
+
+  StringRef chip = target.getChip();
+  if (!options.objectChip.empty()) {
+    if (amd && chip != options.objectChip)
+      return module.emitError("code for ")
+             << chip << " cannot become an object for " << options.objectChip
+             << "; only PTX runs on later chips";
+    chip = options.objectChip;
+  }
+  FailureOr<std::string> object =
+      amd ? linkCodeObject(result.assembly, target, loc)
+          : assemblePTX(result.assembly, chip, target, result.kernels, loc);
+  if (failed(object))
+    return failure();
+  result.object = std::move(*object);
+  result.objectFormat = amd ? "hsaco" : "cubin";
+  result.objectChip = chip;
+  return result;
+}

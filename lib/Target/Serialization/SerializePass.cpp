@@ -1,0 +1,135 @@
+//===- SerializePass.cpp - Writing code objects ---------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Target/Serialize.h"
+#include "Evoformer/Target/SerializePasses.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+
+namespace mlir::evoformer {
+#define GEN_PASS_DEF_EVOFORMERSERIALIZE
+#include "Evoformer/Target/SerializePasses.h.inc"
+} // namespace mlir::evoformer
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+/// Writes a file whole or not at all.
+static LogicalResult writeWhole(StringRef path, StringRef contents,
+                                Location loc) {
+  llvm::Error error =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+        os << contents;
+        return llvm::Error::success();
+      });
+  if (!error)
+    return success();
+  return emitError(loc, "cannot write ")
+         << path << ": " << llvm::toString(std::move(error));
+}
+
+namespace {
+class EvoformerSerialize
+    : public evoformer::impl::EvoformerSerializeBase<EvoformerSerialize> {
+public:
+  using EvoformerSerializeBase::EvoformerSerializeBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerSerialization(registry);
+  }
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult run();
+  LogicalResult checkOptions();
+  LogicalResult writeCode(const CompiledKernels &code, Location loc);
+  LogicalResult writeReport(ArrayRef<CompiledKernels> modules);
+};
+} // namespace
+
+LogicalResult EvoformerSerialize::checkOptions() {
+  Location loc = getOperation().getLoc();
+  if (format != "isa" && format != "ptx" && format != "object")
+    return emitError(loc, "unknown format '")
+           << format << "'; known formats: isa, ptx, object";
+  if (optimization > 3)
+    return emitError(loc, "optimization level ")
+           << unsigned(optimization) << " is not one of 0 to 3";
+  if (outDir.empty())
+    return success();
+  if (std::error_code error = llvm::sys::fs::create_directories(outDir))
+    return emitError(loc, "cannot create ")
+           << outDir << ": " << error.message();
+  return success();
+}
+
+LogicalResult EvoformerSerialize::writeCode(const CompiledKernels &code,
+                                            Location loc) {
+  if (outDir.empty())
+    return success();
+  llvm::SmallString<128> base(outDir);
+  llvm::sys::path::append(base, code.name);
+  StringRef suffix = code.assemblyFormat == "isa" ? ".s" : ".ptx";
+  if (failed(writeWhole((base + suffix).str(), code.assembly, loc)))
+    return failure();
+  if (code.object.empty())
+    return success();
+  return writeWhole((base + "." + code.objectFormat).str(), code.object, loc);
+}
+
+LogicalResult
+EvoformerSerialize::writeReport(ArrayRef<CompiledKernels> modules) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (StringRef(report).ends_with(".json")) {
+    llvm::json::Array kernels;
+    for (const CompiledKernels &module : modules)
+      for (const KernelReport &kernel : module.kernels)
+        kernels.push_back(kernel.toJSON());
+    os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(kernels)));
+  } else {
+    for (const CompiledKernels &module : modules)
+      for (const KernelReport &kernel : module.kernels)
+        kernel.print(os);
+  }
+  if (report == "-") {
+    llvm::errs() << text;
+    return success();
+  }
+  return writeWhole(report, text, getOperation().getLoc());
+}
+
+LogicalResult EvoformerSerialize::run() {
+  if (failed(checkOptions()))
+    return failure();
+  SerializeOptions options;
+  options.object = format == "object";
+  options.objectChip = objectChip;
+  options.optimization = optimization;
+  SmallVector<CompiledKernels> compiled;
+  for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
+    FailureOr<CompiledKernels> code = serializeKernels(module, options);
+    if (failed(code))
+      return failure();
+    if ((format == "isa" || format == "ptx") && code->assemblyFormat != format)
+      return module.emitError("target '")
+             << code->chip << "' has no " << format << "; it has "
+             << code->assemblyFormat;
+    compiled.push_back(std::move(*code));
+    if (failed(writeCode(compiled.back(), module.getLoc())))
+      return failure();
+  }
+  if (compiled.empty())
+    return getOperation().emitError("holds no gpu.module to serialize");
+  return report.empty() ? success() : writeReport(compiled);
+}

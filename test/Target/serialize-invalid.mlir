@@ -1,0 +1,70 @@
+// RUN: rm -rf %t && split-file %s %t
+
+//--- not-lowered.mlir
+// RUN: not evoformer-opt %t/not-lowered.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=LOWER
+// LOWER: error: 'gpu.func' op is not of the LLVM dialect; convert-gpu-lanes-to-llvm comes before
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+
+//--- no-module.mlir
+// RUN: not evoformer-opt %t/no-module.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: holds no gpu.module to serialize
+module {}
+
+//--- kernel.mlir
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=elf" 2>&1 | FileCheck %s --check-prefix=FORMAT
+// FORMAT: error: unknown format 'elf'; known formats: isa, ptx, object
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=ptx" 2>&1 | FileCheck %s --check-prefix=PTX
+// PTX: error: target 'gfx942' has no ptx; it has isa
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="O=7" 2>&1 | FileCheck %s --check-prefix=LEVEL
+// LEVEL: error: optimization level 7 is not one of 0 to 3
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="object-chip=gfx1100" 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: error: code for gfx942 cannot become an object for gfx1100; only PTX runs on later chips
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="out-dir=/dev/null/x" 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: error: cannot create /dev/null/x:
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="report=%t/none/report" 2>&1 | FileCheck %s --check-prefix=REPORT
+// REPORT: error: cannot write {{.*}}none/report
+// RUN: not ls %t/none
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+
+//--- wrong-chip.mlir
+// An instruction that the chip does not have is an error, not an abort.
+// RUN: not evoformer-opt %t/wrong-chip.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=SELECT
+// SELECT: error: {{.*}}code generator{{.*}}: {{.*}}mfma
+#gfx1100 = #evo_tile.target<chip = "gfx1100", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 256,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx1100} {
+  gpu.func @k(%m: memref<16xf32>, %a: vector<4xi16>, %c: vector<16xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %i0 = arith.constant 0 : i32
+    %d = llvm.call_intrinsic "llvm.amdgcn.mfma.f32.32x32x8bf16.1k"(%a, %a, %c, %i0, %i0, %i0) : (vector<4xi16>, vector<4xi16>, vector<16xf32>, i32, i32, i32) -> vector<16xf32>
+    vector.store %d, %m[%c0] : memref<16xf32>, vector<16xf32>
+    gpu.return
+  }
+}
+
+//--- unknown-chip.mlir
+// RUN: not evoformer-opt %t/unknown-chip.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=ptx" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: no code generator for chip 'sm_1' of nvptx64-nvidia-cuda
+#sm_1 = #evo_tile.target<chip = "sm_1", triple = "nvptx64-nvidia-cuda",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 255,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #sm_1} {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
