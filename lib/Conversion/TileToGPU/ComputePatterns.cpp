@@ -28,8 +28,8 @@ struct ElementwisePattern : ConversionPattern {
     if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
       return failure();
     SmallVector<Type> types;
-    if (failed(getTypeConverter()->convertType(op->getResult(0).getType(),
-                                               types)))
+    if (failed(
+            getTypeConverter()->convertType(op->getResult(0).getType(), types)))
       return failure();
     SmallVector<Value> results;
     for (auto [i, type] : llvm::enumerate(types)) {
@@ -66,8 +66,8 @@ struct ConstantPattern : OpConversionPattern<arith::ConstantOp> {
     Value value = arith::ConstantOp::create(
         rewriter, op.getLoc(),
         DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
-    rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>(types.size(), value)});
+    rewriter.replaceOpWithMultiple(op,
+                                   {SmallVector<Value>(types.size(), value)});
     return success();
   }
 };
@@ -83,8 +83,8 @@ struct SplatPattern : OpConversionPattern<tensor::SplatOp> {
       return failure();
     Value value = vector::BroadcastOp::create(rewriter, op.getLoc(),
                                               types.front(), op.getInput());
-    rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>(types.size(), value)});
+    rewriter.replaceOpWithMultiple(op,
+                                   {SmallVector<Value>(types.size(), value)});
     return success();
   }
 };
@@ -101,7 +101,8 @@ struct IotaPattern : KernelPattern<IotaOp> {
     auto type = VectorType::get({size}, rewriter.getI32Type());
     Value start = lane.add(lane.toI32(op.getOffset()),
                            lane.getPosition(map, op.getDim()));
-    Value base = vector::BroadcastOp::create(rewriter, op.getLoc(), type, start);
+    Value base =
+        vector::BroadcastOp::create(rewriter, op.getLoc(), type, start);
     SmallVector<Value> results;
     for (int64_t v = 0, e = map.getNumVectors(); v < e; ++v) {
       SmallVector<int32_t> offsets;
@@ -149,7 +150,8 @@ struct BroadcastPattern : KernelPattern<BroadcastOp> {
         return rewriter.notifyMatchFailure(op, "layouts do not correspond");
       elements.push_back(it->second);
     }
-    rewriter.replaceOpWithMultiple(op, {lane.pack(elements, to.getVectorSize())});
+    rewriter.replaceOpWithMultiple(op,
+                                   {lane.pack(elements, to.getVectorSize())});
     return success();
   }
 };
@@ -177,8 +179,8 @@ TypedAttr getIdentity(ReduceKind kind, Type type) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     if (kind == ReduceKind::Add)
       return FloatAttr::get(type, APFloat::getZero(semantics, true));
-    return FloatAttr::get(
-        type, APFloat::getInf(semantics, kind == ReduceKind::Max));
+    return FloatAttr::get(type,
+                          APFloat::getInf(semantics, kind == ReduceKind::Max));
   }
   unsigned width = type.getIntOrFloatBitWidth();
   APInt value = kind == ReduceKind::Add   ? APInt::getZero(width)
@@ -241,7 +243,8 @@ struct ReducePattern : KernelPattern<ReduceOp> {
       elements.emplace_back(
           vector::BroadcastOp::create(rewriter, loc, scalarVector, value), 0);
     }
-    rewriter.replaceOpWithMultiple(op, {lane.pack(elements, to.getVectorSize())});
+    rewriter.replaceOpWithMultiple(op,
+                                   {lane.pack(elements, to.getVectorSize())});
     return success();
   }
 
@@ -314,8 +317,8 @@ private:
     Value identity = arith::ConstantOp::create(
         builder, loc,
         DenseElementsAttr::get(
-            valueType, Attribute(getIdentity(op.getKind(),
-                                             type.getElementType()))));
+            valueType,
+            Attribute(getIdentity(op.getKind(), type.getElementType()))));
     for (auto [v, vector] : llvm::enumerate(vectors)) {
       // lane position + register offset < extent
       SmallVector<int32_t> room;
@@ -384,10 +387,10 @@ private:
     auto vectorType = cast<VectorType>(vector.getType());
     Type first = cast<TypeAttr>(types[0]).getValue();
     if (types.size() == 1 && isa<VectorType>(first)) {
-      args.push_back(first == vectorType
-                         ? vector
-                         : vector::BitCastOp::create(builder, loc, first, vector)
-                               .getResult());
+      args.push_back(first == vectorType ? vector
+                                         : vector::BitCastOp::create(
+                                               builder, loc, first, vector)
+                                               .getResult());
       return;
     }
     // Several equal registers: cut the vector.
@@ -415,8 +418,8 @@ private:
     appendRegisters(builder, loc, b, instr.getBRegs(), args);
     appendRegisters(builder, loc, c, instr.getCRegs(), args);
     for (Attribute immediate : instr.getImmediates())
-      args.push_back(arith::ConstantOp::create(builder, loc,
-                                               cast<TypedAttr>(immediate)));
+      args.push_back(
+          arith::ConstantOp::create(builder, loc, cast<TypedAttr>(immediate)));
     SmallVector<Type> types;
     for (Attribute type : instr.getCRegs())
       types.push_back(cast<TypeAttr>(type).getValue());
@@ -424,11 +427,10 @@ private:
         types.size() == 1
             ? types.front()
             : LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-    Value result =
-        LLVM::CallIntrinsicOp::create(builder, loc, resultType,
-                                      builder.getStringAttr(instr.getIntrinsic()),
-                                      args)
-            ->getResult(0);
+    Value result = LLVM::CallIntrinsicOp::create(
+                       builder, loc, resultType,
+                       builder.getStringAttr(instr.getIntrinsic()), args)
+                       ->getResult(0);
     if (types.size() == 1) {
       if (resultType == c.getType())
         return result;
@@ -449,8 +451,9 @@ void mlir::evoformer::tile::populateComputePatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ElementwisePattern, ConstantPattern, SplatPattern,
-               TransposePattern>(converter, context);
+  patterns
+      .add<ElementwisePattern, ConstantPattern, SplatPattern, TransposePattern>(
+          converter, context);
   patterns.add<IotaPattern, BroadcastPattern, ReducePattern, MmaPattern>(
       converter, context, kernel);
 }

@@ -57,12 +57,11 @@ Value LaneBuilder::getPosition(const LaneMap &map, int64_t dim) {
     for (const LayoutAxis &axis : axes) {
       if (axis.size > 1 && axis.strides[dim] != 0) {
         // The topmost digit needs no remainder.
-        Value digit =
-            base * axis.size == total
-                ? (base > 1 ? builder.createOrFold<arith::DivUIOp>(
-                                  loc, number, constant(base))
-                            : number)
-                : getDigit(number, base, axis.size);
+        Value digit = base * axis.size == total
+                          ? (base > 1 ? builder.createOrFold<arith::DivUIOp>(
+                                            loc, number, constant(base))
+                                      : number)
+                          : getDigit(number, base, axis.size);
         sum = add(sum, mul(digit, constant(axis.strides[dim])));
       }
       base *= axis.size;
@@ -79,9 +78,10 @@ Value LaneBuilder::isFirstHolder(const LaneMap &map) {
     int64_t base = 1;
     for (const LayoutAxis &axis : axes) {
       if (axis.size > 1 && axis.isReplicated())
-        first = andI(first, arith::CmpIOp::create(
-                                builder, loc, arith::CmpIPredicate::eq,
-                                getDigit(number, base, axis.size), constant(0)));
+        first =
+            andI(first, arith::CmpIOp::create(
+                            builder, loc, arith::CmpIPredicate::eq,
+                            getDigit(number, base, axis.size), constant(0)));
       base *= axis.size;
     }
   };
@@ -93,8 +93,7 @@ Value LaneBuilder::isFirstHolder(const LaneMap &map) {
 SmallVector<LaneElement> LaneBuilder::elementsOf(ValueRange vectors) {
   SmallVector<LaneElement> elements;
   for (Value vector : vectors)
-    for (int64_t i = 0,
-                 e = cast<VectorType>(vector.getType()).getNumElements();
+    for (int64_t i = 0, e = cast<VectorType>(vector.getType()).getNumElements();
          i < e; ++i)
       elements.emplace_back(vector, i);
   return elements;
@@ -102,8 +101,8 @@ SmallVector<LaneElement> LaneBuilder::elementsOf(ValueRange vectors) {
 
 Value LaneBuilder::assemble(ArrayRef<LaneElement> elements) {
   auto sourceType = cast<VectorType>(elements.front().first.getType());
-  auto type = VectorType::get({(int64_t)elements.size()},
-                              sourceType.getElementType());
+  auto type =
+      VectorType::get({(int64_t)elements.size()}, sourceType.getElementType());
   SmallVector<Value, 2> sources;
   SmallVector<int64_t> mask;
   bool splat = true;
@@ -120,9 +119,8 @@ Value LaneBuilder::assemble(ArrayRef<LaneElement> elements) {
       return sources.front();
   }
   if (splat) {
-    Value scalar =
-        vector::ExtractOp::create(builder, loc, elements.front().first,
-                                  elements.front().second);
+    Value scalar = vector::ExtractOp::create(
+        builder, loc, elements.front().first, elements.front().second);
     return vector::BroadcastOp::create(builder, loc, type, scalar);
   }
   if (sources.size() <= 2) {
@@ -156,10 +154,16 @@ Value LaneBuilder::exchangeWord(Value word, int64_t mask) {
   if (mask == 16 && context.target.hasProperty("permlane_x16")) {
     // Every lane of a row reads the same lane of the other row of 16: the
     // selectors are the identity. "RDNA3 ISA", V_PERMLANEX16_B32.
-    Value no = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
-    Value yes = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-    Value args[] = {word, word, constant(0x76543210),
-                    constant(static_cast<int32_t>(0xfedcba98)), yes, no};
+    Value no =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+    Value yes =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+    Value args[] = {word,
+                    word,
+                    constant(0x76543210),
+                    constant(static_cast<int32_t>(0xfedcba98)),
+                    yes,
+                    no};
     return LLVM::CallIntrinsicOp::create(
                builder, loc, i32,
                builder.getStringAttr("llvm.amdgcn.permlanex16.i32"), args)
@@ -175,24 +179,24 @@ Value LaneBuilder::exchange(Value value, int64_t mask) {
   Type type = value.getType();
   Type i32 = builder.getI32Type();
   auto vector = dyn_cast<VectorType>(type);
-  int64_t bits = vector ? vector.getNumElements() *
-                              vector.getElementTypeBitWidth()
-                        : type.getIntOrFloatBitWidth();
+  int64_t bits = vector
+                     ? vector.getNumElements() * vector.getElementTypeBitWidth()
+                     : type.getIntOrFloatBitWidth();
   if (bits < 32) {
     // A lone small value travels in a word of its own.
     Type small = builder.getIntegerType(bits);
-    Value raw = type == small ? value
-                : vector
-                    ? vector::ExtractOp::create(
-                          builder, loc,
-                          vector::BitCastOp::create(
-                              builder, loc, VectorType::get({1}, small), value),
-                          0)
-                          .getResult()
-                    : arith::BitcastOp::create(builder, loc, small, value)
-                          .getResult();
-    Value word = exchangeWord(
-        arith::ExtUIOp::create(builder, loc, i32, raw), mask);
+    Value raw =
+        type == small ? value
+        : vector
+            ? vector::ExtractOp::create(
+                  builder, loc,
+                  vector::BitCastOp::create(builder, loc,
+                                            VectorType::get({1}, small), value),
+                  0)
+                  .getResult()
+            : arith::BitcastOp::create(builder, loc, small, value).getResult();
+    Value word =
+        exchangeWord(arith::ExtUIOp::create(builder, loc, i32, raw), mask);
     Value back = arith::TruncIOp::create(builder, loc, small, word);
     if (type == small)
       return back;
@@ -206,17 +210,17 @@ Value LaneBuilder::exchange(Value value, int64_t mask) {
   Value whole = value;
   Type elementType = vector ? vector.getElementType() : type;
   if (!vector)
-    whole = vector::BroadcastOp::create(builder, loc,
-                                        VectorType::get({1}, elementType), value);
+    whole = vector::BroadcastOp::create(
+        builder, loc, VectorType::get({1}, elementType), value);
   auto words = VectorType::get({bits / 32}, i32);
-  Value raw = whole.getType() == words
-                  ? whole
-                  : vector::BitCastOp::create(builder, loc, words, whole)
-                        .getResult();
+  Value raw =
+      whole.getType() == words
+          ? whole
+          : vector::BitCastOp::create(builder, loc, words, whole).getResult();
   SmallVector<Value> exchanged;
   for (int64_t i = 0; i < bits / 32; ++i)
-    exchanged.push_back(exchangeWord(
-        vector::ExtractOp::create(builder, loc, raw, i), mask));
+    exchanged.push_back(
+        exchangeWord(vector::ExtractOp::create(builder, loc, raw, i), mask));
   Value result = vector::FromElementsOp::create(builder, loc, words, exchanged);
   if (whole.getType() != words)
     result = vector::BitCastOp::create(builder, loc, whole.getType(), result);

@@ -107,11 +107,12 @@ private:
             vector::BitCastOp::create(builder, lane.loc, wordType, word), 0);
       if (key.first != 0)
         word = lane.exchange(word, key.first);
-      result = result ? arith::SelectOp::create(lane.builder, lane.loc,
-                                                isMember(lane, members[i], lanes),
-                                                word, result)
-                            .getResult()
-                      : word;
+      result = result
+                   ? arith::SelectOp::create(lane.builder, lane.loc,
+                                             isMember(lane, members[i], lanes),
+                                             word, result)
+                         .getResult()
+                   : word;
     }
     if (packed)
       result = vector::BitCastOp::create(
@@ -144,10 +145,9 @@ private:
                                      masked, lane.constant(0));
       }
     Type i64 = builder.getI64Type();
-    Value mask = arith::ConstantOp::create(
-        builder, lane.loc, builder.getI64IntegerAttr(members));
-    Value number =
-        arith::ExtUIOp::create(builder, lane.loc, i64, kernel.lane);
+    Value mask = arith::ConstantOp::create(builder, lane.loc,
+                                           builder.getI64IntegerAttr(members));
+    Value number = arith::ExtUIOp::create(builder, lane.loc, i64, kernel.lane);
     Value shifted = arith::ShRUIOp::create(builder, lane.loc, mask, number);
     return arith::TruncIOp::create(builder, lane.loc, builder.getI1Type(),
                                    shifted);

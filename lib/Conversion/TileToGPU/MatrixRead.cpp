@@ -22,13 +22,11 @@ struct MatrixShape {
 };
 } // namespace
 
-static std::optional<MatrixShape> matchMatrix(const Memory &memory,
-                                              const LaneMap &map,
-                                              RankedTensorType type) {
+static std::optional<MatrixShape>
+matchMatrix(const Memory &memory, const LaneMap &map, RankedTensorType type) {
   if (!memory.isLDS || memory.elementBytes != 2 || memory.contiguous < 0 ||
       map.registers.empty() || map.getVectorSize() % 2 != 0 ||
-      map.lanes.size() != 2 || map.lanes[0].size != 4 ||
-      map.lanes[1].size != 8)
+      map.lanes.size() != 2 || map.lanes[0].size != 4 || map.lanes[1].size != 8)
     return std::nullopt;
   MatrixShape shape{-1, memory.contiguous, 0, 0};
   const LayoutAxis &pair = map.registers.front();
@@ -61,9 +59,10 @@ static std::optional<MatrixShape> matchMatrix(const Memory &memory,
   return shape;
 }
 
-std::optional<SmallVector<LaneElement>> mlir::evoformer::tile::readMatrices(
-    LaneBuilder &lane, const Memory &memory, const LaneMap &map,
-    RankedTensorType type, ValueRange indices) {
+std::optional<SmallVector<LaneElement>>
+mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
+                                    const LaneMap &map, RankedTensorType type,
+                                    ValueRange indices) {
   if (!lane.context.target.hasProperty("ldmatrix"))
     return std::nullopt;
   std::optional<MatrixShape> matrix = matchMatrix(memory, map, type);
@@ -82,14 +81,14 @@ std::optional<SmallVector<LaneElement>> mlir::evoformer::tile::readMatrices(
     return bytes;
   };
   // The start of the tile and of this subgroup's part.
-  Value start = lane.add(memory.dynamicBytes,
-                         lane.constant(memory.constantBytes));
+  Value start =
+      lane.add(memory.dynamicBytes, lane.constant(memory.constantBytes));
   LaneMap subgroupsOnly(map.rank);
   subgroupsOnly.subgroups = map.subgroups;
   for (int64_t d = 0; d < map.rank; ++d) {
     int64_t scale = memory.staticStrides[d] * memory.elementBytes;
-    Value index = lane.add(lane.toI32(indices[d]),
-                           lane.getPosition(subgroupsOnly, d));
+    Value index =
+        lane.add(lane.toI32(indices[d]), lane.getPosition(subgroupsOnly, d));
     start = lane.add(start, lane.mul(index, lane.constant(scale)));
   }
   // Lane l gives the address of row l % 8 of matrix l / 8; that row is the
@@ -97,17 +96,16 @@ std::optional<SmallVector<LaneElement>> mlir::evoformer::tile::readMatrices(
   auto bits = [&](int64_t base, int64_t size) {
     Value digit = lane.context.lane;
     if (base > 1)
-      digit = builder.createOrFold<arith::DivUIOp>(loc, digit,
-                                                   lane.constant(base));
+      digit =
+          builder.createOrFold<arith::DivUIOp>(loc, digit, lane.constant(base));
     return builder.createOrFold<arith::RemUIOp>(loc, digit,
                                                 lane.constant(size));
   };
-  int64_t rowBytes =
-      memory.staticStrides[matrix->rowDim] * memory.elementBytes;
-  start = lane.add(start, lane.mul(bits(1, 2),
-                                   lane.constant(matrix->pair * rowBytes)));
-  start = lane.add(start, lane.mul(bits(2, 4),
-                                   lane.constant(matrix->step * rowBytes)));
+  int64_t rowBytes = memory.staticStrides[matrix->rowDim] * memory.elementBytes;
+  start = lane.add(
+      start, lane.mul(bits(1, 2), lane.constant(matrix->pair * rowBytes)));
+  start = lane.add(
+      start, lane.mul(bits(2, 4), lane.constant(matrix->step * rowBytes)));
 
   int64_t pairs = map.getNumRegisters() / 2;
   SmallVector<LaneElement> elements(map.getNumRegisters());
@@ -126,17 +124,16 @@ std::optional<SmallVector<LaneElement>> mlir::evoformer::tile::readMatrices(
       count = 4;
     Value address = start;
     if (count >= 2)
-      address = lane.add(address, lane.mul(bits(8, 2),
-                                           lane.constant(offsetOf(1) -
-                                                         offsetOf(0))));
+      address =
+          lane.add(address, lane.mul(bits(8, 2),
+                                     lane.constant(offsetOf(1) - offsetOf(0))));
     if (count == 4)
-      address = lane.add(address, lane.mul(bits(16, 2),
-                                           lane.constant(offsetOf(2) -
-                                                         offsetOf(0))));
-    Value pointer = LLVM::GEPOp::create(builder, loc, memory.base.getType(),
-                                        builder.getI8Type(), memory.base,
-                                        ValueRange{address},
-                                        LLVM::GEPNoWrapFlags::inbounds);
+      address =
+          lane.add(address, lane.mul(bits(16, 2),
+                                     lane.constant(offsetOf(2) - offsetOf(0))));
+    Value pointer = LLVM::GEPOp::create(
+        builder, loc, memory.base.getType(), builder.getI8Type(), memory.base,
+        ValueRange{address}, LLVM::GEPNoWrapFlags::inbounds);
     if (int64_t known = offsetOf(0))
       pointer = LLVM::GEPOp::create(
           builder, loc, pointer.getType(), builder.getI8Type(), pointer,
@@ -153,12 +150,12 @@ std::optional<SmallVector<LaneElement>> mlir::evoformer::tile::readMatrices(
                                                ValueRange{pointer})
                      ->getResult(0);
     for (int64_t i = 0; i < count; ++i) {
-      Value word = count == 1 ? read
-                              : LLVM::ExtractValueOp::create(builder, loc,
-                                                             read, i)
-                                    .getResult();
-      Value one = vector::BroadcastOp::create(
-          builder, loc, VectorType::get({1}, i32), word);
+      Value word =
+          count == 1
+              ? read
+              : LLVM::ExtractValueOp::create(builder, loc, read, i).getResult();
+      Value one = vector::BroadcastOp::create(builder, loc,
+                                              VectorType::get({1}, i32), word);
       Value pair = vector::BitCastOp::create(builder, loc, pairType, one);
       elements[2 * (p + i)] = {pair, 0};
       elements[2 * (p + i) + 1] = {pair, 1};

@@ -25,8 +25,7 @@ static LogicalResult describe(Memory &memory, MemRefType type) {
   if (failed(type.getStridesAndOffset(memory.staticStrides, offset)))
     return failure();
   memory.elementType = type.getElementType();
-  memory.elementBytes =
-      llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  memory.elementBytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   memory.staticSizes = llvm::to_vector(type.getShape());
   memory.strides.resize(type.getRank());
   memory.sizes.resize(type.getRank());
@@ -81,17 +80,17 @@ static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
         continue;
       }
       memory.alignment = std::gcd(memory.alignment, strides[d] * bytes);
-      memory.dynamicBytes =
-          lane.add(memory.dynamicBytes,
-                   lane.mul(lane.toI32(cast<Value>(position)),
-                            lane.constant(strides[d] * bytes)));
+      memory.dynamicBytes = lane.add(
+          memory.dynamicBytes, lane.mul(lane.toI32(cast<Value>(position)),
+                                        lane.constant(strides[d] * bytes)));
     }
     current = subview.getSource();
   }
   memory.alignment = std::gcd(memory.alignment, memory.constantBytes);
   auto type = LLVM::LLVMPointerType::get(lane.builder.getContext(), 3);
-  memory.base = LLVM::AddressOfOp::create(
-      lane.builder, lane.loc, type, FlatSymbolRefAttr::get(lane.context.ldsName));
+  memory.base =
+      LLVM::AddressOfOp::create(lane.builder, lane.loc, type,
+                                FlatSymbolRefAttr::get(lane.context.ldsName));
   return memory;
 }
 
@@ -116,17 +115,17 @@ FailureOr<Memory> mlir::evoformer::tile::resolveMemory(LaneBuilder &lane,
     if (type.isDynamicDim(d))
       memory.sizes[d] = lane.toI32(metadata.getSizes()[d]);
   }
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-      builder, lane.loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, lane.loc, memref);
   Value bytes = arith::MulIOp::create(
       builder, lane.loc, metadata.getOffset(),
       arith::ConstantIndexOp::create(builder, lane.loc, memory.elementBytes));
   address = arith::AddIOp::create(builder, lane.loc, address, bytes);
-  address = arith::IndexCastOp::create(builder, lane.loc,
-                                       builder.getI64Type(), address);
+  address = arith::IndexCastOp::create(builder, lane.loc, builder.getI64Type(),
+                                       address);
   memory.base = LLVM::IntToPtrOp::create(
-      builder, lane.loc,
-      LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
+      builder, lane.loc, LLVM::LLVMPointerType::get(builder.getContext(), 1),
+      address);
   return memory;
 }
 
@@ -152,7 +151,8 @@ MemoryAccess::MemoryAccess(LaneBuilder &lane, const Memory &memory,
                                 : lane.toI32(indices[d]));
     positions.push_back(lane.getPosition(map, d));
     int64_t most = 0;
-    for (ArrayRef<LayoutAxis> axes : {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
+    for (ArrayRef<LayoutAxis> axes :
+         {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
       for (const LayoutAxis &axis : axes)
         most += (axis.size - 1) * axis.strides[d];
     maxPosition.push_back(most);
@@ -169,7 +169,8 @@ int64_t MemoryAccess::getMaxWidth(std::optional<int64_t> alignment) const {
   int64_t width = 16 / memory.elementBytes;
   auto fits = [&](int64_t w) {
     // Pieces start at multiples of w in the tile.
-    for (ArrayRef<LayoutAxis> axes : {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
+    for (ArrayRef<LayoutAxis> axes :
+         {ArrayRef(map.lanes), ArrayRef(map.subgroups)})
       for (const LayoutAxis &axis : axes)
         if (axis.size > 1 && axis.strides[c] % w != 0)
           return false;
@@ -235,8 +236,8 @@ Value MemoryAccess::scale(Value index, int64_t dim) {
   if (!index)
     return {};
   if (!memory.strides[dim])
-    return lane.mul(index, lane.constant(memory.staticStrides[dim] *
-                                         memory.elementBytes));
+    return lane.mul(
+        index, lane.constant(memory.staticStrides[dim] * memory.elementBytes));
   return lane.mul(index, getStrideBytes(dim));
 }
 
@@ -257,8 +258,8 @@ Value MemoryAccess::lessThan(Value x, Value y) {
 Value MemoryAccess::advance(Value pointer, Value bytes) {
   OpBuilder &builder = lane.builder;
   if (!memory.isLDS)
-    bytes = arith::ExtUIOp::create(builder, lane.loc, builder.getI64Type(),
-                                   bytes);
+    bytes =
+        arith::ExtUIOp::create(builder, lane.loc, builder.getI64Type(), bytes);
   return LLVM::GEPOp::create(builder, lane.loc, pointer.getType(),
                              builder.getI8Type(), pointer, ValueRange{bytes},
                              LLVM::GEPNoWrapFlags::inbounds);
@@ -278,13 +279,13 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
       if (reg >= shape[d])
         return {Value(), Value(), true};
       if (positions[d])
-        valid = lane.andI(valid, lessThan(positions[d],
-                                          lane.constant(shape[d] - reg)));
+        valid = lane.andI(
+            valid, lessThan(positions[d], lane.constant(shape[d] - reg)));
     }
     bool beyond = !inBounds[d];
     if (beyond) {
       Value index = lane.add(indices[d], positions[d]);
-      index = reg ? lane.add(index, lane.constant(reg))
+      index = reg     ? lane.add(index, lane.constant(reg))
               : index ? index
                       : lane.constant(0);
       if (outside == Outside::Check) {
@@ -301,7 +302,8 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
     if (reg == 0)
       continue;
     if (memory.strides[d])
-      uniform = lane.add(uniform, lane.mul(getStrideBytes(d), lane.constant(reg)));
+      uniform =
+          lane.add(uniform, lane.mul(getStrideBytes(d), lane.constant(reg)));
     else
       known += reg * memory.staticStrides[d] * memory.elementBytes;
   }
@@ -311,9 +313,9 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
     Value bytes = lane.add(lane.add(uniform, perLane),
                            known ? lane.constant(known) : Value());
     if (bytes)
-      pointer = advance(pointer,
-                        arith::SelectOp::create(builder, lane.loc, valid, bytes,
-                                                lane.constant(0)));
+      pointer =
+          advance(pointer, arith::SelectOp::create(builder, lane.loc, valid,
+                                                   bytes, lane.constant(0)));
     return {pointer, valid};
   }
   if (uniform)

@@ -45,7 +45,8 @@ struct LoadPattern : KernelPattern<LoadOp> {
       return unresolved(op);
     RankedTensorType type = op.getTileType();
     LaneMap map = mapOf(op.getResult());
-    if (auto elements = readMatrices(lane, *memory, map, type, op.getIndices())) {
+    if (auto elements =
+            readMatrices(lane, *memory, map, type, op.getIndices())) {
       rewriter.replaceOpWithMultiple(
           op, {lane.pack(*elements, map.getVectorSize())});
       return success();
@@ -66,7 +67,8 @@ struct LoadPattern : KernelPattern<LoadOp> {
       Value fill, value;
       if (address.never || address.valid)
         fill = arith::ConstantOp::create(
-            rewriter, loc, DenseElementsAttr::get(vectorType, Attribute(padding)));
+            rewriter, loc,
+            DenseElementsAttr::get(vectorType, Attribute(padding)));
       if (!address.never) {
         bool single = piece.size() == 1;
         value = LLVM::LoadOp::create(
@@ -82,8 +84,8 @@ struct LoadPattern : KernelPattern<LoadOp> {
         elements[reg] = {value ? value : fill, (int64_t)i};
     }
     fillTwins(map, elements);
-    rewriter.replaceOpWithMultiple(
-        op, {lane.pack(elements, map.getVectorSize())});
+    rewriter.replaceOpWithMultiple(op,
+                                   {lane.pack(elements, map.getVectorSize())});
     return success();
   }
 
@@ -186,9 +188,8 @@ struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
           bytes <= dest.getAlignment(piece)) {
         Value count;
         if (src.valid)
-          count = arith::SelectOp::create(rewriter, loc, src.valid,
-                                          lane.constant(bytes),
-                                          lane.constant(0));
+          count = arith::SelectOp::create(
+              rewriter, loc, src.valid, lane.constant(bytes), lane.constant(0));
         NVVM::CpAsyncOp::create(rewriter, loc, dst.pointer, src.pointer, bytes,
                                 bytes == 16 ? NVVM::LoadCacheModifierKind::CG
                                             : NVVM::LoadCacheModifierKind::CA,
@@ -257,6 +258,6 @@ void mlir::evoformer::tile::populateMemoryPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
   patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncCommitPattern,
-               AsyncWaitPattern, BarrierPattern>(
-      converter, patterns.getContext(), kernel);
+               AsyncWaitPattern, BarrierPattern>(converter,
+                                                 patterns.getContext(), kernel);
 }

@@ -14,8 +14,7 @@
 namespace mlir::evoformer::tile {
 
 /// A pattern that knows its kernel. Tiles become several vectors each (1:N).
-template <typename OpTy>
-struct KernelPattern : OpConversionPattern<OpTy> {
+template <typename OpTy> struct KernelPattern : OpConversionPattern<OpTy> {
   KernelPattern(const TypeConverter &converter, MLIRContext *context,
                 const KernelContext &kernel)
       : OpConversionPattern<OpTy>(converter, context), kernel(kernel) {}

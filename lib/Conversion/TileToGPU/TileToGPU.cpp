@@ -68,8 +68,8 @@ static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
 static SmallVector<Value> delinearize(LaneBuilder &lane,
                                       ArrayRef<Value> extents) {
   OpBuilder &builder = lane.builder;
-  Value left = lane.toI32(
-      gpu::BlockIdOp::create(builder, lane.loc, gpu::Dimension::x));
+  Value left =
+      lane.toI32(gpu::BlockIdOp::create(builder, lane.loc, gpu::Dimension::x));
   SmallVector<Value> ids(extents.size());
   for (int64_t d = extents.size() - 1; d >= 0; --d) {
     Value id = left;
@@ -134,7 +134,8 @@ struct ConvertTileToGPUPass
     if (!kernel.getSchedule())
       return kernel.emitOpError("needs a schedule before distribution");
     WalkResult result = kernel.walk([&](Operation *op) {
-      for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+      for (Value value :
+           llvm::concat<Value>(op->getOperands(), op->getResults()))
         if (auto tile = dyn_cast<RankedTensorType>(value.getType());
             tile && !tile.getEncoding()) {
           op->emitOpError("has a tile without a layout (run "
@@ -162,9 +163,9 @@ struct ConvertTileToGPUPass
     SmallVector<Type> inputs(kernel.getArgumentTypes());
     int64_t rank = getSpaceRank(kernel, module);
     inputs.append(rank, builder.getIndexType());
-    auto func = gpu::GPUFuncOp::create(
-        builder, kernel.getLoc(), kernel.getSymName(),
-        builder.getFunctionType(inputs, {}));
+    auto func =
+        gpu::GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
+                               builder.getFunctionType(inputs, {}));
     func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
     func.setKnownBlockSizeAttr(
@@ -178,8 +179,8 @@ struct ConvertTileToGPUPass
     Block *entry = &func.getBody().front();
     builder.setInsertionPointToStart(entry);
     LaneBuilder lane(builder, loc, context);
-    Value thread = lane.toI32(
-        gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+    Value thread =
+        lane.toI32(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
     Value size = lane.constant(context.target.getSubgroupSize());
     context.lane = arith::RemUIOp::create(builder, loc, thread, size);
     context.subgroup = arith::DivUIOp::create(builder, loc, thread, size);
@@ -248,7 +249,8 @@ struct ConvertTileToGPUPass
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
-      if (op != func && isOpTriviallyDead(op))
+      if (op != func &&
+          (isOpTriviallyDead(op) || (isa<AllocLDSOp>(op) && op->use_empty())))
         op->erase();
     return success();
   }
