@@ -1,10 +1,9 @@
-//===- JSONReader.h - Reading a plan's JSON with readable errors -*- C++
+//===- JSONReader.h - Reading a plan with readable errors -------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//-*-===//
 
 #ifndef EVOFORMER_LIB_RUNTIME_JSONREADER_H
 #define EVOFORMER_LIB_RUNTIME_JSONREADER_H

@@ -1,0 +1,167 @@
+"""What `./dev demo` shows: the examples compiled for each chip with a report of
+every kernel, then run on this machine and compared with f64."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import attention
+import isa
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CHIPS = ("gfx942", "gfx1100", "sm_80")
+LENGTH = 384
+
+
+class Example:
+    """An input under examples/ and arrays for it."""
+
+    def __init__(self, name, heads, depth, batch, rows, mask=None, gate=False):
+        self.name, self.heads, self.depth = name, heads, depth
+        self.path = os.path.join(ROOT, "examples", f"{name}.mlir")
+        self.batch, self.rows, self.mask, self.gated = batch, rows, mask, gate
+
+    def arrays(self, length):
+        """The arguments in the function's order, by name; all but the output."""
+        draw = np.random.default_rng(7)
+        kind = attention.TYPES["bf16"]
+        shape = (self.batch, self.rows, length, self.heads, self.depth)
+
+        def normal(sizes):
+            return draw.standard_normal(sizes, np.float32).astype(kind)
+
+        arrays = {name: normal(shape) for name in ("query", "key", "value")}
+        if self.mask:
+            keep = draw.random((self.batch, self.rows, 1, 1, length)) < 0.9
+            arrays["mask"] = keep if self.mask == "i1" else np.where(
+                keep, np.float32(0), np.float32(-1e9))
+        arrays["pair"] = normal((self.batch, 1, self.heads, length, length))
+        if self.gated:
+            arrays["gate"] = normal(shape)
+        return arrays
+
+    def exact_and_eager(self, arrays):
+        biases = [arrays[name] for name in ("mask", "pair") if name in arrays]
+        operands = (arrays["query"], arrays["key"], arrays["value"], biases,
+                    arrays.get("gate"))
+        return attention.reference(*operands)[0], attention.eager(*operands)
+
+    def describe(self):
+        parts = [f"{self.heads} heads of {self.depth}", "bf16", "pair bias"]
+        if self.mask:
+            parts.append({"i1": "key mask", "f32": "additive mask"}[self.mask])
+        if self.gated:
+            parts.append("gate")
+        return ", ".join(parts)
+
+
+EXAMPLES = (
+    Example("triangle_attention", 4, 32, batch=1, rows=32, mask="i1"),
+    Example("msa_row_attention", 8, 32, batch=1, rows=16, mask="f32", gate=True),
+    Example("pair_bias_attention", 16, 24, batch=4, rows=1, gate=True),
+)
+
+
+class Failed(Exception):
+    pass
+
+
+def call(command):
+    begin = time.perf_counter()
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        raise Failed(f"{' '.join(command)}\n{run.stderr.strip()[-2000:]}")
+    return run.stdout, time.perf_counter() - begin
+
+
+def compile_for(tools, example, chip, folder):
+    """Assembly of the example's kernels, and the seconds that it took."""
+    path = os.path.join(folder, f"{example.name}.{chip}.s")
+    _, seconds = call([os.path.join(tools, "evoformer-opt"), example.path,
+                       f"--evoformer-lower=target={chip}",
+                       f"--emit-assembly={path}", "-o", os.devnull])
+    with open(path, encoding="utf-8") as file:
+        return file.read(), seconds
+
+
+def run_on(tools, example, arrays, device, folder, options=()):
+    """The output, and the line of times that evoformer-run prints."""
+    command = [os.path.join(tools, "evoformer-run"), example.path,
+               f"--device={device}", *options]
+    for name, array in arrays.items():
+        path = os.path.join(folder, f"{name}.npy")
+        attention.save(path, array)
+        command.append(f"--input={path}")
+    out = os.path.join(folder, "out.npy")
+    text, _ = call(command + [f"--output={out}"])
+    times = re.search(r"median\D*([\d.]+) ms", text)
+    return attention.load(out), float(times[1]) if times else None
+
+
+def compare(example, result, exact, eager):
+    """A line with the errors; whether they are within the promised bound."""
+    error = attention.row_errors(result, exact)
+    eager_error = attention.row_errors(eager, exact)
+    good = attention.within_bounds(result, exact, eager)
+    return (f"error of a row: mean {error.mean():.1e}, largest {error.max():.1e} "
+            f"(op by op in bf16: {eager_error.mean():.1e}, "
+            f"{eager_error.max():.1e}){'' if good else '  TOO LARGE'}"), good
+
+
+def has_cuda_device():
+    return os.path.exists("/dev/nvidia0")
+
+
+def show(example, tools, folder, options):
+    print(f"\n{example.name}: {example.describe()}", flush=True)
+    good = True
+    for chip in CHIPS:
+        try:
+            text, seconds = compile_for(tools, example, chip, folder)
+            print(f"  {chip}, compiled in {seconds:.2f} s")
+            for kernel in isa.kernels(text):
+                print("\n".join("    " + line for line in isa.report(kernel)))
+        except (Failed, ValueError) as problem:
+            print(f"  {chip}: failed: {problem}")
+            good = False
+    arrays = example.arrays(options.length)
+    exact, eager = example.exact_and_eager(arrays)
+    runs = [("cpu", "this CPU", ["--repeat=3"])]
+    if has_cuda_device():
+        runs.append(("cuda", "this GPU",
+                     ["--target=sm_80", "--repeat=20", "--cold-cache"]))
+    for device, place, extra in runs:
+        try:
+            result, median = run_on(tools, example, arrays, device, folder, extra)
+        except Failed as problem:
+            print(f"  {place}: failed: {problem}")
+            good = False
+            continue
+        line, fine = compare(example, result, exact, eager)
+        flops = 4.0 * exact.size * options.length
+        speed = f" ({flops / median / 1e6:.1f} GFLOP/s)" if median else ""
+        print(f"  {place}, {example.batch} x {example.rows} rows of "
+              f"{options.length}: {median or float('nan'):.1f} ms{speed}; {line}")
+        good = good and fine
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", default=os.path.join(ROOT, "build", "bin"))
+    parser.add_argument("--length", type=int, default=LENGTH)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        good = [show(example, options.tools, folder, options)
+                for example in EXAMPLES]
+    print("\nall results agree with f64" if all(good) else "\nsomething failed")
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
