@@ -1,5 +1,4 @@
-//===- HostProgram.h - The host side of an attention ---------------*- C++
-//-*-===//
+//===- HostProgram.h - The host side of an attention ------------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
