@@ -1,0 +1,130 @@
+// RUN: evoformer-opt %s --convert-evoformer-to-tile="target=cpu" --canonicalize --cse --split-input-file | FileCheck %s
+
+// Float biases without a query are summed in f64 relative to their maximum,
+// which lse adds back; stats do not.
+
+// CHECK-LABEL: evo_tile.kernel @sum_key_bias(
+// CHECK-SAME:    memref<1x1x2x1x40xf32>, %{{.*}}: memref<1x3x1x1x40xf16>, %[[SUM:[^:]*]]: memref<1x3x2x64xf32>, %[[MAX:[^:]*]]: memref<1x3x2xf32>,
+// CHECK:         arith.addf {{.*}} : tensor<1x64xf64>
+// CHECK:         arith.maxnumf
+// CHECK:         evo_tile.reduce max {{.*}} dim 1 : tensor<1x64xf64> -> tensor<1xf64>
+// CHECK:         evo_tile.store {{.*}} : tensor<1xf32>
+// CHECK:           arith.subf {{.*}} : tensor<1x64xf64>
+// CHECK:           arith.truncf {{.*}} : tensor<1x64xf64> to tensor<1x64xf32>
+// CHECK-LABEL: evo_tile.kernel @sum_attention(
+// CHECK:         math.log2
+// CHECK:         %[[STATS:.*]] = arith.mulf
+// CHECK:         evo_tile.store %[[STATS]], {{.*}} : tensor<1x32xf32>
+// CHECK:         %[[MAXIMUM:.*]] = evo_tile.load {{.*}} -> tensor<1xf32>
+// CHECK:         %[[REPEATED:.*]] = evo_tile.broadcast %[[MAXIMUM]] dim 1
+// CHECK:         %[[LSE:.*]] = arith.addf %[[STATS]], %[[REPEATED]]
+// CHECK:         evo_tile.store %[[LSE]]
+func.func @sum(%q: memref<1x3x32x2x8xf16>, %k: memref<1x3x40x2x8xf16>,
+               %a: memref<1x1x2x1x40xf32>, %b: memref<1x3x1x1x40xf16>,
+               %out: memref<1x3x32x2x8xf16>, %lse: memref<1x3x2x32xf32>,
+               %stats: memref<1x3x2x32xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf16>)
+      key(%k : memref<1x3x40x2x8xf16>)
+      value(%k : memref<1x3x40x2x8xf16>)
+      bias(%a : memref<1x1x2x1x40xf32>)
+      bias(%b : memref<1x3x1x1x40xf16>)
+      outs(%out : memref<1x3x32x2x8xf16>)
+      lse(%lse : memref<1x3x2x32xf32>)
+      stats(%stats : memref<1x3x2x32xf32>)
+  return
+}
+
+// -----
+
+// No bias and whole key blocks: nothing to prepare, no predicate in the loop.
+
+// CHECK:       // -----
+// CHECK-NOT:   key_bias
+// CHECK-LABEL: evo_tile.kernel @plain_attention(
+// CHECK:         scf.for
+// CHECK-NOT:       in_bounds = array<i1: true, false
+// CHECK-NOT:       arith.select {{.*}} tensor<1x32x64xf32>
+// CHECK:           math.exp2 {{.*}} tensor<1x32x64xf32>
+// CHECK-LABEL: func.func @plain(
+// CHECK-NOT:     alloc
+// CHECK:         evo_tile.launch @plain_attention
+func.func @plain(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x128x2x8xf32>,
+                 %out: memref<1x3x32x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf32>)
+      key(%k : memref<1x3x128x2x8xf32>)
+      value(%k : memref<1x3x128x2x8xf32>)
+      outs(%out : memref<1x3x32x2x8xf32>)
+  return
+}
+
+// -----
+
+// No bias, but keys beyond the last one in the last block.
+
+// CHECK-LABEL: evo_tile.kernel @tail_key_bias(
+// CHECK-SAME:    %{{.*}}: memref<1x1x1x?xf32>, %[[KEYS:[^:]*]]: index)
+// CHECK:           %[[OFFSET:.*]] = arith.subi %{{.*}}, %[[KEYS]]
+// CHECK:           %[[PAST:.*]] = evo_tile.iota %[[OFFSET]] dim 1
+// CHECK:           arith.cmpi sge, %[[PAST]]
+// CHECK-LABEL: func.func @tail(
+// CHECK:         evo_tile.launch @tail_key_bias space(%c1, %c1, %c1)
+func.func @tail(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x?x2x8xf32>,
+                %out: memref<1x3x32x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf32>)
+      key(%k : memref<1x3x?x2x8xf32>)
+      value(%k : memref<1x3x?x2x8xf32>)
+      outs(%out : memref<1x3x32x2x8xf32>)
+  return
+}
+
+// -----
+
+// A transposed bias is always copied; a mask stays bytes.
+
+// CHECK-LABEL: evo_tile.kernel @transposed_copy_bias(
+// CHECK-SAME:    memref<1x1x1x32x64xi8, strided<[2048, 2048, 2048, 1, 32]>>, %{{.*}}: memref<1x1x1x32x64xi8>)
+// CHECK-LABEL: evo_tile.kernel @transposed_attention(
+// CHECK:         evo_tile.mma
+// CHECK-NOT:     math.fma
+// CHECK:         %[[KEEP:.*]] = arith.cmpi ne, {{.*}} : tensor<32x64xi8>
+// CHECK:         %[[ALL:.*]] = evo_tile.broadcast %[[KEEP]] dim 0 : tensor<32x64xi1> -> tensor<1x32x64xi1>
+// CHECK:         arith.select %[[ALL]],
+// CHECK-LABEL: func.func @transposed(
+// CHECK-NOT:     scf.if
+// CHECK:         %[[COPY:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x1x1x32x64xi1>
+// CHECK:         evo_tile.launch @transposed_copy_bias space(%c1, %c1, %c1, %c2, %c1)
+// CHECK:         memref.dealloc %[[COPY]]
+func.func @transposed(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
+                      %mask: memref<1x1x1x64x32xi1>,
+                      %out: memref<1x3x32x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf32>)
+      key(%k : memref<1x3x64x2x8xf32>)
+      value(%k : memref<1x3x64x2x8xf32>)
+      bias(%mask as bnhkq : memref<1x1x1x64x32xi1>)
+      outs(%out : memref<1x3x32x2x8xf32>)
+  return
+}
+
+// -----
+
+// A bias of the queries alone is read as it lies, one value a row.
+
+// CHECK-LABEL: evo_tile.kernel @queries_attention(
+// CHECK:         evo_tile.load {{.*}} memref<32xf32, strided<[1], offset: ?>> -> tensor<32xf32>
+// CHECK-LABEL: func.func @queries(
+// CHECK-NOT:     alloc
+func.func @queries(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
+                   %bias: memref<1x1x2x32x1xf32>,
+                   %out: memref<1x3x32x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf32>)
+      key(%k : memref<1x3x64x2x8xf32>)
+      value(%k : memref<1x3x64x2x8xf32>)
+      bias(%bias : memref<1x1x2x32x1xf32>)
+      outs(%out : memref<1x3x32x2x8xf32>)
+  return
+}

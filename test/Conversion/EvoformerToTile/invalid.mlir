@@ -1,0 +1,37 @@
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx9999" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=q=1" 2>&1 | FileCheck %s --check-prefix=VERSION
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:z=1" 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:q=1,q=2" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:q=0" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:q=99999999999999999999" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:q" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:subgroups=4x2" 2>&1 | FileCheck %s --check-prefix=ALONG-KEYS
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:subgroups=4x1" 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:subgroups=64x1" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=100" 2>&1 | FileCheck %s --check-prefix=QUERIES
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:k=24" 2>&1 | FileCheck %s --check-prefix=KEYS
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=1024,k=64" 2>&1 | FileCheck %s --check-prefix=FIT
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx942 schedule=v1:k=64,stages=64" 2>&1 | FileCheck %s --check-prefix=LDS
+
+// NONE:       error: no target: give the option 'target' or the module an 'evo_tile.target'
+// CHIP:       error: {{.*}}gfx9999{{.*}}sm_80
+// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x1, stages=<n>, separated by commas
+// ENTRY:      error: schedule 'v1:z=1': unknown entry 'z'
+// TWICE:      error: schedule 'v1:q=1,q=2': 'q' is there twice
+// NUMBER:     is not a number from 1 to 4096
+// ALONG-KEYS: error: schedule 'v1:subgroups=4x2': subgroups along the keys are not supported
+// ONE:        error: schedule: target 'cpu' has one subgroup, not 4
+// LANES:      error: schedule: 64 subgroups are 2048 lanes, target 'sm_80' has workgroups of at most 1024
+// QUERIES:    error: schedule: q=100 is not a multiple of 64 (subgroups times atoms of matrix instruction mma_m16n8k16_bf16)
+// KEYS:       error: schedule: k=24 is not a multiple of 16 (atoms of matrix instruction mma_m16n8k16_bf16)
+// FIT:        error: schedule q=1024, k=64, rows=1, stages=2 needs about {{[0-9]+}} registers a lane and 16384 bytes of LDS; target 'sm_80' has 229 usable registers and 166912 bytes of LDS
+// LDS:        error: schedule q=256, k=64, rows=1, stages=64 needs about {{[0-9]+}} registers a lane and 524288 bytes of LDS; target 'gfx942' has 460 usable registers and 65536 bytes of LDS
+func.func @f(%x: memref<?x?x?x?x32xbf16>, %o: memref<?x?x?x?x32xbf16>) {
+  evoformer.attention
+      query(%x : memref<?x?x?x?x32xbf16>)
+      key(%x : memref<?x?x?x?x32xbf16>)
+      value(%x : memref<?x?x?x?x32xbf16>)
+      outs(%o : memref<?x?x?x?x32xbf16>)
+  return
+}
