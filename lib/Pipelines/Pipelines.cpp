@@ -67,6 +67,8 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
     pm.addPass(tile::createAssignLayouts());
   if (goesTo(Level::Staged))
     pm.addPass(tile::createPromoteToLDS());
+  if (goesTo(Level::Pipelined))
+    pm.addPass(tile::createSoftwarePipeline());
   if (goesTo(Level::Lanes))
     addLanes(pm);
   if (goesTo(Level::Machine))
