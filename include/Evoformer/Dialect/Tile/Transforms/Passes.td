@@ -146,6 +146,8 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
 
     Loads straight to registers are issued one iteration ahead, too, as long as
     all of them take at most `prefetch-registers` 32-bit registers of a lane.
+    Row vectors and those beyond that are issued first in their iteration, so
+    that waiting for them leaves the loads for later iterations pending.
 
     What does not fit in workgroup memory gets fewer stages. Loops that cannot
     be pipelined (copies that depend on carried values, memory that the loop

@@ -305,8 +305,13 @@ void LoopPipeliner::emitTop() {
   if (async && !shape.issuesFirst())
     issue();
 
-  // Loads that end in workgroup memory go first: their data is waited for while
-  // the others' is still under way.
+  // Memory answers in order. What this iteration needs comes first, then what
+  // ends in workgroup memory after compute, then what the next iteration needs:
+  // each is waited for while the following is still under way.
+  if (staged.hasBuffers())
+    for (Operation *op : staged.directSlice)
+      rewriter.moveOpBefore(op, rewriter.getInsertionBlock(),
+                            rewriter.getInsertionPoint());
   if (!staged.stores.empty() || !staged.prefetches.empty()) {
     Value next = clamp(advance(iv, 1));
     ahead.map(iv, next);

@@ -192,26 +192,36 @@ LogicalResult LoopAnalysis::splitStores() {
 }
 
 void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
-  SetVector<Operation *> slice;
-  for (Operation &op : *body) {
-    if (!isGlobalLoad(&op) || llvm::is_contained(staged.loadSlice, &op))
+  SetVector<Operation *> prefetched, direct;
+  // The cache has row vectors most of the time: being issued first is enough.
+  auto isRowVector = [](RankedTensorType tile) {
+    return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <=
+           1;
+  };
+  SmallVector<LoadOp> loads;
+  for (Operation &op : *body)
+    if (isGlobalLoad(&op) && !llvm::is_contained(staged.loadSlice, &op))
+      loads.push_back(cast<LoadOp>(op));
+  for (LoadOp load : loads) {
+    SetVector<Operation *> slice;
+    if (failed(addSlice(load->getResults(), slice)))
       continue;
-    auto load = cast<LoadOp>(op);
-    SetVector<Operation *> own = slice;
+    bool varies = llvm::any_of(slice, [&](Operation *op) {
+      return llvm::is_contained(op->getOperands(),
+                                staged.loop.getInductionVar());
+    });
     int64_t registers = getRegisterCount(load.getTileType());
-    bool varies = false;
-    if (registers > registerBudget || failed(addSlice(load->getResults(), own)))
+    if (!varies || registers > registerBudget ||
+        isRowVector(load.getTileType())) {
+      direct.insert(slice.begin(), slice.end());
       continue;
-    for (Operation *needed : own)
-      varies |= llvm::is_contained(needed->getOperands(),
-                                   staged.loop.getInductionVar());
-    if (!varies)
-      continue;
+    }
     registerBudget -= registers;
-    slice = own;
     staged.prefetches.push_back(load);
+    prefetched.insert(slice.begin(), slice.end());
   }
-  staged.prefetchSlice = inOrder(slice);
+  staged.prefetchSlice = inOrder(prefetched);
+  staged.directSlice = inOrder(direct);
 }
 
 FailureOr<StagedLoop> LoopAnalysis::run(int64_t registerBudget) {

@@ -29,10 +29,12 @@ struct StagedLoop {
   /// What the stores need: first indices and loads, then what depends on the
   /// loaded tiles.
   SmallVector<Operation *> loadSlice, storeSlice;
-  /// Loads straight to registers that may be issued an iteration early, and
-  /// what they need (themselves included).
+  /// Loads straight to registers that are issued an iteration early, and what
+  /// they need (themselves included).
   SmallVector<LoadOp> prefetches;
   SmallVector<Operation *> prefetchSlice;
+  /// The other direct loads, and what they need: they can be issued first.
+  SmallVector<Operation *> directSlice;
 
   /// Barriers, commits and waits that order the above.
   SmallVector<Operation *> synchronisation;

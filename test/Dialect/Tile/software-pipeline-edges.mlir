@@ -1,0 +1,283 @@
+// RUN: evoformer-opt %s --evo-tile-software-pipeline | FileCheck %s
+// RUN: evoformer-opt %s --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: evoformer-opt %s --evo-tile-software-pipeline=prefetch-registers=0 | FileCheck %s --check-prefix=NONE
+
+// 2048 bytes of workgroup memory, one subgroup of 32 lanes, 128 registers.
+#tiny = #evo_tile.target<chip = "tiny", triple = "none", features = "", subgroup_size = 32, max_workgroup = 128, registers = 128, lds_bytes = 2048, lds_banks = 32, matrix = [], properties = {async_copy_bytes = 16 : i64}>
+#two = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 2>
+#five = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 5>
+// 16x16 f16: 512 bytes, 4 registers.
+#rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = []>
+#wide = #evo_tile.lane_map<registers = [[8, 0, 1], [16, 16, 0]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [], inner = 1>
+#row = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[16, 1], [2, 0]], subgroups = []>
+!lds = memref<16x16xf16, #gpu.address_space<workgroup>>
+!tile = tensor<16x16xf16, #rows>
+
+// Five stages do not fit, four do.
+// CHECK-LABEL: evo_tile.kernel @fewer_stages
+//       CHECK:   evo_tile.alloc_lds : memref<4x16x16xf16
+//       CHECK:   evo_tile.async_wait 2
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, lds_bytes=2048, {{.*}}slots=4, stages=4, wanted_stages=5
+evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #five} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Where a third slot does not fit, a second barrier frees the second one.
+// CHECK-LABEL: evo_tile.kernel @two_slots
+//       CHECK:   evo_tile.alloc_lds : memref<2x16x16xf16
+//       CHECK:   scf.for
+//       CHECK:     evo_tile.async_copy
+//  CHECK-NEXT:     evo_tile.async_commit
+//  CHECK-NEXT:     evo_tile.async_wait 1
+//  CHECK-NEXT:     evo_tile.barrier
+//       CHECK:     evo_tile.store
+//  CHECK-NEXT:     evo_tile.barrier
+//  CHECK-NEXT:     scf.yield
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, lds_bytes=1568, {{.*}}slots=2, stages=2, wanted_stages=2
+evo_tile.kernel @two_slots(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %other = evo_tile.alloc_lds : memref<32x8xf16, #gpu.address_space<workgroup>>
+  %more = evo_tile.alloc_lds : memref<2x8xf16, #gpu.address_space<workgroup>>
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Where two slots do not fit the loop stays as it is.
+// CHECK-LABEL: evo_tile.kernel @does_not_fit
+//       CHECK:   scf.for
+//       CHECK:     evo_tile.async_wait 0
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="two stages need 2560 bytes of workgroup memory, there are 2048"
+evo_tile.kernel @does_not_fit(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %other = evo_tile.alloc_lds : memref<96x8xf16, #gpu.address_space<workgroup>>
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Known bounds need no guard; copies that are known to be beyond the end are
+// not made, their group is empty. What depends on a loaded tile runs after
+// compute. In an outer loop a barrier keeps the prologue from what slower
+// subgroups still read.
+// CHECK-LABEL: evo_tile.kernel @nested
+//       CHECK:   scf.for
+//  CHECK-NEXT:     evo_tile.barrier
+//   CHECK-NOT:     scf.if
+//       CHECK:     %[[FIRST:.+]] = evo_tile.load %arg0
+//  CHECK-NEXT:     %[[DOUBLE:.+]] = arith.addf %[[FIRST]], %[[FIRST]]
+//  CHECK-NEXT:     memref.subview
+//  CHECK-NEXT:     evo_tile.store %[[DOUBLE]]
+//   CHECK-NOT:     scf.if
+//       CHECK:     scf.for
+//       CHECK:       evo_tile.barrier
+//       CHECK:       %[[NEXT:.+]] = evo_tile.load %arg0
+//   CHECK-NOT:       arith.addf
+//       CHECK:       evo_tile.store %{{.+}}, %arg1
+//       CHECK:       %[[SUM:.+]] = arith.addf %[[NEXT]], %[[NEXT]]
+//       CHECK:       evo_tile.store %[[SUM]], %{{.+}}workgroup
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies="through registers"
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="a nested region copies or synchronises itself"
+evo_tile.kernel @nested(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %j = %c0 to %n step %c16 {
+    scf.for %i = %c0 to %c48 step %c16 {
+      %t = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> !tile
+      %d = arith.addf %t, %t : !tile
+      evo_tile.barrier
+      evo_tile.store %d, %lds[%c0, %c0] : !tile, !lds
+      evo_tile.barrier
+      %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+      evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+    }
+  }
+  evo_tile.return
+}
+
+// One known iteration: the copies of the second are left out of the prologue.
+// CHECK-LABEL: evo_tile.kernel @one_iteration
+//       CHECK:   evo_tile.async_copy
+//   CHECK-NOT:   evo_tile.async_copy
+//       CHECK:   evo_tile.async_commit
+//       CHECK:   evo_tile.async_commit
+//       CHECK:   evo_tile.async_commit
+//       CHECK:   scf.for
+//      REMARK: remark: [Passed] pipelined | {{.*}}stages=4
+evo_tile.kernel @one_iteration(%m: memref<?x16xf16>, %o: memref<?x16xf16>) attributes {target = #tiny, schedule = #five} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %c16 step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// A copy's own predicate is kept.
+// CHECK-LABEL: evo_tile.kernel @predicate
+//       CHECK:   scf.for
+//       CHECK:     %[[INSIDE:.+]] = arith.cmpi slt, %{{.+}}, %arg3
+//       CHECK:     %[[BOTH:.+]] = arith.andi %arg2, %[[INSIDE]]
+//       CHECK:     evo_tile.async_copy {{.+}} if %[[BOTH]]
+//      REMARK: remark: [Passed] pipelined
+evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] if %p as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Direct loads are carried from the iteration before; what is too large or a row
+// vector is issued before the copies of the next iteration.
+// CHECK-LABEL: evo_tile.kernel @prefetch
+//       CHECK:   %[[FIRST:.+]] = scf.if %{{.+}} -> (tensor<16x16xf16, #{{.+}}>) {
+//       CHECK:   } else {
+//  CHECK-NEXT:     %[[ZERO:.+]] = arith.constant dense<0.000000e+00>
+//  CHECK-NEXT:     scf.yield %[[ZERO]]
+//       CHECK:   scf.for %{{.+}} iter_args(%[[NOW:.+]] = %[[FIRST]], %
+//       CHECK:     evo_tile.barrier
+//       CHECK:     evo_tile.load %arg2
+//       CHECK:     evo_tile.load %arg3
+//       CHECK:     arith.minsi
+//       CHECK:     %[[NEXT_T:.+]] = evo_tile.load %arg0
+//  CHECK-NEXT:     %[[NEXT:.+]] = evo_tile.load %arg1
+//       CHECK:     arith.addf %{{.+}}, %[[NOW]]
+//       CHECK:     scf.yield %[[NEXT]], %
+//      REMARK: remark: [Passed] pipelined | {{.*}}prefetch_registers=4, prefetched_loads=1
+//  NONE-LABEL: evo_tile.kernel @prefetch
+//    NONE-NOT:   scf.if {{.+}} ->
+//        NONE:   scf.for
+//        NONE:     evo_tile.barrier
+//        NONE:     evo_tile.load %arg1
+evo_tile.kernel @prefetch(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %w: memref<?x16xf16>, %v: memref<?xf16>, %o: memref<?x16xf16>, %u: memref<?x16xf16>, %r: memref<?xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    %t = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    %bias = evo_tile.load %b[%i, %c0] : memref<?x16xf16> -> !tile
+    %s = arith.addf %x, %bias : !tile
+    evo_tile.store %s, %o[%i, %c0] : !tile, memref<?x16xf16>
+    %large = evo_tile.load %w[%i, %c0] : memref<?x16xf16> -> tensor<256x16xf16, #wide>
+    evo_tile.store %large, %u[%i, %c0] : tensor<256x16xf16, #wide>, memref<?x16xf16>
+    %vector = evo_tile.load %v[%i] : memref<?xf16> -> tensor<16xf16, #row>
+    evo_tile.store %vector, %r[%i] : tensor<16xf16, #row>, memref<?xf16>
+  }
+  evo_tile.return
+}
+
+// Copies whose place depends on what the loop carries cannot run ahead.
+// CHECK-LABEL: evo_tile.kernel @carried
+//       CHECK:   evo_tile.async_wait 0
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="copies depend on values that the loop carries"
+evo_tile.kernel @carried(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  %end = scf.for %i = %c0 to %n step %c16 iter_args(%at = %c0) -> index {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%at, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+    %next = arith.addi %at, %i : index
+    scf.yield %next : index
+  }
+  evo_tile.return
+}
+
+// Nor what the loop itself may have written just before.
+// CHECK-LABEL: evo_tile.kernel @written
+//       CHECK:   evo_tile.async_wait 0
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="the loop may write the memory that is read ahead"
+evo_tile.kernel @written(%m: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    %next = arith.addi %i, %c16 : index
+    evo_tile.store %x, %m[%next, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// A buffer that is read after the loop keeps its place.
+// CHECK-LABEL: evo_tile.kernel @read_later
+//       CHECK:   evo_tile.alloc_lds : memref<16x16xf16
+//       CHECK:   evo_tile.async_wait 0
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="a buffer has other uses than copies and later reads"
+evo_tile.kernel @read_later(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    evo_tile.async_commit
+    evo_tile.async_wait 0
+    evo_tile.barrier
+  }
+  %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+  evo_tile.store %x, %o[%c0, %c0] : !tile, memref<?x16xf16>
+  evo_tile.return
+}
