@@ -164,15 +164,14 @@ def Tile_StoreOp : Tile_Op<"store"> {
   }];
 }
 
-def Tile_AllocLDSOp : Tile_Op<"alloc_lds",
-    [MemoryEffects<[MemAlloc<DefaultResource>]>]> {
+def Tile_AllocLDSOp : Tile_Op<"alloc_lds"> {
   let summary = "workgroup memory for the kernel's life";
   let description = [{
     A static memref in `#gpu.address_space<workgroup>`. A strided layout with
     wider pitches than the sizes pads rows against bank conflicts. Contents are
     undefined at first.
   }];
-  let results = (outs AnyMemRef:$result);
+  let results = (outs Res<AnyMemRef, "workgroup memory", [MemAlloc]>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
