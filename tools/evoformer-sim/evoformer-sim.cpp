@@ -38,8 +38,9 @@ static cl::list<std::string>
     arguments("arg",
               cl::desc("An argument of the kernel, in order: i32:N, i64:N, "
                        "f32:X, f64:X, in:FILE (bytes to read), out:BYTES or "
-                       "out:BYTES:FILE (memory to write, saved to FILE), or "
-                       "inout:FILE:FILE"),
+                       "out:BYTES:FILE (memory to write, saved to FILE), "
+                       "inout:FILE:FILE, or ref:N (once more the address of "
+                       "the N-th memory)"),
               cl::cat(category));
 static cl::opt<std::string> chip("chip", cl::desc("Overrides the module's"),
                                  cl::cat(category));
@@ -103,9 +104,18 @@ static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
     launch.args.push_back(word);
     return llvm::Error::success();
   }
+  if (type == "ref") {
+    unsigned index;
+    if (rest.getAsInteger(0, index) || index >= memory.size())
+      return fail("argument '" + text + "': there is no such memory before it");
+    launch.args.push_back(
+        reinterpret_cast<uint64_t>(launch.buffers[index].base));
+    return llvm::Error::success();
+  }
   if (type != "in" && type != "out" && type != "inout")
-    return fail("argument '" + text +
-                "': expected i32, i64, f32, f64, in, out or inout before ':'");
+    return fail(
+        "argument '" + text +
+        "': expected i32, i64, f32, f64, in, out, inout or ref before ':'");
   Memory m;
   auto [first, second] = rest.split(':');
   m.saveTo = second.str();
