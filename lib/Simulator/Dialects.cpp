@@ -11,6 +11,8 @@
 #include "mlir/IR/BuiltinDialect.h"
 
 void mlir::evoformer::sim::registerDialects(DialectRegistry &registry) {
-  registry.insert<BuiltinDialect, DLTIDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
+  registry.insert<arith::ArithDialect, BuiltinDialect, func::FuncDialect,
+                  memref::MemRefDialect, scf::SCFDialect, DLTIDialect,
+                  gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
+                  ROCDL::ROCDLDialect>();
 }

@@ -56,9 +56,11 @@ Simulator::create(Operation *module, const Options &options) {
 
 llvm::Expected<std::unique_ptr<Simulator>>
 Simulator::parse(llvm::StringRef text, llvm::StringRef name,
-                 const Options &options) {
+                 const Options &options, const DialectRegistry *hostDialects) {
   DialectRegistry registry;
   registerDialects(registry);
+  if (hostDialects)
+    hostDialects->appendTo(registry);
   auto context = std::make_unique<MLIRContext>(registry);
   // Attributes of the levels above may still hang on the module.
   context->allowUnregisteredDialects();

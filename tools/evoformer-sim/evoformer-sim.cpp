@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Simulator/Simulator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -168,7 +169,10 @@ static llvm::Error run(bool &hasFindings) {
   Options options;
   options.chip = chip;
   options.subgroupSize = subgroup;
-  auto simulator = Simulator::parse((*file)->getBuffer(), inputFile, options);
+  mlir::DialectRegistry hostDialects;
+  hostDialects.insert<mlir::evoformer::tile::TileDialect>();
+  auto simulator =
+      Simulator::parse((*file)->getBuffer(), inputFile, options, &hostDialects);
   if (!simulator)
     return simulator.takeError();
   if (kernel.empty()) {

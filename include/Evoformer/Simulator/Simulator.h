@@ -147,10 +147,11 @@ public:
   static llvm::Expected<std::unique_ptr<Simulator>>
   create(mlir::Operation *module, const Options &options = {});
 
-  /// Parses `text` in a context of its own.
+  /// Parses `text` in a context of its own. A host program around the kernels
+  /// is ignored; `hostDialects` are those that it needs to be parsed.
   static llvm::Expected<std::unique_ptr<Simulator>>
-  parse(llvm::StringRef text, llvm::StringRef name,
-        const Options &options = {});
+  parse(llvm::StringRef text, llvm::StringRef name, const Options &options = {},
+        const mlir::DialectRegistry *hostDialects = nullptr);
 
   std::vector<std::string> getKernelNames() const;
 
