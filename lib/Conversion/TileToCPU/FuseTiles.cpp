@@ -18,9 +18,19 @@ namespace mlir::evoformer {
 
 using namespace mlir;
 
+/// True where computing again costs no more than a load: a few additions,
+/// comparisons and the like.
+static bool isCheap(linalg::GenericOp op) {
+  int64_t count = 0;
+  return llvm::all_of(op.getBody()->without_terminator(), [&](Operation &o) {
+    return ++count <= 3 && isa<arith::ArithDialect>(o.getDialect()) &&
+           !isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+                arith::RemSIOp, arith::RemUIOp, arith::TruncFOp>(o);
+  });
+}
+
 /// The producer's elements are computed once each: it has one user, which runs
-/// over no loop that the producer lacks. One that computes nothing (a
-/// broadcast) may be repeated.
+/// over no loop that the producer lacks. What is cheap may be computed again.
 static bool isWorthFusing(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -39,10 +49,54 @@ static bool isWorthFusing(OpOperand *operand) {
         }))
       return false;
   }
+  // A broadcast is no work at all.
   if (llvm::hasSingleElement(*producer.getBody()))
     return true;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
-  return producer->hasOneUse() && map.getNumResults() == map.getNumDims();
+  return producer->hasOneUse() &&
+         (map.getNumResults() == map.getNumDims() || isCheap(producer));
+}
+
+/// Tiles of i1 between loops become i8: vectors of i1 are bits in memory, which
+/// buffers are not.
+static LogicalResult widenMask(linalg::GenericOp op,
+                               PatternRewriter &rewriter) {
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops())
+    return failure();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type.getElementType().isInteger(1) ||
+      !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+      !llvm::all_of(op->getUses(), [&](OpOperand &use) {
+        auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+        return user && user.isDpsInput(&use);
+      }))
+    return failure();
+  Type byte = rewriter.getI8Type();
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  op.getDpsInitsMutable()[0].set(
+      tensor::EmptyOp::create(rewriter, loc, type.getShape(), byte));
+  op.getBody()->getArguments().back().setType(byte);
+  Operation *yield = op.getBody()->getTerminator();
+  rewriter.setInsertionPoint(yield);
+  yield->setOperand(
+      0, arith::ExtUIOp::create(rewriter, loc, byte, yield->getOperand(0)));
+  rewriter.modifyOpInPlace(op,
+                           [&] { op->getResult(0).setType(type.clone(byte)); });
+  for (OpOperand &use : op->getUses()) {
+    auto user = cast<linalg::GenericOp>(use.getOwner());
+    BlockArgument argument = user.getMatchingBlockArgument(&use);
+    argument.setType(byte);
+    rewriter.setInsertionPointToStart(user.getBody());
+    Value zero =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
+    Value mask = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne,
+                                       argument, zero);
+    argument.replaceAllUsesExcept(mask, mask.getDefiningOp());
+    rewriter.modifyOpInPlace(user, [] {});
+  }
+  return success();
 }
 
 /// Computes into an operand that nothing else uses instead of a new tile.
@@ -114,6 +168,7 @@ protected:
     if (failed(applyPatternsGreedily(getOperation(), std::move(fusion))))
       return signalPassFailure();
     RewritePatternSet reuse(&getContext());
+    reuse.add(widenMask);
     reuse.add(reuseOperand);
     if (failed(applyPatternsGreedily(getOperation(), std::move(reuse))))
       return signalPassFailure();

@@ -12,6 +12,7 @@
 
 #include "Lowering.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -89,13 +90,52 @@ static Ranges insideOf(OpBuilder &b, Location loc, const Window &window,
   return ranges;
 }
 
+/// A piece of the window: its rows of `sizes` at `indices`, as one memref.
+static Value viewOf(OpBuilder &b, Location loc, const Window &window,
+                    ValueRange indices, ArrayRef<int64_t> sizes) {
+  SmallVector<OpFoldResult> offsets =
+      getAsOpFoldResult(window.at(b, loc, indices));
+  SmallVector<OpFoldResult> extents, strides(sizes.size(), b.getIndexAttr(1));
+  for (int64_t size : sizes)
+    extents.push_back(b.getIndexAttr(size));
+  return memref::SubViewOp::create(b, loc, window.memory, offsets, extents,
+                                   strides);
+}
+
+/// Copies the elements in `ranges`. Dimensions that `isWhole` promises to be
+/// complete are copied together where no other comes after them.
 static void emitCopy(OpBuilder &b, Location loc, const Window &from,
-                     const Window &to, const Ranges &ranges) {
-  emitLoops(b, loc, ranges, [&](OpBuilder &b, Location loc, ValueRange iv) {
-    Value element =
-        memref::LoadOp::create(b, loc, from.memory, from.at(b, loc, iv));
-    memref::StoreOp::create(b, loc, element, to.memory, to.at(b, loc, iv));
-  });
+                     const Window &to, ArrayRef<int64_t> shape,
+                     const Ranges &ranges,
+                     function_ref<bool(int64_t)> isWhole) {
+  int64_t rank = shape.size(), loops = rank;
+  while (loops > 0 && isWhole(loops - 1))
+    --loops;
+  auto copy = [&](OpBuilder &b, Location loc, ValueRange iv) {
+    if (loops == rank) {
+      Value element =
+          memref::LoadOp::create(b, loc, from.memory, from.at(b, loc, iv));
+      memref::StoreOp::create(b, loc, element, to.memory, to.at(b, loc, iv));
+      return;
+    }
+    SmallVector<Value> at(iv);
+    at.resize(rank, index(b, loc, 0));
+    SmallVector<int64_t> sizes(shape);
+    std::fill_n(sizes.begin(), loops, 1);
+    Value source = viewOf(b, loc, from, at, sizes);
+    memref::CopyOp::create(b, loc, source, viewOf(b, loc, to, at, sizes));
+  };
+  if (loops == 0)
+    return copy(b, loc, {});
+  Ranges outer;
+  outer.low.assign(ranges.low.begin(), ranges.low.begin() + loops);
+  outer.high.assign(ranges.high.begin(), ranges.high.begin() + loops);
+  emitLoops(b, loc, outer, copy);
+}
+
+static void emitWholeCopy(OpBuilder &b, Location loc, const Window &from,
+                          const Window &to, ArrayRef<int64_t> shape) {
+  emitCopy(b, loc, from, to, shape, {}, [](int64_t) { return true; });
 }
 
 /// Copies with every index outside the source moved to the nearest inside.
@@ -133,20 +173,17 @@ static void emitRead(OpBuilder &b, Location loc, const Window &from,
   Value partial;
   Ranges inside = insideOf(b, loc, from, shape, isInBounds, partial);
   if (!partial)
-    return emitCopy(b, loc, from, to, inside);
+    return emitWholeCopy(b, loc, from, to, shape);
   auto whole = [&](OpBuilder &b, Location loc) {
-    emitCopy(b, loc, from, to, wholeTile(b, loc, shape));
+    emitWholeCopy(b, loc, from, to, shape);
     scf::YieldOp::create(b, loc);
   };
   auto cut = [&](OpBuilder &b, Location loc) {
     if (padding) {
       Value value = arith::ConstantOp::create(b, loc, padding);
-      emitLoops(b, loc, wholeTile(b, loc, shape),
-                [&](OpBuilder &b, Location loc, ValueRange iv) {
-                  memref::StoreOp::create(b, loc, value, to.memory,
-                                          to.at(b, loc, iv));
-                });
-      emitCopy(b, loc, from, to, inside);
+      SmallVector<Value> start(shape.size(), index(b, loc, 0));
+      linalg::FillOp::create(b, loc, value, viewOf(b, loc, to, start, shape));
+      emitCopy(b, loc, from, to, shape, inside, isInBounds);
     } else {
       emitClampedCopy(b, loc, from, to, shape, isInBounds);
     }
@@ -180,11 +217,24 @@ static void lowerStore(RewriterBase &rewriter, StoreOp op) {
   Value buffer = bufferization::ToBufferOp::create(
       rewriter, loc, type, op.getValue(), /*read_only=*/true);
   Window to{op.getDest(), op.getIndices()};
+  Window from = wholeBuffer(rewriter, loc, buffer);
+  auto isInBounds = [&](int64_t d) { return op.isDimInBounds(d); };
   Value partial;
-  Ranges inside = insideOf(
-      rewriter, loc, to, tile.getShape(),
-      [&](int64_t d) { return op.isDimInBounds(d); }, partial);
-  emitCopy(rewriter, loc, wholeBuffer(rewriter, loc, buffer), to, inside);
+  Ranges inside =
+      insideOf(rewriter, loc, to, tile.getShape(), isInBounds, partial);
+  if (!partial)
+    emitWholeCopy(rewriter, loc, from, to, tile.getShape());
+  else
+    scf::IfOp::create(
+        rewriter, loc, partial,
+        [&](OpBuilder &b, Location loc) {
+          emitCopy(b, loc, from, to, tile.getShape(), inside, isInBounds);
+          scf::YieldOp::create(b, loc);
+        },
+        [&](OpBuilder &b, Location loc) {
+          emitWholeCopy(b, loc, from, to, tile.getShape());
+          scf::YieldOp::create(b, loc);
+        });
   rewriter.eraseOp(op);
 }
 

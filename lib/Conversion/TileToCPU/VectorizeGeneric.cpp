@@ -61,8 +61,8 @@ private:
   /// Position of `dim` in the results of an operand's map, -1 where absent.
   int64_t positionOf(OpOperand &operand, unsigned dim) {
     std::optional<unsigned> position =
-        op.getMatchingIndexingMap(&operand)
-            .getResultPosition(getAffineDimExpr(dim, op.getContext()));
+        op.getMatchingIndexingMap(&operand).getResultPosition(
+            getAffineDimExpr(dim, op.getContext()));
     return position ? int64_t(*position) : -1;
   }
   SmallVector<Value> indicesOf(OpOperand &operand);
