@@ -101,7 +101,36 @@ LEVELS = (
      "The LLVM dialect, ready for LLVM's backend. Only the beginning is shown."),
 )
 TOUR_TARGET = "gfx942"
-LINES_SHOWN = 160
+KERNEL = "attention_attention"
+LINES_SHOWN = 100
+COLUMNS_SHOWN = 120
+
+
+def excerpt(text, level):
+    """The part of a level's IR that a reader should see."""
+    lines = text.strip().splitlines()
+
+    def op(pattern):
+        """The lines of the first op that matches, its region included."""
+        for begin, line in enumerate(lines):
+            if re.match(pattern, line):
+                indent = line[:len(line) - len(line.lstrip())]
+                end = next(index for index in range(begin, len(lines))
+                           if lines[index].startswith(indent + "}"))
+                return lines[begin:end + 1]
+        return []
+
+    shown = [line for line in lines if re.match(r"#(frag|slice)", line)]
+    shown += op(rf"\s*(evo_tile\.kernel|gpu\.func|llvm\.func) @{KERNEL}\(")
+    if not shown:
+        shown = op(r"\s*func\.func")
+    if level == "tiles":
+        shown += op(r"\s*func\.func")
+    if len(shown) > LINES_SHOWN:
+        left = len(shown) - LINES_SHOWN
+        shown = shown[:LINES_SHOWN] + [f"    // … {left} more lines"]
+    return [line if len(line) <= COLUMNS_SHOWN else line[:COLUMNS_SHOWN - 1] + "…"
+            for line in shown]
 
 
 def tour(options):
@@ -110,26 +139,24 @@ def tour(options):
     if not os.path.exists(os.path.join(ROOT, test)):
         return {}
     parts = [NOTE, "# The lowering, step by step\n",
-             f"The program of `{test}`, compiled for {TOUR_TARGET}, after each step. "
-             f"To see a level yourself:\n",
+             f"The program of `{test}`, compiled for {TOUR_TARGET}, after each step: "
+             f"the kernel `{KERNEL}` of its module, long lines cut. To see a "
+             "whole level:\n",
              "```sh\nbuild/bin/evoformer-opt "
-             f"{test} --pass-pipeline='builtin.module(evoformer-lower{{"
-             f"target={TOUR_TARGET} stop-after=tiles}})'\n```\n"]
+             f"{test} \\\n  --evoformer-lower='target={TOUR_TARGET} stop-after=tiles'"
+             "\n```\n"]
     for level, step, prose in LEVELS:
         command = [os.path.join(options.build, "bin", "evoformer-opt"),
                    os.path.join(ROOT, test)]
         if step:
-            command.append("--pass-pipeline=builtin.module(evoformer-lower{"
-                           f"target={TOUR_TARGET} stop-after={level}}})")
+            command.append(f"--evoformer-lower=target={TOUR_TARGET} "
+                           f"stop-after={level}")
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
             sys.exit(f"docs: {' '.join(command)}\n{run.stderr}")
-        lines = run.stdout.strip().splitlines()
-        if len(lines) > LINES_SHOWN:
-            lines = lines[:LINES_SHOWN] + [f"// … {len(lines) - LINES_SHOWN} more lines"]
         made_by = f", by `{step}`" if step else ""
         parts.append(f"## {level}{made_by}\n\n{prose}\n\n```mlir\n" +
-                     "\n".join(lines) + "\n```\n")
+                     "\n".join(excerpt(run.stdout, level)) + "\n```\n")
     return {os.path.join("docs", "lowering.md"): tidy("\n".join(parts))}
 
 
