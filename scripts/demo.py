@@ -2,6 +2,7 @@
 every kernel, then run on this machine and compared with f64."""
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,6 @@ import tempfile
 import time
 
 import attention
-import isa
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -73,20 +73,52 @@ class Failed(Exception):
 
 def call(command):
     begin = time.perf_counter()
-    run = subprocess.run(command, capture_output=True, text=True)
+    try:
+        run = subprocess.run(command, capture_output=True, text=True)
+    except OSError as problem:
+        raise Failed(str(problem)) from None
     if run.returncode:
         raise Failed(f"{' '.join(command)}\n{run.stderr.strip()[-2000:]}")
     return run.stdout, time.perf_counter() - begin
 
 
 def compile_for(tools, example, chip, folder):
-    """Assembly of the example's kernels, and the seconds that it took."""
-    path = os.path.join(folder, f"{example.name}.{chip}.s")
-    _, seconds = call([os.path.join(tools, "evoformer-opt"), example.path,
-                       f"--evoformer-lower=target={chip}",
-                       f"--emit-assembly={path}", "-o", os.devnull])
-    with open(path, encoding="utf-8") as file:
-        return file.read(), seconds
+    """The reports on the example's kernels, and the seconds that it took."""
+    report = os.path.join(folder, f"{example.name}.{chip}.json")
+    _, seconds = call([
+        os.path.join(tools, "evoformer-opt"), example.path,
+        f"--evoformer-lower=target={chip}",
+        f"--evoformer-serialize=out-dir={folder}/{example.name}.{chip} "
+        f"report={report}", "-o", os.devnull])
+    with open(report, encoding="utf-8") as file:
+        return json.load(file), seconds
+
+
+def show_report(kernel):
+    """A few lines on one kernel."""
+    def first(*keys):
+        return next((kernel[key] for key in keys if key in kernel), "?")
+
+    registers = str(first("vector_registers"))
+    if kernel.get("accumulator_registers"):
+        registers += f" + {kernel['accumulator_registers']} accumulators"
+    lds = kernel["static_lds_bytes"] + kernel["dynamic_lds_bytes"]
+    print(f"    {kernel['name']}: {kernel['threads']} threads, {registers} registers, "
+          f"{first('spilled_registers', 'spill_bytes')} spilled, {lds} LDS bytes, "
+          f"{first('occupancy')} {kernel.get('occupancy_unit', '')}, "
+          f"{first('code_bytes')} code bytes")
+    loop = kernel.get("hot_loop")
+    if loop and loop.get("matrix"):
+        ideals = {"matrix": kernel.get("ideal_matrix"),
+                  "transcendental": kernel.get("ideal_transcendental")}
+        counts = [f"{loop[kind]} {kind.replace('_', ' ')}" +
+                  (f" (ideal {ideals[kind]})" if ideals.get(kind) else "")
+                  for kind in ("matrix", "transcendental", "packed", "vector",
+                               "exchange", "lds_read", "lds_write", "global_read",
+                               "async_copy", "wait", "barrier") if kind in loop]
+        print(f"      hot loop, {loop['total']} instructions: {', '.join(counts)}")
+        for finding in kernel["findings"]:
+            print(f"      note: {finding}")
 
 
 def run_on(tools, example, arrays, device, folder, options=()):
@@ -122,10 +154,10 @@ def show(example, tools, folder, options):
     good = True
     for chip in CHIPS:
         try:
-            text, seconds = compile_for(tools, example, chip, folder)
+            kernels, seconds = compile_for(tools, example, chip, folder)
             print(f"  {chip}, compiled in {seconds:.2f} s")
-            for kernel in isa.kernels(text):
-                print("\n".join("    " + line for line in isa.report(kernel)))
+            for kernel in kernels:
+                show_report(kernel)
         except (Failed, ValueError) as problem:
             print(f"  {chip}: failed: {problem}")
             good = False

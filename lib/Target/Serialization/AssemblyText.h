@@ -1,5 +1,4 @@
-//===- AssemblyText.h - Functions, blocks and loops of a listing -*- C++
-//-*-===//
+//===- AssemblyText.h - Pieces of an assembly text -------------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
