@@ -17,34 +17,53 @@
 //
 // Without care a NaN whose payload is all ones overflows into a zero and one
 // whose payload is in the lower half becomes an infinity; so unless `nnan`
-// says that there is none, a NaN is replaced by the canonical one.
+// says that there is none, a NaN is made quiet and keeps its upper half. Making
+// it quiet costs nothing where the operand is the result of arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LoweringFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
 
+static Value constant(OpBuilder &builder, Location loc, uint32_t value) {
+  return arith::ConstantIntOp::create(builder, loc, int64_t(int32_t(value)),
+                                      32);
+}
+
+/// The bits of one f32, rounded so that their upper half is the result.
+static Value roundBits(OpBuilder &builder, Location loc, Value value,
+                       arith::RoundingMode mode, bool hasNaN) {
+  Type i32 = builder.getI32Type();
+  auto number = [&](uint32_t n) { return constant(builder, loc, n); };
+  Value bits = arith::BitcastOp::create(builder, loc, i32, value);
+  Value rounded = bits;
+  if (mode == arith::RoundingMode::to_nearest_even) {
+    Value upper = arith::ShRUIOp::create(builder, loc, bits, number(16));
+    Value odd = arith::AndIOp::create(builder, loc, upper, number(1));
+    Value sum = arith::AddIOp::create(builder, loc, bits, odd);
+    rounded = arith::AddIOp::create(builder, loc, sum, number(0x7fff));
+  } else if (mode == arith::RoundingMode::to_nearest_away) {
+    rounded = arith::AddIOp::create(builder, loc, bits, number(0x8000));
+  }
+  if (!hasNaN)
+    return rounded;
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
+                                      value, value);
+  Value quiet = LLVM::CallIntrinsicOp::create(
+                    builder, loc, value.getType(),
+                    builder.getStringAttr("llvm.canonicalize.f32"), value)
+                    .getResult(0);
+  quiet = arith::BitcastOp::create(builder, loc, i32, quiet);
+  return arith::SelectOp::create(builder, loc, isNaN, quiet, rounded);
+}
+
 namespace {
-
-/// `type` with its element type replaced.
-Type withElement(Type type, Type element) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    return vector.clone(element);
-  return element;
-}
-
-Value constant(OpBuilder &builder, Location loc, Type type, uint32_t value) {
-  auto element = builder.getIntegerAttr(getElementTypeOrSelf(type),
-                                        int64_t(int32_t(value)));
-  if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(vector, Attribute(element)));
-  return arith::ConstantOp::create(builder, loc, element);
-}
-
+/// Works on elements: on vectors the code generator finds no bit field
+/// extracts. It packs two upper halves by one byte permutation.
 struct IntegerTruncate : OpRewritePattern<arith::TruncFOp> {
   IntegerTruncate(MLIRContext *context, bool nativeNearest)
       : OpRewritePattern(context, /*benefit=*/2), nativeNearest(nativeNearest) {
@@ -56,53 +75,44 @@ struct IntegerTruncate : OpRewritePattern<arith::TruncFOp> {
     if (!getElementTypeOrSelf(type).isF32() ||
         !getElementTypeOrSelf(op.getType()).isBF16())
       return failure();
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && (vector.getRank() != 1 || vector.isScalable()))
+      return failure();
     auto mode =
         op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even);
     if (mode == arith::RoundingMode::upward ||
         mode == arith::RoundingMode::downward ||
         (mode == arith::RoundingMode::to_nearest_even && nativeNearest))
       return failure();
-
-    Location loc = op.getLoc();
-    Type wide = withElement(type, rewriter.getI32Type());
-    Type narrow = withElement(type, rewriter.getI16Type());
-    auto number = [&](uint32_t value) {
-      return constant(rewriter, loc, wide, value);
-    };
-    Value bits = arith::BitcastOp::create(rewriter, loc, wide, op.getIn());
-    Value half = number(16), rounded;
-    switch (mode) {
-    case arith::RoundingMode::to_nearest_even: {
-      Value upper = arith::ShRUIOp::create(rewriter, loc, bits, half);
-      Value odd = arith::AndIOp::create(rewriter, loc, upper, number(1));
-      Value sum = arith::AddIOp::create(rewriter, loc, bits, odd);
-      rounded = arith::AddIOp::create(rewriter, loc, sum, number(0x7fff));
-      break;
-    }
-    case arith::RoundingMode::to_nearest_away:
-      rounded = arith::AddIOp::create(rewriter, loc, bits, number(0x8000));
-      break;
-    default:
-      rounded = bits;
-      break;
-    }
     arith::FastMathFlags flags =
         op.getFastmath().value_or(arith::FastMathFlags::none);
-    if (!bitEnumContainsAll(flags, arith::FastMathFlags::nnan)) {
-      Value isNaN = arith::CmpFOp::create(
-          rewriter, loc, arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
-      rounded = arith::SelectOp::create(rewriter, loc, isNaN,
-                                        number(0x7fc00000), rounded);
+    bool hasNaN = !bitEnumContainsAll(flags, arith::FastMathFlags::nnan);
+
+    Location loc = op.getLoc();
+    Type i16 = rewriter.getI16Type();
+    Value half = constant(rewriter, loc, 16);
+    auto getUpper = [&](Value value) -> Value {
+      Value bits = roundBits(rewriter, loc, value, mode, hasNaN);
+      bits = arith::ShRUIOp::create(rewriter, loc, bits, half);
+      return arith::TruncIOp::create(rewriter, loc, i16, bits);
+    };
+    Value result;
+    if (vector) {
+      SmallVector<Value> elements;
+      auto split = vector::ToElementsOp::create(rewriter, loc, op.getIn());
+      for (Value element : split.getResults())
+        elements.push_back(getUpper(element));
+      result = vector::FromElementsOp::create(rewriter, loc, vector.clone(i16),
+                                              elements);
+    } else {
+      result = getUpper(op.getIn());
     }
-    Value upper = arith::ShRUIOp::create(rewriter, loc, rounded, half);
-    Value result = arith::TruncIOp::create(rewriter, loc, narrow, upper);
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), result);
     return success();
   }
 
   bool nativeNearest;
 };
-
 } // namespace
 
 void mlir::evoformer::populateIntegerTruncatePatterns(

@@ -121,6 +121,11 @@ static StringRef getBranchTarget(const AssemblyInstruction &instruction) {
   return "";
 }
 
+static bool isEnd(const AssemblyInstruction &instruction) {
+  return startsWithAny(instruction.mnemonic,
+                       {"s_branch", "s_endpgm", "s_setpc"});
+}
+
 void mlir::evoformer::countAMDInstructions(StringRef assembly,
                                            KernelReport &report) {
   // A function's lines lie between its label and `.Lfunc_end<n>:`; the code
@@ -133,6 +138,6 @@ void mlir::evoformer::countAMDInstructions(StringRef assembly,
   body = body.substr(0, body.find(".Lfunc_end"));
   AssemblySyntax syntax{";",
                         [](StringRef line) { return line.starts_with("."); },
-                        getBranchTarget, countInstruction};
+                        getBranchTarget, isEnd, countInstruction};
   countFunction(body, syntax, report);
 }

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AssemblyText.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include <functional>
 
 using namespace llvm;
 using namespace mlir::evoformer;
@@ -33,6 +35,8 @@ mlir::evoformer::parseBlocks(StringRef body, const AssemblySyntax &syntax) {
     if (end != StringRef::npos)
       instruction.operands = line.substr(end).trim();
     blocks.back().instructions.push_back(instruction);
+    if (!syntax.getBranch(instruction).empty() || syntax.isEnd(instruction))
+      blocks.emplace_back();
   }
   return blocks;
 }
@@ -44,34 +48,80 @@ void mlir::evoformer::addInstruction(InstructionCounts &counts,
     ++counts.byWidth[unsigned(kind)][width];
 }
 
-namespace {
-/// A range of blocks that ends in a jump to its first.
-struct Loop {
-  size_t first, last;
-};
-} // namespace
+using Successors = SmallVector<SmallVector<unsigned, 2>>;
 
-/// The loops of a listing: code generators lay a loop out in one piece.
-static SmallVector<Loop> findLoops(ArrayRef<AssemblyBlock> blocks,
-                                   const AssemblySyntax &syntax) {
-  StringMap<size_t> positions;
+static Successors getSuccessors(ArrayRef<AssemblyBlock> blocks,
+                                const AssemblySyntax &syntax) {
+  StringMap<unsigned> positions;
   for (auto [index, block] : enumerate(blocks))
-    positions[block.label] = index;
-  SmallVector<Loop> loops;
+    if (!block.label.empty())
+      positions[block.label] = index;
+  Successors successors(blocks.size());
   for (auto [index, block] : enumerate(blocks)) {
-    for (const AssemblyInstruction &instruction : block.instructions) {
-      StringRef target = syntax.getBranch(instruction);
-      auto position = positions.find(target);
-      if (target.empty() || position == positions.end() ||
-          position->second > index)
-        continue;
-      auto *known = find_if(
-          loops, [&](Loop loop) { return loop.first == position->second; });
-      if (known == loops.end())
-        loops.push_back({position->second, index});
-      else
-        known->last = std::max(known->last, index);
+    bool ends = false;
+    if (!block.instructions.empty()) {
+      const AssemblyInstruction &last = block.instructions.back();
+      ends = syntax.isEnd(last);
+      auto target = positions.find(syntax.getBranch(last));
+      if (target != positions.end())
+        successors[index].push_back(target->second);
     }
+    if (!ends && index + 1 < blocks.size())
+      successors[index].push_back(index + 1);
+  }
+  return successors;
+}
+
+/// For each block the set of those that every path to it passes.
+static std::vector<BitVector> getDominators(const Successors &successors) {
+  unsigned size = successors.size();
+  std::vector<BitVector> dominators(size, BitVector(size, true));
+  dominators[0].reset();
+  dominators[0].set(0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned from = 0; from < size; ++from) {
+      for (unsigned to : successors[from]) {
+        BitVector next = dominators[from];
+        next.set(to);
+        next &= dominators[to];
+        if (next == dominators[to])
+          continue;
+        dominators[to] = next;
+        changed = true;
+      }
+    }
+  }
+  return dominators;
+}
+
+/// The blocks of each loop. Code generators move rare blocks out of a loop's
+/// place, so this follows the jumps, not the order of the listing.
+static std::vector<BitVector> findLoops(const Successors &successors) {
+  unsigned size = successors.size();
+  std::vector<BitVector> dominators = getDominators(successors);
+  Successors predecessors(size);
+  for (unsigned from = 0; from < size; ++from)
+    for (unsigned to : successors[from])
+      predecessors[to].push_back(from);
+  std::vector<BitVector> loops;
+  for (unsigned header = 0; header < size; ++header) {
+    BitVector body(size);
+    SmallVector<unsigned> worklist;
+    for (unsigned latch : predecessors[header])
+      if (dominators[latch].test(header) && !dominators[latch].all())
+        worklist.push_back(latch);
+    if (worklist.empty())
+      continue;
+    body.set(header);
+    while (!worklist.empty()) {
+      unsigned block = worklist.pop_back_val();
+      if (body.test(block))
+        continue;
+      body.set(block);
+      llvm::append_range(worklist, predecessors[block]);
+    }
+    loops.push_back(body);
   }
   return loops;
 }
@@ -80,28 +130,36 @@ void mlir::evoformer::countFunction(StringRef body,
                                     const AssemblySyntax &syntax,
                                     KernelReport &report) {
   SmallVector<AssemblyBlock> blocks = parseBlocks(body, syntax);
-  auto countRange = [&](size_t first, size_t last) {
+  auto count = [&](const BitVector &chosen) {
     InstructionCounts counts;
-    for (size_t i = first; i <= last; ++i)
+    for (unsigned i : chosen.set_bits())
       for (const AssemblyInstruction &instruction : blocks[i].instructions)
         syntax.count(instruction, counts);
     return counts;
   };
-  report.whole = countRange(0, blocks.size() - 1);
+  report.whole = count(BitVector(blocks.size(), true));
 
-  SmallVector<Loop> loops = findLoops(blocks, syntax);
+  // With matrix instructions about, a loop without any (for a rare case, say)
+  // is neither hot nor does it make the one around it less so.
+  std::vector<BitVector> loops = findLoops(getSuccessors(blocks, syntax));
+  auto hasMatrix = [&](const BitVector &loop) {
+    return count(loop).get(InstructionClass::Matrix) > 0;
+  };
+  if (any_of(loops, hasMatrix))
+    erase_if(loops, std::not_fn(hasMatrix));
   auto weigh = [](const InstructionCounts &counts) {
     return std::make_pair(counts.get(InstructionClass::Matrix),
                           counts.getTotal());
   };
-  for (Loop loop : loops) {
-    bool innermost = none_of(loops, [&](Loop other) {
-      return other.first >= loop.first && other.last <= loop.last &&
-             (other.first != loop.first || other.last != loop.last);
+  for (const BitVector &loop : loops) {
+    bool innermost = none_of(loops, [&](const BitVector &other) {
+      BitVector outside = other;
+      outside.reset(loop);
+      return other != loop && outside.none();
     });
     if (!innermost)
       continue;
-    InstructionCounts counts = countRange(loop.first, loop.last);
+    InstructionCounts counts = count(loop);
     if (!report.hotLoop || weigh(counts) > weigh(*report.hotLoop))
       report.hotLoop = counts;
   }

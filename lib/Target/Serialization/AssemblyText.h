@@ -18,7 +18,7 @@ struct AssemblyInstruction {
   llvm::StringRef mnemonic, operands;
 };
 
-/// Instructions between two labels; `label` may be empty.
+/// Instructions up to a label or after a jump; `label` may be empty.
 struct AssemblyBlock {
   llvm::StringRef label;
   llvm::SmallVector<AssemblyInstruction> instructions;
@@ -31,6 +31,8 @@ struct AssemblySyntax {
   bool (*isSkipped)(llvm::StringRef line);
   /// The label that an instruction may jump to, or empty.
   llvm::StringRef (*getBranch)(const AssemblyInstruction &);
+  /// Whether control never goes on to the next instruction.
+  bool (*isEnd)(const AssemblyInstruction &);
   /// Adds an instruction to the counts.
   void (*count)(const AssemblyInstruction &, InstructionCounts &);
 };

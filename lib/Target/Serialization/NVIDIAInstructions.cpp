@@ -137,6 +137,10 @@ static StringRef getBranchTarget(const AssemblyInstruction &instruction) {
   return text.trim(" \t;");
 }
 
+static bool isEnd(const AssemblyInstruction &instruction) {
+  return startsWithAny(instruction.mnemonic, {"bra", "ret", "exit"});
+}
+
 void mlir::evoformer::countPTXInstructions(StringRef assembly,
                                            KernelReport &report) {
   std::string header = ".entry " + report.name + "(";
@@ -151,6 +155,6 @@ void mlir::evoformer::countPTXInstructions(StringRef assembly,
                           return line.starts_with(".") ||
                                  line.starts_with("{") || line.starts_with("}");
                         },
-                        getBranchTarget, countInstruction};
+                        getBranchTarget, isEnd, countInstruction};
   countFunction(body, syntax, report);
 }

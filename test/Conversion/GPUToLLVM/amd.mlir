@@ -110,13 +110,14 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
 gpu.module @m attributes {evo_tile.target = #gfx942} {
   // CHECK-LABEL: llvm.func @to_nearest_even
   // CHECK-DAG: %[[BIAS:.+]] = llvm.mlir.constant(32767 : i32)
-  // CHECK-DAG: %[[NAN:.+]] = llvm.mlir.constant(2143289344 : i32)
   // CHECK: %[[BITS:.+]] = llvm.bitcast %[[X:.+]] : f32 to i32
   // CHECK: %[[HIGH:.+]] = llvm.lshr %[[BITS]]
   // CHECK: %[[ODD:.+]] = llvm.and %[[HIGH]]
   // CHECK: %[[SUM:.+]] = llvm.add %[[BITS]], %[[ODD]]
   // CHECK: %[[UP:.+]] = llvm.add %[[SUM]], %[[BIAS]]
   // CHECK: %[[TEST:.+]] = llvm.fcmp "uno" %[[X]], %[[X]]
+  // CHECK: %[[QUIET:.+]] = llvm.call_intrinsic "llvm.canonicalize.f32"(%[[X]])
+  // CHECK: %[[NAN:.+]] = llvm.bitcast %[[QUIET]] : f32 to i32
   // CHECK: llvm.select %[[TEST]], %[[NAN]], %[[UP]]
   // CHECK-NOT: fptrunc
   // CHECK: llvm.return
