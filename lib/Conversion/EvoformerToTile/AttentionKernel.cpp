@@ -43,9 +43,10 @@ class AttentionProgram {
 public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
-                   const AttentionBlocks &blocks, bool alignedRows)
+                   const AttentionBlocks &blocks, bool alignedRows,
+                   bool fastRounding)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
-        alignedRows(alignedRows) {}
+        alignedRows(alignedRows), fastRounding(fastRounding) {}
 
   void write() {
     findItem();
@@ -239,9 +240,23 @@ private:
         b.mulf(state.output,
                b.broadcast(shrink, {0, 1},
                            TileBuilder::typeOf(state.output).getShape()));
-    output =
-        MmaOp::create(b, b.convert(weights, facts.elementType), values, output);
+    output = MmaOp::create(b, narrowWeights(b, weights), values, output);
     return {output, maximum, sum};
+  }
+
+  /// The weights in the type of the values.
+  Value narrowWeights(TileBuilder &b, Value weights) {
+    Value narrow = b.convert(weights, facts.elementType);
+    // Without an instruction for it, rounding ties to even and keeping NaNs
+    // apart from infinities cost more than the exponential. A NaN need not be
+    // kept: the sum of the weights has it as well and ends in every output of
+    // the row. Ties occur for one weight in 2^16.
+    auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
+    if (truncate && facts.elementType.isBF16() && !fastRounding) {
+      truncate.setRoundingmode(arith::RoundingMode::to_nearest_away);
+      truncate.setFastmath(arith::FastMathFlags::nnan);
+    }
+    return narrow;
   }
 
   void finish(State state) {
@@ -322,6 +337,8 @@ private:
   const AttentionOperands &operands;
   const AttentionBlocks &blocks;
   bool alignedRows;
+  /// The target rounds to bf16 in one instruction, or speed is no matter.
+  bool fastRounding;
   Value batch, row, head, query, zero;
   OpFoldResult rowsLeft, queriesLeft;
 };
@@ -334,14 +351,19 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           bool alignedRows,
                                           ScheduleAttr schedule) {
   AttentionOperands inside = operands;
+  TargetAttr target = factory.getTarget();
+  bool fastRounding =
+      target.isCPU() || target.hasProperty("native_bf16_convert");
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
-  return factory.create(
-      loc, "attention", types, schedule,
-      [&](TileBuilder &builder, ValueRange arguments) {
-        for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
-          *operand = argument;
-        AttentionProgram(builder, facts, inside, blocks, alignedRows).write();
-      });
+  return factory.create(loc, "attention", types, schedule,
+                        [&](TileBuilder &builder, ValueRange arguments) {
+                          for (auto [operand, argument] :
+                               llvm::zip(inside.present(), arguments))
+                            *operand = argument;
+                          AttentionProgram(builder, facts, inside, blocks,
+                                           alignedRows, fastRounding)
+                              .write();
+                        });
 }

@@ -32,19 +32,15 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   RankedTensorType type = TileBuilder::typeOf(scores);
   ArrayRef<int64_t> tile = type.getShape();
 
-  // All additive terms first: they do not wait for the scores. Which keys are
-  // dropped is told apart from their sum, since a dropped key's other biases
-  // and its scores may be NaN.
+  // All additive terms first: they do not wait for the scores. Where their sum
+  // is -inf the key is dropped, whatever the scores hold there. Whether it is
+  // can be told from the prepared sum alone, one value a key, unless a float
+  // bias of the query is added.
   Value sum, dropped;
-  auto drop = [&](const BiasSlice &bias, Value terms) {
-    Value isDropped =
-        builder.broadcast(builder.equals(terms, -kInfinity), bias.dims, tile);
-    dropped =
-        dropped ? arith::OrIOp::create(builder, dropped, isDropped) : isDropped;
-  };
   if (slices.keySum.memory) {
     Value terms = loadBias(builder, slices.keySum, tile, keyOffset);
-    drop(slices.keySum, terms);
+    dropped = builder.broadcast(builder.equals(terms, -kInfinity),
+                                slices.keySum.dims, tile);
     sum = builder.broadcast(terms, slices.keySum.dims, tile);
   }
   Value log2e = builder.splatLike(scores, llvm::numbers::log2e);
@@ -53,17 +49,19 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
       continue;
     Value terms = builder.convert(loadBias(builder, bias, tile, keyOffset),
                                   type.getElementType());
-    drop(bias, terms);
     terms = builder.broadcast(terms, bias.dims, tile);
     sum = sum ? builder.fma(terms, log2e, sum) : builder.mulf(terms, log2e);
+    dropped = {};
   }
+  Value nothing = builder.splatLike(scores, -kInfinity);
+  if (sum && !dropped)
+    dropped = builder.equals(sum, -kInfinity);
 
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
   Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
   Value logits =
       sum ? builder.fma(scores, factor, sum) : builder.mulf(scores, factor);
-  Value nothing = builder.splatLike(scores, -kInfinity);
   if (dropped)
     logits = builder.select(dropped, nothing, logits);
   for (const BiasSlice &bias : slices.biases) {

@@ -217,6 +217,12 @@ protected:
       else if (auto launch = dyn_cast<LaunchOp>(op))
         launches[launch.getKernelAttr().getAttr()].push_back(launch);
     });
+    // A rounding that is cheap on some GPU is dear here: round to nearest even.
+    for (KernelOp kernel : kernels)
+      kernel.walk([](arith::TruncFOp op) {
+        op.removeRoundingmodeAttr();
+        op.setFastmath(arith::FastMathFlags::none);
+      });
     for (KernelOp kernel : kernels) {
       SmallVector<LaunchOp> &uses = launches[kernel.getSymNameAttr()];
       FailureOr<int64_t> numExtents = countExtents(kernel, uses);
