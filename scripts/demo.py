@@ -25,6 +25,7 @@ class Example:
         self.name, self.heads, self.depth = name, heads, depth
         self.path = os.path.join(ROOT, "examples", f"{name}.mlir")
         self.batch, self.rows, self.mask, self.gated = batch, rows, mask, gate
+        self.one_row = rows == 1
 
     def arrays(self, length):
         """The arguments in the function's order, by name; all but the output."""
