@@ -140,23 +140,44 @@ static LogicalResult reuseOperand(linalg::GenericOp op,
 /// in: bufferisation asks for that, and drops the copy where the value is
 /// there already.
 static void yieldInPlace(Operation *loop) {
-  auto addCopies = [&](scf::YieldOp yield, Block::BlockArgListType arguments) {
-    OpBuilder b(yield);
-    for (auto [operand, argument] :
-         llvm::zip_equal(yield->getOpOperands(), arguments)) {
-      Value value = operand.get();
-      if (value == argument || !isa<RankedTensorType>(value.getType()))
-        continue;
-      auto copy = bufferization::MaterializeInDestinationOp::create(
-          b, loop->getLoc(), value, argument);
-      operand.set(copy.getResult());
+  Operation *firstCopy = nullptr;
+  auto yieldInto = [&](OpOperand &yielded, Value carried) {
+    Value value = yielded.get();
+    if (value == carried || !isa<RankedTensorType>(value.getType()))
+      return;
+    // A value that lies in another carried buffer (an exchange, say) is taken
+    // out before any of these is written.
+    if (!isa_and_nonnull<linalg::LinalgOp>(value.getDefiningOp())) {
+      OpBuilder b(yielded.getOwner());
+      if (firstCopy)
+        b.setInsertionPoint(firstCopy);
+      value = bufferization::AllocTensorOp::create(
+          b, loop->getLoc(), cast<RankedTensorType>(value.getType()),
+          ValueRange(), value);
     }
+    OpBuilder b(yielded.getOwner());
+    auto copy = bufferization::MaterializeInDestinationOp::create(
+        b, loop->getLoc(), value, carried);
+    yielded.set(copy.getResult());
+    if (!firstCopy)
+      firstCopy = copy;
   };
-  if (auto forOp = dyn_cast<scf::ForOp>(loop))
-    addCopies(cast<scf::YieldOp>(forOp.getBody()->getTerminator()),
-              forOp.getRegionIterArgs());
-  else if (auto whileOp = dyn_cast<scf::WhileOp>(loop))
-    addCopies(whileOp.getYieldOp(), whileOp.getBeforeArguments());
+  if (auto forOp = dyn_cast<scf::ForOp>(loop)) {
+    for (auto [yielded, argument] :
+         llvm::zip_equal(forOp.getBody()->getTerminator()->getOpOperands(),
+                         forOp.getRegionIterArgs()))
+      yieldInto(yielded, argument);
+  } else if (auto whileOp = dyn_cast<scf::WhileOp>(loop)) {
+    // The second region sees what the condition passes on.
+    for (OpOperand &yielded : whileOp.getYieldOp()->getOpOperands())
+      for (auto [passed, argument] : llvm::zip_equal(
+               whileOp.getConditionOp().getArgs(), whileOp.getAfterArguments()))
+        if (passed ==
+            whileOp.getBeforeArguments()[yielded.getOperandNumber()]) {
+          yieldInto(yielded, argument);
+          break;
+        }
+  }
 }
 
 namespace {

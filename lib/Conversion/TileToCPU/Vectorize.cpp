@@ -58,7 +58,7 @@ protected:
         !llvm::isPowerOf2_64(vectorBits)) {
       getOperation().emitError("vector-bits must be a power of two from 128 to "
                                "2048, got ")
-          << vectorBits;
+          << vectorBits.getValue();
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());

@@ -1,0 +1,55 @@
+// RUN: evoformer-opt %s --convert-tile-to-cpu --split-input-file --verify-diagnostics
+
+// expected-error @below {{needs one block for the CPU; its control flow must be scf}}
+evo_tile.kernel @blocks(%flag: i1) {
+  cf.cond_br %flag, ^bb1, ^bb1
+^bb1:
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @dynamic(%n: index) {
+  // expected-error @below {{makes a tensor of dynamic shape, 'tensor<?xf32>'; tiles have static shapes}}
+  %t = tensor.empty(%n) : tensor<?xf32>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @mixed(%c: memref<2x2xi32>) {
+  %c0 = arith.constant 0 : index
+  %a = arith.constant dense<1.0> : tensor<2x2xf32>
+  %s = arith.constant dense<1> : tensor<2x2xi32>
+  // expected-error @below {{sums products of 'f32' in 'i32'; on the CPU operands are of the sum's type or a narrower one}}
+  %r = evo_tile.mma %a, %a, %s : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xi32>
+  evo_tile.store %r, %c[%c0, %c0] : tensor<2x2xi32>, memref<2x2xi32>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @extents() {
+  evo_tile.return
+}
+
+func.func @host(%n: index) {
+  // expected-note @below {{the other launch}}
+  evo_tile.launch @extents space(%n) args()
+  // expected-error @below {{has 2 extents, another launch of 'extents' has 1}}
+  evo_tile.launch @extents space(%n, %n) args()
+  return
+}
+
+// -----
+
+evo_tile.kernel @third() {
+  %i = evo_tile.work_item_id 2
+  evo_tile.return
+}
+
+func.func @host(%n: index) {
+  // expected-error @below {{has 1 extents, 'third' uses 3}}
+  evo_tile.launch @third space(%n) args()
+  return
+}
