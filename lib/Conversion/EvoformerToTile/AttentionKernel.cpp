@@ -178,6 +178,26 @@ private:
     return result;
   }
 
+  /// Keys that are dropped for all queries score 0, so that a NaN in them is
+  /// not seen; -inf is added to their scores later. Once per key, this costs
+  /// less than a choice per logit.
+  Value clearDropped(TileBuilder &b, const BiasSlice &keySum, Value k,
+                     Value offset) {
+    ArrayRef<int64_t> shape = TileBuilder::typeOf(k).getShape();
+    SmallVector<Value> indices;
+    SmallVector<int64_t> tile, dims;
+    for (int64_t dim : keySum.dims) {
+      bool isKey = dim == 2;
+      indices.push_back(isKey ? offset : b.index(0));
+      tile.push_back(isKey ? blocks.keys : blocks.rows);
+      dims.push_back(isKey ? 1 : 0);
+    }
+    Value terms = b.load(keySum.memory, indices, tile, keySum.inBounds, {},
+                         keySum.alignment);
+    Value dropped = b.broadcast(b.equals(terms, -kInfinity), dims, shape);
+    return b.select(dropped, b.splatLike(k, 0), k);
+  }
+
   State loopOverKeys() {
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = builder.getF32Type();
@@ -205,6 +225,8 @@ private:
           TileBuilder b(loc, nested);
           Value k =
               loadOperand(b, keys, key, blocks.keys, facts.depth, keysFit);
+          if (slices.keySum.memory)
+            k = clearDropped(b, slices.keySum, k, key);
           Value v = loadOperand(b, values, key, blocks.keys, facts.valueDepth,
                                 keysFit);
           Value kT = TransposeOp::create(
@@ -232,8 +254,11 @@ private:
     Value reference = b.select(b.equals(maximum, -kInfinity),
                                b.splatLike(maximum, 0), maximum);
     Value shrink = b.exp2(b.subf(state.maximum, reference));
+    // Adding the negative, because packed additions exist and packed
+    // subtractions do not.
+    Value negative = arith::NegFOp::create(b, reference);
     Value weights =
-        b.exp2(b.subf(logits, b.broadcast(reference, {0, 1}, shape)));
+        b.exp2(b.addf(logits, b.broadcast(negative, {0, 1}, shape)));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
     Value output =

@@ -32,17 +32,11 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   RankedTensorType type = TileBuilder::typeOf(scores);
   ArrayRef<int64_t> tile = type.getShape();
 
-  // All additive terms first: they do not wait for the scores. Where their sum
-  // is -inf the key is dropped, whatever the scores hold there. Whether it is
-  // can be told from the prepared sum alone, one value a key, unless a float
-  // bias of the query is added.
-  Value sum, dropped;
-  if (slices.keySum.memory) {
-    Value terms = loadBias(builder, slices.keySum, tile, keyOffset);
-    dropped = builder.broadcast(builder.equals(terms, -kInfinity),
-                                slices.keySum.dims, tile);
-    sum = builder.broadcast(terms, slices.keySum.dims, tile);
-  }
+  // All additive terms first: they do not wait for the scores.
+  Value sum;
+  if (slices.keySum.memory)
+    sum = builder.broadcast(loadBias(builder, slices.keySum, tile, keyOffset),
+                            slices.keySum.dims, tile);
   Value log2e = builder.splatLike(scores, llvm::numbers::log2e);
   for (const BiasSlice &bias : slices.biases) {
     if (bias.isMask)
@@ -51,19 +45,14 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                                   type.getElementType());
     terms = builder.broadcast(terms, bias.dims, tile);
     sum = sum ? builder.fma(terms, log2e, sum) : builder.mulf(terms, log2e);
-    dropped = {};
   }
-  Value nothing = builder.splatLike(scores, -kInfinity);
-  if (sum && !dropped)
-    dropped = builder.equals(sum, -kInfinity);
 
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
   Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
   Value logits =
       sum ? builder.fma(scores, factor, sum) : builder.mulf(scores, factor);
-  if (dropped)
-    logits = builder.select(dropped, nothing, logits);
+  Value nothing = builder.splatLike(scores, -kInfinity);
   for (const BiasSlice &bias : slices.biases) {
     if (!bias.isMask)
       continue;

@@ -48,6 +48,47 @@ struct ElementwisePattern : ConversionPattern {
   }
 };
 
+/// A choice between 16-bit elements by one condition for a whole vector: as
+/// words, half as many selects.
+struct NarrowSelectPattern : OpConversionPattern<arith::SelectOp> {
+  NarrowSelectPattern(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern(converter, context, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    if (!tile || tile.getElementTypeBitWidth() != 16 ||
+        !isa<RankedTensorType>(op.getCondition().getType()))
+      return failure();
+    Location loc = op.getLoc();
+    SmallVector<Value> conditions;
+    for (Value condition : adaptor.getCondition()) {
+      auto splat = condition.getDefiningOp<vector::BroadcastOp>();
+      if (!splat || !splat.getSource().getType().isInteger(1))
+        return rewriter.notifyMatchFailure(op, "conditions differ");
+      conditions.push_back(splat.getSource());
+    }
+    auto type = cast<VectorType>(adaptor.getTrueValue().front().getType());
+    if (type.getNumElements() % 2 != 0)
+      return failure();
+    auto words =
+        VectorType::get({type.getNumElements() / 2}, rewriter.getI32Type());
+    auto toWords = [&](Value value) {
+      return vector::BitCastOp::create(rewriter, loc, words, value);
+    };
+    SmallVector<Value> results;
+    for (auto [condition, whenTrue, whenFalse] :
+         llvm::zip(conditions, adaptor.getTrueValue(), adaptor.getFalseValue()))
+      results.push_back(vector::BitCastOp::create(
+          rewriter, loc, type,
+          arith::SelectOp::create(rewriter, loc, condition, toWords(whenTrue),
+                                  toWords(whenFalse))));
+    rewriter.replaceOpWithMultiple(op, {results});
+    return success();
+  }
+};
+
 struct ConstantPattern : OpConversionPattern<arith::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -232,13 +273,21 @@ struct ReducePattern : KernelPattern<ReduceOp> {
     }
     SmallVector<SmallVector<Value>> partial(to.getNumRegisters());
     for (const SmallVector<int64_t> &targets : order) {
+      // Sums are packed; maxima are not, but take three operands in a chain.
+      if (op.getKind() != ReduceKind::Add) {
+        for (Value vector : groups[targets])
+          reduceVector(lane, op, vector, targets, partial);
+        continue;
+      }
       Value sum = tree(rewriter, op, groups[targets]);
       reduceVector(lane, op, sum, targets, partial);
     }
     SmallVector<LaneElement> elements;
     auto scalarVector = VectorType::get({1}, type.getElementType());
     for (SmallVector<Value> &parts : partial) {
-      Value value = tree(rewriter, op, parts);
+      Value value = op.getKind() == ReduceKind::Add
+                        ? tree(rewriter, op, parts)
+                        : chains(rewriter, op, parts);
       value = acrossLanes(lane, op, from, value);
       elements.emplace_back(
           vector::BroadcastOp::create(rewriter, loc, scalarVector, value), 0);
@@ -263,6 +312,21 @@ private:
     return level.front();
   }
 
+  /// A few independent chains: each pair of steps is one instruction of three
+  /// operands where the target has it, and no chain is long.
+  static Value chains(OpBuilder &builder, ReduceOp op, ArrayRef<Value> values) {
+    constexpr size_t count = 4;
+    SmallVector<Value> heads(values.take_front(count));
+    for (size_t i = heads.size(); i < values.size(); ++i) {
+      Value &head = heads[(i - count) / 2 % count];
+      head = combine(builder, op.getLoc(), op.getKind(), head, values[i]);
+    }
+    Value result = heads.front();
+    for (Value head : llvm::drop_begin(heads))
+      result = combine(builder, op.getLoc(), op.getKind(), result, head);
+    return result;
+  }
+
   /// Reduces one vector's elements by target: by halves where all go to the
   /// same one (so that packed instructions apply), else one by one.
   static void reduceVector(LaneBuilder &lane, ReduceOp op, Value vector,
@@ -271,7 +335,7 @@ private:
     OpBuilder &builder = lane.builder;
     Location loc = op.getLoc();
     int64_t size = targets.size();
-    if (llvm::all_equal(targets)) {
+    if (llvm::all_equal(targets) && op.getKind() == ReduceKind::Add) {
       while (size > 1 && size % 2 == 0) {
         size /= 2;
         auto low = llvm::to_vector(llvm::seq<int64_t>(0, size));
@@ -451,9 +515,8 @@ void mlir::evoformer::tile::populateComputePatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
   MLIRContext *context = patterns.getContext();
-  patterns
-      .add<ElementwisePattern, ConstantPattern, SplatPattern, TransposePattern>(
-          converter, context);
+  patterns.add<ElementwisePattern, NarrowSelectPattern, ConstantPattern,
+               SplatPattern, TransposePattern>(converter, context);
   patterns.add<IotaPattern, BroadcastPattern, ReducePattern, MmaPattern>(
       converter, context, kernel);
 }

@@ -9,6 +9,7 @@
 
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::evoformer::tile {
@@ -33,10 +34,19 @@ static StringRef stringify(LayoutRelation relation) {
   return "unknown";
 }
 
-/// Ops that can simply be made again in another layout.
-static bool isRemade(Operation *op) {
-  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
-                isa<tensor::SplatOp, IotaOp, LoadOp>(op));
+/// Ops that can simply be made again in another layout: sources, and short
+/// chains of elementwise work on them, which cost less than an exchange.
+static bool isRemade(Operation *op, int64_t depth = 3) {
+  if (!op)
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      isa<tensor::SplatOp, IotaOp, LoadOp>(op))
+    return true;
+  return depth > 0 && OpTrait::hasElementwiseMappableTraits(op) &&
+         op->getNumResults() == 1 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isRemade(operand.getDefiningOp(), depth - 1);
+         });
 }
 
 namespace {
@@ -79,17 +89,20 @@ Value LayoutRewriter::inLayout(Value value, Attribute wanted, Operation *user) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getEncoding() == wanted)
     return value;
-  Value &known = made[{value, wanted}];
-  if (known)
+  if (Value known = made.lookup({value, wanted}))
     return known;
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointAfterValue(value);
   Operation *def = value.getDefiningOp();
   if (isRemade(def)) {
-    Operation *clone = builder.clone(*def);
+    IRMapping operands;
+    for (Value operand : def->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        operands.map(operand, inLayout(operand, wanted, def));
+    Operation *clone = builder.clone(*def, operands);
     setType(clone->getResult(0), wanted);
     syncConstant(clone);
-    return known = clone->getResult(0);
+    return made[{value, wanted}] = clone->getResult(0);
   }
   auto convert = ConvertLayoutOp::create(builder, value.getLoc(),
                                          withLayout(type, wanted), value);
@@ -100,7 +113,7 @@ Value LayoutRewriter::inLayout(Value value, Attribute wanted, Operation *user) {
                                        .category("evo-tile-assign-layouts"))
         << remark::metric("relation", stringify(LaneMap::relate(
                                           *from, *to, type.getShape())));
-  return known = convert;
+  return made[{value, wanted}] = convert;
 }
 
 LogicalResult

@@ -318,6 +318,21 @@ void LoopPipeliner::emitTop() {
     clone(staged.loadSlice, ahead);
     IRMapping direct;
     direct.map(iv, next);
+    // Behind the last use of the tiles that they follow, whose registers are
+    // free by then: earlier, both would live and every iteration copy one.
+    Operation *last = next.getDefiningOp();
+    for (LoadOp load : staged.prefetches)
+      for (Operation *user : load->getUsers()) {
+        Operation *inBody = loop.getBody()->findAncestorOpInBlock(*user);
+        if (inBody && (!last || last->getBlock() != loop.getBody() ||
+                       last->isBeforeInBlock(inBody)))
+          last = inBody;
+      }
+    OpBuilder::InsertionGuard guard(rewriter);
+    if (last && last->getBlock() == loop.getBody() &&
+        !last->hasTrait<OpTrait::IsTerminator>() &&
+        !last->isBeforeInBlock(next.getDefiningOp()))
+      rewriter.setInsertionPointAfter(last);
     clone(staged.prefetchSlice, direct);
     for (auto [i, load] : llvm::enumerate(staged.prefetches)) {
       unsigned arg = firstPrefetch + i;
