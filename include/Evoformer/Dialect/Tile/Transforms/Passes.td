@@ -157,7 +157,7 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Option<"prefetchRegisters", "prefetch-registers", "int64_t",
            /*default=*/"-1",
            "Registers per lane for tiles loaded an iteration ahead; 0 turns "
-           "this off, -1 is an eighth of the target's registers">];
+           "this off, -1 is a sixteenth of the target's registers">];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect",

@@ -22,7 +22,7 @@ using namespace mlir::evoformer::tile;
 
 static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
 /// The share of a lane's registers that prefetched tiles may take by default.
-static constexpr int64_t kPrefetchShare = 8;
+static constexpr int64_t kPrefetchShare = 16;
 
 static int64_t getKernelBytes(KernelOp kernel) {
   int64_t bytes = 0;
