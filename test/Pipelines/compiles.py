@@ -1,0 +1,68 @@
+# RUN: %python %s %S/limits.json %t
+"""Attention of every depth and type for every target: up to the depth that
+limits.json promises (and README.md repeats) it compiles; above it compiles or
+is refused by an error that names the target and what is short.
+
+Each depth is tried with one type and each type with several depths for every
+target; with 'all' as a further argument, the whole product."""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+
+DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
+
+SOURCE = """
+func.func @attention(
+    %query: tensor<?x?x?x4x{d}x{t}>, %key: tensor<?x?x?x4x{d}x{t}>,
+    %value: tensor<?x?x?x4x{d}x{t}>, %mask: tensor<?x?x1x1x?xi1>,
+    %pair: tensor<?x1x4x?x?x{t}>, %out: tensor<?x?x?x4x{d}x{t}>)
+    -> tensor<?x?x?x4x{d}x{t}> {{
+  %0 = evoformer.attention
+      query(%query : tensor<?x?x?x4x{d}x{t}>)
+      key(%key : tensor<?x?x?x4x{d}x{t}>)
+      value(%value : tensor<?x?x?x4x{d}x{t}>)
+      bias(%mask : tensor<?x?x1x1x?xi1>)
+      bias(%pair : tensor<?x1x4x?x?x{t}>)
+      outs(%out : tensor<?x?x?x4x{d}x{t}>)
+  return %0 : tensor<?x?x?x4x{d}x{t}>
+}}
+"""
+
+
+def problem_with(case):
+    """None, or what is wrong with the case."""
+    target, kind, depth, limit = case
+    run = subprocess.run(
+        ["evoformer-opt", f"--evoformer-lower=target={target}", "-o", os.devnull],
+        input=SOURCE.format(d=depth, t=kind), capture_output=True, text=True)
+    what = f"{target}, {kind}, D = {depth}: exit code {run.returncode}"
+    if run.returncode == 0:
+        return None
+    if depth <= limit:
+        return f"{what}, but D = {limit} is promised\n{run.stderr}"
+    refused = re.search(rf"<stdin>:\d+:\d+: error: .*{target}", run.stderr)
+    if run.returncode != 1 or not refused:
+        return f"{what}, no error that names the target\n{run.stderr}"
+    return None
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        limits = json.load(file)
+    cases = [(target, kind, depth, limit)
+             for target, by_type in limits.items()
+             for number, (kind, limit) in enumerate(by_type.items())
+             for place, depth in enumerate(DEPTHS)
+             if "all" in sys.argv or place % 3 == number or depth == limit]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = [p for p in pool.map(problem_with, cases) if p]
+    print(f"{len(cases)} cases, {len(problems)} problems")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+main()
