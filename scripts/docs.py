@@ -1,10 +1,12 @@
-"""Generates docs/reference (from TableGen) and docs/lowering.md (from a test).
+"""Generates docs/reference (from TableGen), docs/lowering.md (from a test) and
+the table of what works in README.md (from the tests' data).
 
 With --check nothing is written: the exit code says whether the files in the
 checkout are what would be generated.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -70,6 +72,35 @@ def reference(options):
         documents["passes.md"] = "# Passes\n\n" + "\n".join(passes)
     return {os.path.join("docs", "reference", name): NOTE + "\n" + tidy(text)
             for name, text in documents.items()}
+
+
+def support():
+    """README.md with its table of what works renewed from the tests' data."""
+    with open(os.path.join(ROOT, "test", "Pipelines", "limits.json"),
+              encoding="utf-8") as file:
+        limits = json.load(file)
+    with open(os.path.join(ROOT, "test", "support.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+
+    def depths(kind):
+        return {target: f"D ≤ {by_type[kind]}" for target, by_type in limits.items()}
+
+    table = [f"| | {' | '.join(limits)} | test |", "|---" * (len(limits) + 2) + "|"]
+    for what, cells, test in [
+            ("compiles, bf16 and f16", depths("bf16"), "test/Pipelines/compiles.py"),
+            ("compiles, f32", depths("f32"), "test/Pipelines/compiles.py"),
+            *((row["what"], row["cells"], row["test"]) for row in rows)]:
+        for name in test.split(", "):
+            if not os.path.exists(os.path.join(ROOT, name)):
+                sys.exit(f"docs: there is no test {name} for '{what}'")
+        tests = ", ".join(f"[{name}]({name})" for name in test.split(", "))
+        table.append(f"| {what} | " + " | ".join(
+            cells.get(target, "") for target in limits) + f" | {tests} |")
+    begin, end = "<!-- support:begin -->\n", "<!-- support:end -->"
+    text = read("README.md")
+    head, rest = text.split(begin)
+    return {"README.md": head + begin + "\n".join(table) + "\n" + end +
+                         rest.split(end)[1]}
 
 
 # The levels of docs/lowering.md: name, the step that made it, what to see.
@@ -166,7 +197,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    documents = {**reference(options), **tour(options)}
+    documents = {**reference(options), **tour(options), **support()}
     stale = []
     for path, text in documents.items():
         target = os.path.join(ROOT, path)
@@ -174,7 +205,7 @@ def main():
             continue
         stale.append(path)
         if not options.check:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.makedirs(os.path.dirname(target) or ROOT, exist_ok=True)
             with open(target, "w", encoding="utf-8") as file:
                 file.write(text)
             print(f"wrote {path}")
