@@ -18,6 +18,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <mutex>
 
 using namespace mlir;
@@ -128,31 +129,14 @@ private:
 
 } // namespace
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                     unsigned level) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  static const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
-      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  auto chosen = levels[std::min(level, 3u)];
-  auto passes = chosen == llvm::OptimizationLevel::O0
-                    ? builder.buildO0DefaultPipeline(chosen)
-                    : builder.buildPerModuleDefaultPipeline(chosen);
-  passes.run(module, modules);
-}
+CodeGenerator::CodeGenerator(unsigned optimization, Location loc)
+    : optimization(std::min(optimization, 3u)), loc(loc) {}
 
-FailureOr<std::string>
-mlir::evoformer::generateAssembly(llvm::Module &module, tile::TargetAttr target,
-                                  unsigned optimization, Location loc) {
+CodeGenerator::~CodeGenerator() = default;
+
+FailureOr<std::unique_ptr<CodeGenerator>>
+CodeGenerator::create(tile::TargetAttr target, unsigned optimization,
+                      Location loc) {
   initializeCodeGenerators();
   llvm::Triple triple(target.getTriple().str());
   std::string error;
@@ -168,43 +152,76 @@ mlir::evoformer::generateAssembly(llvm::Module &module, tile::TargetAttr target,
   llvm::TargetOptions options;
   // The report reads the comments of the listing.
   options.MCOptions.AsmVerbose = true;
-  std::unique_ptr<llvm::TargetMachine> machine(generator->createTargetMachine(
+  std::unique_ptr<CodeGenerator> result(new CodeGenerator(optimization, loc));
+  result->machine.reset(generator->createTargetMachine(
       triple, target.getChip(), target.getFeatures(), options,
       llvm::Reloc::PIC_, std::nullopt,
-      static_cast<llvm::CodeGenOptLevel>(std::min(optimization, 3u))));
-  module.setTargetTriple(triple);
-  module.setDataLayout(machine->createDataLayout());
-  if (triple.isAMDGCN())
-    // Version 5 loads on every ROCm from 5.x on.
-    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
-                         500);
+      static_cast<llvm::CodeGenOptLevel>(result->optimization)));
+  return result;
+}
 
+LogicalResult CodeGenerator::run(llvm::LLVMContext &context,
+                                 llvm::function_ref<void()> function) {
   bool failed = false;
-  module.getContext().setDiagnosticHandler(
+  context.setDiagnosticHandler(
       std::make_unique<DiagnosticsToMLIR>(loc, failed));
-  llvm::SmallString<0> text;
-  std::string message;
   FatalErrorGuard guard;
-  bool done = guard.run(
-      [&] {
-        optimize(module, *machine, optimization);
-        llvm::raw_svector_ostream os(text);
-        llvm::legacy::PassManager passes;
-        if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                         llvm::CodeGenFileType::AssemblyFile)) {
-          emitError(loc, "the code generator writes no assembly");
-          failed = true;
-          return;
-        }
-        passes.run(module);
-      },
-      message);
-  if (!done) {
-    // Its state is unknown: better to leak it than to touch it.
+  std::string message;
+  if (!guard.run(function, message)) {
+    // The generator's state is unknown: better to leak it than to touch it.
     (void)machine.release();
     return emitError(loc, "the code generator gave up: ") << message;
   }
-  if (failed)
+  return failure(failed);
+}
+
+LogicalResult CodeGenerator::optimize(llvm::Module &module) {
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  if (machine->getTargetTriple().isAMDGCN())
+    // Version 5 loads on every ROCm from 5.x on.
+    module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                         500);
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  return run(module.getContext(), [&] {
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graph;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassBuilder builder(machine.get());
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graph, modules);
+    auto passes =
+        optimization == 0
+            ? builder.buildO0DefaultPipeline(levels[0])
+            : builder.buildPerModuleDefaultPipeline(levels[optimization]);
+    passes.run(module, modules);
+  });
+}
+
+FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module) {
+  // Code generation changes the IR.
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallString<0> text;
+  bool refused = false;
+  LogicalResult result = run(copy->getContext(), [&] {
+    llvm::raw_svector_ostream os(text);
+    llvm::legacy::PassManager passes;
+    refused = machine->addPassesToEmitFile(passes, os, nullptr,
+                                           llvm::CodeGenFileType::AssemblyFile);
+    if (!refused)
+      passes.run(*copy);
+  });
+  if (!machine)
+    (void)copy.release();
+  if (failed(result))
     return failure();
+  if (refused)
+    return emitError(loc, "the code generator writes no assembly");
   return text.str().str();
 }

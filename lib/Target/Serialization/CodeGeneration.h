@@ -13,7 +13,9 @@
 #include "mlir/IR/Diagnostics.h"
 
 namespace llvm {
+class LLVMContext;
 class Module;
+class TargetMachine;
 } // namespace llvm
 
 namespace mlir::evoformer {
@@ -21,11 +23,28 @@ namespace mlir::evoformer {
 /// Makes LLVM's code generators for GPUs known to its registry.
 void initializeCodeGenerators();
 
-/// Optimizes a module for a target and returns the assembly. What the code
-/// generator complains of is diagnosed at `loc`.
-FailureOr<std::string> generateAssembly(llvm::Module &module,
-                                        tile::TargetAttr target,
-                                        unsigned optimization, Location loc);
+/// LLVM's optimizer and code generator for one target. What they complain of
+/// is diagnosed at the location given.
+class CodeGenerator {
+public:
+  static FailureOr<std::unique_ptr<CodeGenerator>>
+  create(tile::TargetAttr target, unsigned optimization, Location loc);
+  ~CodeGenerator();
+
+  LogicalResult optimize(llvm::Module &module);
+
+  /// The assembly of an optimized module, which is left as it is.
+  FailureOr<std::string> emit(const llvm::Module &module);
+
+private:
+  CodeGenerator(unsigned optimization, Location loc);
+  LogicalResult run(llvm::LLVMContext &context,
+                    llvm::function_ref<void()> function);
+
+  std::unique_ptr<llvm::TargetMachine> machine;
+  unsigned optimization;
+  Location loc;
+};
 
 /// Assembles and links ISA text to a code object (HSACO).
 FailureOr<std::string> linkCodeObject(StringRef isa, tile::TargetAttr target,

@@ -83,6 +83,81 @@ static LogicalResult expandInlinePTX(gpu::GPUModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+static LogicalResult generatePTX(CodeGenerator &generator,
+                                 const llvm::Module &code,
+                                 CompiledKernels &result) {
+  FailureOr<std::string> ptx = generator.emit(code);
+  if (failed(ptx))
+    return failure();
+  result.assembly = std::move(*ptx);
+  for (KernelReport &report : result.kernels)
+    countPTXInstructions(result.assembly, report);
+  return success();
+}
+
+/// The function attribute (LLVM's) for the waves that a SIMD should hold.
+static constexpr StringLiteral kWavesAttr("amdgpu-waves-per-eu");
+
+/// Whether a kernel would run with a second wave on each SIMD if it took fewer
+/// registers: a lone wave cannot hide its latencies.
+static bool isLoneWave(const KernelReport &report, const llvm::Module &code,
+                       tile::TargetAttr target) {
+  const llvm::Function *function = code.getFunction(report.name);
+  constexpr int64_t simds = 4;
+  if (report.occupancy != 1 || !function ||
+      function->hasFnAttribute(kWavesAttr) || report.threads == 0)
+    return false;
+  int64_t waves = llvm::divideCeil(report.threads, report.subgroupSize);
+  int64_t workgroups = llvm::divideCeil(2 * simds, waves);
+  return workgroups * report.staticLDSBytes <= target.getLdsBytes();
+}
+
+static LogicalResult generateISA(CodeGenerator &generator, llvm::Module &code,
+                                 tile::TargetAttr target,
+                                 CompiledKernels &result, Location loc) {
+  auto generate = [&](CompiledKernels &attempt) -> LogicalResult {
+    FailureOr<std::string> isa = generator.emit(code);
+    if (failed(isa))
+      return failure();
+    attempt.assembly = std::move(*isa);
+    for (KernelReport &report : attempt.kernels)
+      countAMDInstructions(attempt.assembly, report);
+    return attempt.kernels.empty()
+               ? success()
+               : readAMDMetadata(attempt.assembly, attempt.kernels, loc);
+  };
+  const CompiledKernels empty = result;
+  if (failed(generate(result)))
+    return failure();
+
+  SmallVector<std::string> lone;
+  for (const KernelReport &report : result.kernels)
+    if (isLoneWave(report, code, target))
+      lone.push_back(report.name);
+  // The first try asks all of them for two waves, the second only those that
+  // then still keep everything in registers.
+  for (int attempts = 0; attempts < 2 && !lone.empty(); ++attempts) {
+    for (const std::string &name : lone)
+      code.getFunction(name)->addFnAttr(kWavesAttr, "2");
+    CompiledKernels attempt = empty;
+    if (failed(generate(attempt)))
+      return failure();
+    for (const std::string &name : lone)
+      code.getFunction(name)->removeFnAttr(kWavesAttr);
+    SmallVector<std::string> fitting;
+    for (const KernelReport &report : attempt.kernels)
+      if (llvm::is_contained(lone, report.name) &&
+          report.scratchBytes.value_or(0) == 0)
+        fitting.push_back(report.name);
+    if (fitting.size() == lone.size()) {
+      result = std::move(attempt);
+      return success();
+    }
+    lone = fitting;
+  }
+  return success();
+}
+
 FailureOr<CompiledKernels>
 mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                   const SerializeOptions &options) {
@@ -115,17 +190,13 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
       translateModuleToLLVMIR(*copy, context, result.name);
   if (!code)
     return module.emitError("translation to LLVM IR failed");
-  FailureOr<std::string> assembly =
-      generateAssembly(*code, target, options.optimization, loc);
-  if (failed(assembly))
+  FailureOr<std::unique_ptr<CodeGenerator>> generator =
+      CodeGenerator::create(target, options.optimization, loc);
+  if (failed(generator) || failed((*generator)->optimize(*code)))
     return failure();
-  result.assembly = std::move(*assembly);
   result.assemblyFormat = amd ? "isa" : "ptx";
-  for (KernelReport &report : result.kernels)
-    (amd ? countAMDInstructions : countPTXInstructions)(result.assembly,
-                                                        report);
-  if (amd && !result.kernels.empty() &&
-      failed(readAMDMetadata(result.assembly, result.kernels, loc)))
+  if (failed(amd ? generateISA(**generator, *code, target, result, loc)
+                 : generatePTX(**generator, *code, result)))
     return failure();
   if (!options.object)
     return result;

@@ -116,8 +116,7 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
   // CHECK: %[[SUM:.+]] = llvm.add %[[BITS]], %[[ODD]]
   // CHECK: %[[UP:.+]] = llvm.add %[[SUM]], %[[BIAS]]
   // CHECK: %[[TEST:.+]] = llvm.fcmp "uno" %[[X]], %[[X]]
-  // CHECK: %[[QUIET:.+]] = llvm.call_intrinsic "llvm.canonicalize.f32"(%[[X]])
-  // CHECK: %[[NAN:.+]] = llvm.bitcast %[[QUIET]] : f32 to i32
+  // CHECK: %[[NAN:.+]] = llvm.or %[[BITS]]
   // CHECK: llvm.select %[[TEST]], %[[NAN]], %[[UP]]
   // CHECK-NOT: fptrunc
   // CHECK: llvm.return

@@ -27,7 +27,7 @@
 // * llvm.call_intrinsic with a full intrinsic name: the matrix intrinsics of
 //   the target's rows, llvm.amdgcn.{exp2,log,rcp,rsq}.f32,
 //   llvm.nvvm.{ex2.approx.ftz.f, lg2.approx.ftz.f, rcp.approx.ftz.f,
-//   rsqrt.approx.ftz.f}, llvm.canonicalize.f32.
+//   rsqrt.approx.ftz.f}.
 // * rocdl: workitem.id.*, workgroup.id.*, barriers, waits, ds_bpermute,
 //   ds_swizzle, update.dpp, permlanex16, permlane swaps, readlane,
 //   readfirstlane, make.buffer.rsrc, mbcnt.*; loads and stores through
