@@ -94,6 +94,7 @@ void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createVectorizeTilesPass(vectorize));
   addSmallFloats(pm);
   pm.addNestedPass<func::FuncOp>(createExpandExp2Pass());
+  pm.addNestedPass<func::FuncOp>(createDropCastFlagsPass());
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

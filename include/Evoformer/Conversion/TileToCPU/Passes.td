@@ -101,4 +101,12 @@ def ExpandExp2Pass : Pass<"evo-cpu-expand-exp2", "::mlir::func::FuncOp"> {
   }];
 }
 
+def DropCastFlagsPass : Pass<"evo-cpu-drop-cast-flags", "::mlir::func::FuncOp"> {
+  let summary = "Drop fast-math flags of conversions between floats";
+  let description = [{
+    The conversion to LLVM would keep them as attributes of the arith dialect,
+    which what reads the result need not know.
+  }];
+}
+
 #endif
