@@ -22,7 +22,16 @@ using namespace mlir::evoformer;
 FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
   PlanCode code;
   OwningOpRef<ModuleOp> kernels = module.clone();
-  // The plan's interpreter takes the place of the host functions.
+  // The plan's interpreter takes the place of the host functions; what they
+  // tell of the kernels' spaces is kept.
+  SymbolTable symbols(*kernels);
+  kernels->walk([&](tile::LaunchOp launch) {
+    if (auto kernel = symbols.lookup<tile::KernelOp>(launch.getKernel()))
+      kernel->setAttr(
+          kNumExtentsAttr,
+          IntegerAttr::get(IntegerType::get(launch.getContext(), 64),
+                           static_cast<int64_t>(launch.getSpace().size())));
+  });
   for (auto function :
        llvm::make_early_inc_range(kernels->getOps<func::FuncOp>()))
     function.erase();

@@ -132,6 +132,25 @@ static void lowerIota(RewriterBase &rewriter, IotaOp op) {
                                       tileType(op.getResult()), body));
 }
 
+/// Narrow floats are summed in f32.
+static Type getSumType(Type type) {
+  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
+/// The tile rounded to the elements of `type`, where these are narrower.
+static Value roundTile(OpBuilder &b, Location loc, Value tile,
+                       RankedTensorType type) {
+  if (tile.getType() == type)
+    return tile;
+  return emitParallel(
+      b, loc, tile, b.getMultiDimIdentityMap(type.getRank()), type,
+      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        return arith::TruncFOp::create(b, loc, type.getElementType(), args[0]);
+      });
+}
+
 /// The tile with wider elements; the tile itself where they are wide already.
 static FailureOr<Value> extendTile(OpBuilder &b, Operation *op, Value tile,
                                    Type element) {
@@ -159,10 +178,7 @@ static FailureOr<Value> extendTile(OpBuilder &b, Operation *op, Value tile,
 static LogicalResult lowerMma(RewriterBase &rewriter, MmaOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = tileType(op.getC());
-  // 16-bit floats are summed in f32.
-  Type sumType = type.getElementType();
-  if (isa<FloatType>(sumType) && sumType.getIntOrFloatBitWidth() < 32)
-    sumType = rewriter.getF32Type();
+  Type sumType = getSumType(type.getElementType());
   FailureOr<Value> a = extendTile(rewriter, op, op.getA(), sumType);
   FailureOr<Value> b = extendTile(rewriter, op, op.getB(), sumType);
   FailureOr<Value> c = extendTile(rewriter, op, op.getC(), sumType);
@@ -185,14 +201,7 @@ static LogicalResult lowerMma(RewriterBase &rewriter, MmaOp op) {
                                          rewriter.getAffineMapArrayAttr(
                                              {map(m, k), map(k, n), map(m, n)}))
                   .getResult(0);
-  if (sumType != type.getElementType())
-    sum = emitParallel(
-        rewriter, loc, sum, rewriter.getMultiDimIdentityMap(rank), type,
-        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-          return arith::TruncFOp::create(b, loc, type.getElementType(),
-                                         args[0]);
-        });
-  rewriter.replaceOp(op, sum);
+  rewriter.replaceOp(op, roundTile(rewriter, loc, sum, type));
   return success();
 }
 
@@ -216,10 +225,15 @@ static LogicalResult lowerReduce(RewriterBase &rewriter, ReduceOp op) {
   Location loc = op.getLoc();
   RankedTensorType source = tileType(op.getSource());
   RankedTensorType result = tileType(op.getResult());
-  Type type = source.getElementType();
-  if (!isa<FloatType, IntegerType>(type))
+  Type narrow = source.getElementType();
+  if (!isa<FloatType, IntegerType>(narrow))
     return op.emitOpError("reduces floats and integers on the CPU, not ")
-           << type;
+           << narrow;
+  Type type = getSumType(narrow);
+  FailureOr<Value> input = extendTile(rewriter, op, op.getSource(), type);
+  if (failed(input))
+    return failure();
+  result = result.clone(type);
   ReduceKind kind = op.getKind();
   Value neutral = arith::ConstantOp::create(rewriter, loc,
                                             getNeutral(rewriter, kind, type));
@@ -228,8 +242,7 @@ static LogicalResult lowerReduce(RewriterBase &rewriter, ReduceOp op) {
   iterators[op.getDim()] = utils::IteratorType::reduction;
   AffineMap identity = rewriter.getMultiDimIdentityMap(source.getRank());
   auto reduction = linalg::GenericOp::create(
-      rewriter, loc, result, op.getSource(),
-      filledTile(rewriter, loc, result, neutral),
+      rewriter, loc, result, *input, filledTile(rewriter, loc, result, neutral),
       ArrayRef{identity, identity.dropResult(op.getDim())}, iterators,
       [&](OpBuilder &b, Location loc, ValueRange args) {
         Value x = args[0], y = args[1], z;
@@ -250,7 +263,8 @@ static LogicalResult lowerReduce(RewriterBase &rewriter, ReduceOp op) {
         }
         linalg::YieldOp::create(b, loc, z);
       });
-  rewriter.replaceOp(op, reduction.getResults());
+  rewriter.replaceOp(op, roundTile(rewriter, loc, reduction.getResult(0),
+                                   tileType(op.getResult())));
   return success();
 }
 

@@ -67,8 +67,10 @@ static FailureOr<int64_t> countExtents(KernelOp kernel,
   kernel.walk([&](WorkItemIdOp id) {
     needed = std::max<int64_t>(needed, id.getDimension() + 1);
   });
-  if (launches.empty())
-    return std::max<int64_t>(needed, 1);
+  if (launches.empty()) {
+    auto given = kernel->getAttrOfType<IntegerAttr>(kNumExtentsAttr);
+    return std::max(needed, given ? given.getInt() : int64_t(1));
+  }
   int64_t extents = launches.front().getSpace().size();
   for (LaunchOp launch : launches)
     if ((int64_t)launch.getSpace().size() != extents) {

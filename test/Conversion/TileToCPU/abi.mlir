@@ -48,3 +48,9 @@ evo_tile.kernel @unlaunched(%y: memref<?xf32>) {
   memref.store %zero, %y[%j] : memref<?xf32>
   evo_tile.return
 }
+
+// .. or what the kernel says.
+// CHECK-LABEL: func.func @told(%{{.+}}: memref<?xf32>, %{{.+}}: index, %{{.+}}: index, %{{.+}}: index, %{{.+}}: index, %{{.+}}: index)
+evo_tile.kernel @told(%y: memref<?xf32>) attributes {evo_tile.num_extents = 3 : i64} {
+  evo_tile.return
+}

@@ -47,7 +47,7 @@ evo_tile.kernel @reduce3(%d0: memref<3x5xi32>, %d1: memref<2x5xi32>,
 }
 
 // Products: i8 in i32; f16 added to an f16 tile is rounded once, at the end.
-evo_tile.kernel @products(%y: memref<2x2xi32>, %z: memref<2x2xf32>) {
+evo_tile.kernel @products(%y: memref<2x2xi32>, %z: memref<3x2xf32>) {
   %c0 = arith.constant 0 : index
   %a = arith.constant dense<[[-128, 127, 1], [2, 3, 4]]> : tensor<2x3xi8>
   %b = arith.constant dense<[[-128, 0], [127, 1], [5, 6]]> : tensor<3x2xi8>
@@ -59,8 +59,15 @@ evo_tile.kernel @products(%y: memref<2x2xi32>, %z: memref<2x2xf32>) {
   // 2048 + 0.5 is 2048 in f16, 2048 + 4 * 0.5 is 2050.
   %w = arith.constant dense<2048.0> : tensor<2x2xf16>
   %h = evo_tile.mma %u, %v, %w : tensor<2x4xf16>, tensor<4x2xf16>, tensor<2x2xf16>
+  // Sums of bf16 too: 256 + 1 is 256 in bf16, 256 + 7 * 1 is 264 after rounding.
+  %s = arith.constant dense<[[256.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]> : tensor<1x8xbf16>
+  %total = evo_tile.reduce add %s dim 1 : tensor<1x8xbf16> -> tensor<1xbf16>
+  %total_row = evo_tile.broadcast %total dim 1 : tensor<1xbf16> -> tensor<1x2xbf16>
+  %total_f32 = arith.extf %total_row : tensor<1x2xbf16> to tensor<1x2xf32>
+  %c2 = arith.constant 2 : index
+  evo_tile.store %total_f32, %z[%c2, %c0] : tensor<1x2xf32>, memref<3x2xf32>
   %f = arith.extf %h : tensor<2x2xf16> to tensor<2x2xf32>
-  evo_tile.store %f, %z[%c0, %c0] : tensor<2x2xf32>, memref<2x2xf32>
+  evo_tile.store %f, %z[%c0, %c0] : tensor<2x2xf32>, memref<3x2xf32>
   evo_tile.return
 }
 
@@ -101,6 +108,15 @@ evo_tile.kernel @control(%y: memref<4x4xf32>, %n: index, %flag: i1) {
   }
   %last = memref.subview %y[3, 0] [1, 4] [1, 1] : memref<4x4xf32> to memref<4xf32, strided<[1], offset: 12>>
   evo_tile.store %chosen, %last[%c0] : tensor<4xf32, #m>, memref<4xf32, strided<[1], offset: 12>>
+  evo_tile.return
+}
+
+// A tile of rank 0.
+evo_tile.kernel @scalar(%y: memref<f32>) {
+  %t = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %s = evo_tile.reduce add %t dim 0 : tensor<5xf32> -> tensor<f32>
+  %n = arith.negf %s : tensor<f32>
+  evo_tile.store %n, %y[] : tensor<f32>, memref<f32>
   evo_tile.return
 }
 
@@ -200,10 +216,10 @@ func.func @main() {
   // CHECK-NEXT: [103, 113, 123]
 
   %pi = memref.alloc() : memref<2x2xi32>
-  %pf = memref.alloc() : memref<2x2xf32>
-  evo_tile.launch @products space(%c1) args(%pi, %pf : memref<2x2xi32>, memref<2x2xf32>)
+  %pf = memref.alloc() : memref<3x2xf32>
+  evo_tile.launch @products space(%c1) args(%pi, %pf : memref<2x2xi32>, memref<3x2xf32>)
   %piu = memref.cast %pi : memref<2x2xi32> to memref<*xi32>
-  %pfu = memref.cast %pf : memref<2x2xf32> to memref<*xf32>
+  %pfu = memref.cast %pf : memref<3x2xf32> to memref<*xf32>
   func.call @printMemrefI32(%piu) : (memref<*xi32>) -> ()
   // CHECK:      data =
   // CHECK-NEXT: [33518, 1133]
@@ -212,6 +228,7 @@ func.func @main() {
   // CHECK:      data =
   // CHECK-NEXT: [2050, 2050]
   // CHECK-NEXT: [2050, 2050]
+  // CHECK-NEXT: [264, 264]
 
   %cy = memref.alloc() : memref<4x4xf32>
   evo_tile.launch @control space(%c1) args(%cy, %c3, %true : memref<4x4xf32>, index, i1)
@@ -222,6 +239,13 @@ func.func @main() {
   // CHECK-NEXT: [1, 1, 1, 1]
   // CHECK-NEXT: [8, 8, 8, 8]
   // CHECK-NEXT: [-6, -7, -8, -9]
+
+  %point = memref.alloc() : memref<f32>
+  evo_tile.launch @scalar space(%c1) args(%point : memref<f32>)
+  %value = memref.load %point[] : memref<f32>
+  memref.dealloc %point : memref<f32>
+  vector.print %value : f32
+  // CHECK: -15
 
   %a = memref.alloc() : memref<2x25x13xf32>
   %b = memref.alloc() : memref<2x21x13xf32>
@@ -270,7 +294,7 @@ func.func @main() {
   memref.dealloc %d2 : memref<2x3xi32>
   memref.dealloc %dt : memref<5x2x3xi32>
   memref.dealloc %pi : memref<2x2xi32>
-  memref.dealloc %pf : memref<2x2xf32>
+  memref.dealloc %pf : memref<3x2xf32>
   memref.dealloc %cy : memref<4x4xf32>
   memref.dealloc %a : memref<2x25x13xf32>
   memref.dealloc %b : memref<2x21x13xf32>

@@ -16,7 +16,9 @@ def ConvertTileToCPUPass : Pass<"convert-tile-to-cpu", "::mlir::ModuleOp"> {
     Each `evo_tile.kernel` becomes a `func.func` of the same name that takes the
     kernel's arguments, the extents of the space of work items and a range
     [begin, end) of linear work items, which it runs in order. Each
-    `evo_tile.launch` becomes a call over the whole space.
+    `evo_tile.launch` becomes a call over the whole space. Where a kernel's
+    launches are elsewhere, `evo_tile.num_extents = N : i64` on it says how many
+    extents its space has; else the ids that it uses do.
 
     Every level from tiles to pipelined is accepted and gives the same numbers:
     layouts are dropped, `convert_layout` is nothing, `alloc_lds` is memory of
