@@ -65,46 +65,10 @@ Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
       shape.push_back(
           getConstantIntValue(dim.extent).value_or(ShapedType::kDynamic));
   }
-  // With known strides, a view of unit dimensions does not say which of them
-  // it dropped; then the address is written out.
-  int64_t offset;
-  SmallVector<int64_t> known;
-  if (llvm::is_contained(shape, 1) &&
-      succeeded(type.getStridesAndOffset(known, offset)) &&
-      !llvm::all_of(known, ShapedType::isDynamic))
-    return reinterpret(memref, dims, shape, known);
   auto result = memref::SubViewOp::inferRankReducedResultType(
       shape, type, offsets, sizes, strides);
   return memref::SubViewOp::create(*this, cast<MemRefType>(result), memref,
                                    offsets, sizes, strides);
-}
-
-Value TileBuilder::reinterpret(Value memref, ArrayRef<SliceDim> dims,
-                               ArrayRef<int64_t> shape,
-                               ArrayRef<int64_t> knownStrides) {
-  auto metadata = memref::ExtractStridedMetadataOp::create(*this, memref);
-  Value offset = metadata.getOffset();
-  SmallVector<OpFoldResult> sizes, strides;
-  SmallVector<int64_t> staticStrides;
-  for (auto [d, dim] : llvm::enumerate(dims)) {
-    Value step = mul(index(dim.offset), metadata.getStrides()[d]);
-    offset = arith::AddIOp::create(*this, offset, step);
-    if (!dim.extent)
-      continue;
-    sizes.push_back(dim.extent);
-    staticStrides.push_back(knownStrides[d]);
-    strides.push_back(ShapedType::isDynamic(knownStrides[d])
-                          ? OpFoldResult(metadata.getStrides()[d])
-                          : getIndexAttr(knownStrides[d]));
-  }
-  auto type = cast<MemRefType>(memref.getType());
-  auto layout =
-      StridedLayoutAttr::get(getContext(), ShapedType::kDynamic, staticStrides);
-  return memref::ReinterpretCastOp::create(
-      *this,
-      MemRefType::get(shape, type.getElementType(), layout,
-                      type.getMemorySpace()),
-      metadata.getBaseBuffer(), OpFoldResult(offset), sizes, strides);
 }
 
 Value TileBuilder::load(Value memref, ValueRange indices,

@@ -57,9 +57,6 @@ public:
   // Memory.
   /// The part of a memref that `dims` describe.
   Value slice(Value memref, ArrayRef<SliceDim> dims);
-  /// The same without a view's rank reduction.
-  Value reinterpret(Value memref, ArrayRef<SliceDim> dims,
-                    ArrayRef<int64_t> shape, ArrayRef<int64_t> knownStrides);
   /// The tile at `indices`. Dimensions beyond `inBounds` are not promised;
   /// `alignment` is that of whole vectors in bytes, 0 if nothing is known.
   Value load(Value memref, ValueRange indices, ArrayRef<int64_t> shape,

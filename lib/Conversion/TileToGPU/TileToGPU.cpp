@@ -7,8 +7,6 @@
 
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 
-#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
-
 #include "Patterns.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -172,9 +170,9 @@ struct ConvertTileToGPUPass
                   builder.getUnitAttr());
     func.setKnownBlockSizeAttr(
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
-    if (addLDS(gpuModule, kernel, context))
-      func->setAttr(evoformer::kDynamicLDSAttrName,
-                    builder.getI64IntegerAttr(context.ldsBytes));
+    func->setAttr("evo_tile.lds_bytes",
+                  builder.getI64IntegerAttr(context.ldsBytes));
+    addLDS(gpuModule, kernel, context);
 
     // The kernel's body, after what every lane needs to know of itself.
     Location loc = kernel.getLoc();
@@ -211,11 +209,10 @@ struct ConvertTileToGPUPass
     return distribute(func, context);
   }
 
-  /// Declares the kernel's LDS block; true if the launch must size it.
-  static bool addLDS(gpu::GPUModuleOp module, KernelOp kernel,
+  static void addLDS(gpu::GPUModuleOp module, KernelOp kernel,
                      KernelContext &context) {
     if (context.ldsBytes == 0)
-      return false;
+      return;
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     int64_t limit = context.target.getIntProperty("max_lds_static",
                                                   context.target.getLdsBytes());
@@ -229,7 +226,6 @@ struct ConvertTileToGPUPass
         builder, kernel.getLoc(), type, /*isConstant=*/false,
         dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal,
         context.ldsName, Attribute(), /*alignment=*/16, /*addrSpace=*/3);
-    return dynamic;
   }
 
   LogicalResult distribute(gpu::GPUFuncOp func, const KernelContext &context) {

@@ -1,0 +1,107 @@
+//===- AttentionCase.h - An attention to check ------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DRIVER_ATTENTIONCASE_H
+#define EVOFORMER_DRIVER_ATTENTIONCASE_H
+
+#include "Evoformer/Driver/HostArray.h"
+
+namespace mlir::evoformer {
+
+/// What a bias holds.
+enum class BiasValues {
+  Normal,   // normal numbers; of i1: true with probability 0.8
+  AllFalse, // i1: false throughout
+  Sparse,   // i1: one key in sixteen is kept
+  Large,    // 0, or -1e4 for three keys in ten
+  Huge,     // 0, or -1e9 for three keys in ten
+  AllHuge,  // -1e9 throughout
+  Lowest,   // 0, or the type's lowest finite number for three keys in ten
+  Infinite, // normal numbers, -inf for three keys in ten
+};
+
+struct BiasCase {
+  /// The letters of bnhqk whose dimensions are full; the others broadcast.
+  std::string dims;
+  runtime::ElementType type = runtime::ElementType::F32;
+  BiasValues values = BiasValues::Normal;
+  /// Dimensions outermost first in memory; empty: bnhqk.
+  std::string memory;
+};
+
+/// An attention problem as a line of text, `key=value` separated by spaces:
+///
+///     B N H Sq Sk D Dv   sizes (Dv: as D)
+///     type, out, gate    bf16, f16, f32; gate may be none
+///     bias               dims:type:values[:memory], any number of times
+///     lse, stats         0 or 1
+///     scale              a number; default D^-1/2
+///     order              dimension order of q, k, v, gate, out in the IR
+///     memory             their dimensions outermost first in memory
+///     pad, offset        unused elements per row; before the first
+///     zero               a letter: stride 0 of k and v there
+///     static             none, heads, all: sizes known when compiling
+///     nan                1: keys that a mask drops hold NaN
+///     seed               of the numbers
+///     sample             check this many rows n only; 0: all
+struct AttentionCase {
+  int64_t batch = 1, rows = 1, heads = 1, queries = 16, keys = 16, depth = 32;
+  /// 0: as depth.
+  int64_t valueDepth = 0;
+  runtime::ElementType type = runtime::ElementType::F32;
+  std::optional<runtime::ElementType> outputType, gateType;
+  std::vector<BiasCase> biases;
+  bool lse = false, stats = false, nanKeys = false;
+  std::optional<double> scale;
+  std::string order = "bnshd", memory, zero, staticSizes = "none";
+  int64_t pad = 0, offset = 0, sample = 0;
+  uint64_t seed = 1;
+
+  int64_t getValueDepth() const { return valueDepth ? valueDepth : depth; }
+  runtime::ElementType getOutputType() const {
+    return outputType.value_or(type);
+  }
+  /// Whether a dimension's size is known when compiling.
+  bool isStatic(char letter) const {
+    return letter == 'd' || staticSizes == "all" ||
+           (letter == 'h' && staticSizes == "heads");
+  }
+  /// Whether a dimension (of bnhqk) of the bias has a static size of 1.
+  bool broadcasts(const BiasCase &bias, char letter) const;
+  std::string str() const;
+};
+
+llvm::Expected<AttentionCase> parseAttentionCase(llvm::StringRef text);
+
+/// One operand of the attention.
+struct CaseOperand {
+  std::string name;
+  ArrayLayout layout; // in the default order of dimensions
+  /// The op's dimensions in terms of the default ones.
+  llvm::SmallVector<unsigned> order;
+  /// Its memref type.
+  std::string type;
+  bool isOutput = false;
+};
+
+/// The operands in the order of the function's arguments: query, key, value,
+/// biases, gate, output, lse, stats.
+std::vector<CaseOperand> getOperands(const AttentionCase &problem);
+
+/// A module with a function `attention` over them.
+std::string makeModule(const AttentionCase &problem);
+
+/// Fills the inputs with the case's numbers.
+void fillInputs(const AttentionCase &problem, std::vector<HostArray> &arrays);
+
+/// Cases that hold every pair of values of any two properties, with a fixed
+/// seed: `small` (some forty), `quick` or `full`.
+llvm::Expected<std::vector<AttentionCase>> makeCover(llvm::StringRef size);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DRIVER_ATTENTIONCASE_H

@@ -1,0 +1,64 @@
+//===- CaseRunner.h - Checks attentions against the reference ---*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DRIVER_CASERUNNER_H
+#define EVOFORMER_DRIVER_CASERUNNER_H
+
+#include "Evoformer/Driver/AttentionCase.h"
+#include "Evoformer/Driver/Compile.h"
+#include "Evoformer/Driver/Measure.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::evoformer {
+
+struct CaseReport {
+  /// Error of the output and what eager mode has; the largest quotient of any
+  /// result's error and what is allowed.
+  double maxError = 0, maxEagerError = 0, worstRatio = 0;
+  double compileMilliseconds = 0;
+  std::optional<Times> times;
+};
+
+/// Compiles, runs and compares cases. Modules that are alike are compiled once.
+class CaseRunner {
+public:
+  /// The context has what registerForCompilation registers.
+  CaseRunner(MLIRContext &context, runtime::Device &device,
+             CompileOptions compileOptions, uint64_t guardBytes)
+      : context(context), device(device),
+        compileOptions(std::move(compileOptions)), guardBytes(guardBytes) {}
+
+  /// Threads of the reference; 0: one a core.
+  unsigned referenceThreads = 0;
+  /// Time the case after checking it.
+  std::optional<MeasureOptions> measureOptions;
+
+  /// An error says what is wrong: it does not compile, cannot run, writes where
+  /// it must not, differs between runs or from the reference.
+  llvm::Expected<CaseReport> run(const AttentionCase &problem);
+
+private:
+  struct Program {
+    runtime::Plan plan;
+    std::unique_ptr<runtime::Session> session;
+  };
+  llvm::Expected<Program *> getProgram(const AttentionCase &problem,
+                                       CaseReport &report);
+
+  MLIRContext &context;
+  runtime::Device &device;
+  CompileOptions compileOptions;
+  uint64_t guardBytes;
+  /// The last few, by text; a cover lists cases of one module one after the
+  /// other.
+  std::string lastText;
+  std::unique_ptr<Program> lastProgram;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DRIVER_CASERUNNER_H

@@ -1,0 +1,47 @@
+//===- Compile.h - From a module to a launch plan ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DRIVER_COMPILE_H
+#define EVOFORMER_DRIVER_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::evoformer {
+
+struct CompileOptions {
+  /// A chip: `cpu`, `gfx942`, …
+  std::string target = "cpu";
+  /// What the plan shall run on; decides the form of the code: `cpu`, `cuda`,
+  /// `hip` or `sim`. On `cpu` a GPU's program runs as it is after `level`.
+  std::string device = "cpu";
+  /// `tiles`, `fragments`, `staged` or `pipelined`: how far to go before the
+  /// kernels run on the CPU.
+  std::string level = "tiles";
+  /// On `cuda`: a chip to make a cubin for with ptxas; empty: PTX, which the
+  /// driver compiles.
+  std::string cubinChip;
+  /// Forces the schedule; empty: the default.
+  std::string schedule;
+};
+
+/// Compiles a module of host functions, from the level of graphs down; a module
+/// of tile kernels and launches is taken as it is. Problems are diagnostics.
+FailureOr<llvm::json::Value> compileToPlan(ModuleOp module,
+                                           const CompileOptions &options);
+
+/// The same from a file's or a program's text.
+FailureOr<llvm::json::Value> compileToPlan(MLIRContext &context, StringRef text,
+                                           StringRef name,
+                                           const CompileOptions &options);
+
+/// Everything that such a module may hold.
+void registerForCompilation(DialectRegistry &registry);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DRIVER_COMPILE_H

@@ -1,0 +1,194 @@
+//===- AttentionCase.cpp - An attention as a line of text -----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/AttentionCase.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::runtime;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+static constexpr std::pair<BiasValues, const char *> biasValueNames[] = {
+    {BiasValues::Normal, "normal"}, {BiasValues::AllFalse, "all-false"},
+    {BiasValues::Sparse, "sparse"}, {BiasValues::Large, "large"},
+    {BiasValues::Huge, "huge"},     {BiasValues::AllHuge, "all-huge"},
+    {BiasValues::Lowest, "lowest"}, {BiasValues::Infinite, "infinite"},
+};
+
+bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {
+  int64_t size = llvm::StringSwitch<int64_t>(StringRef(&letter, 1))
+                     .Case("b", batch)
+                     .Case("n", rows)
+                     .Case("h", heads)
+                     .Case("q", queries)
+                     .Default(keys);
+  return !StringRef(bias.dims).contains(letter) ||
+         (isStatic(letter) && size == 1);
+}
+
+std::string AttentionCase::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "B=" << batch << " N=" << rows << " H=" << heads << " Sq=" << queries
+     << " Sk=" << keys << " D=" << depth << " Dv=" << getValueDepth()
+     << " type=" << getName(type) << " out=" << getName(getOutputType());
+  if (gateType)
+    os << " gate=" << getName(*gateType);
+  for (const BiasCase &bias : biases) {
+    os << " bias=" << bias.dims << ':' << getName(bias.type) << ':';
+    for (auto [values, name] : biasValueNames)
+      if (values == bias.values)
+        os << name;
+    if (!bias.memory.empty())
+      os << ':' << bias.memory;
+  }
+  os << " lse=" << lse << " stats=" << stats;
+  if (scale)
+    os << " scale=" << llvm::format("%.9g", *scale);
+  if (order != "bnshd")
+    os << " order=" << order;
+  if (!memory.empty())
+    os << " memory=" << memory;
+  if (pad)
+    os << " pad=" << pad;
+  if (offset)
+    os << " offset=" << offset;
+  if (!zero.empty())
+    os << " zero=" << zero;
+  if (staticSizes != "none")
+    os << " static=" << staticSizes;
+  if (nanKeys)
+    os << " nan=1";
+  if (sample)
+    os << " sample=" << sample;
+  os << " seed=" << seed;
+  return text;
+}
+
+static bool isPermutation(StringRef text, StringRef letters) {
+  std::string a = text.str(), b = letters.str();
+  llvm::sort(a);
+  llvm::sort(b);
+  return a == b;
+}
+
+static std::optional<ElementType> parseFloat(StringRef name) {
+  std::optional<ElementType> type = parseElementType(name);
+  if (!type || *type == ElementType::F64 || !isFloat(*type))
+    return std::nullopt;
+  return type;
+}
+
+static bool parseBias(StringRef text, AttentionCase &result) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ':');
+  if (parts.size() != 3 && parts.size() != 4)
+    return false;
+  BiasCase bias;
+  bias.dims = parts[0].str();
+  std::optional<ElementType> type = parseFloat(parts[1]);
+  if (parts[1] == "i1")
+    type = ElementType::I1;
+  auto *values = llvm::find_if(
+      biasValueNames, [&](auto &entry) { return parts[2] == entry.second; });
+  if (!type || values == std::end(biasValueNames) ||
+      parts[0].find_first_not_of("bnhqk") != StringRef::npos)
+    return false;
+  bias.type = *type;
+  bias.values = values->first;
+  if (parts.size() == 4)
+    bias.memory = parts[3].str();
+  if (!bias.memory.empty() && !isPermutation(bias.memory, "bnhqk"))
+    return false;
+  result.biases.push_back(std::move(bias));
+  return true;
+}
+
+/// One `key=value`; whether it means something.
+static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
+  int64_t *number = llvm::StringSwitch<int64_t *>(key)
+                        .Case("B", &result.batch)
+                        .Case("N", &result.rows)
+                        .Case("H", &result.heads)
+                        .Case("Sq", &result.queries)
+                        .Case("Sk", &result.keys)
+                        .Case("D", &result.depth)
+                        .Case("Dv", &result.valueDepth)
+                        .Case("pad", &result.pad)
+                        .Case("offset", &result.offset)
+                        .Case("sample", &result.sample)
+                        .Default(nullptr);
+  if (number)
+    return !value.getAsInteger(10, *number) && *number >= 0 &&
+           *number <= INT32_MAX;
+  if (key == "seed")
+    return !value.getAsInteger(10, result.seed);
+  bool *flag = llvm::StringSwitch<bool *>(key)
+                   .Case("lse", &result.lse)
+                   .Case("stats", &result.stats)
+                   .Case("nan", &result.nanKeys)
+                   .Default(nullptr);
+  if (flag) {
+    *flag = value == "1";
+    return value == "0" || value == "1";
+  }
+  if (key == "bias")
+    return parseBias(value, result);
+  if (key == "type") {
+    std::optional<ElementType> type = parseFloat(value);
+    result.type = type.value_or(result.type);
+    return type.has_value();
+  }
+  if (key == "out")
+    return (result.outputType = parseFloat(value)).has_value();
+  if (key == "gate")
+    return (result.gateType = parseFloat(value)).has_value() || value == "none";
+  if (key == "scale") {
+    double scale;
+    if (value.getAsDouble(scale))
+      return false;
+    result.scale = scale;
+    return true;
+  }
+  if (key == "order") {
+    result.order = value.str();
+    return isPermutation(value, "bnshd");
+  }
+  if (key == "memory") {
+    result.memory = value.str();
+    return isPermutation(value, "bnshd") && value.ends_with("d");
+  }
+  if (key == "zero") {
+    result.zero = value.str();
+    return value.size() == 1 && StringRef("bnsh").contains(value);
+  }
+  if (key == "static") {
+    result.staticSizes = value.str();
+    return value == "none" || value == "heads" || value == "all";
+  }
+  return false;
+}
+
+Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
+  AttentionCase result;
+  SmallVector<StringRef> entries;
+  llvm::SplitString(text, entries);
+  for (StringRef entry : entries) {
+    auto [key, value] = entry.split('=');
+    if (!parseEntry(key, value, result))
+      return createStringError("malformed '" + entry + "' in the case '" +
+                               text + "'");
+  }
+  return result;
+}

@@ -1,0 +1,161 @@
+//===- CaseData.cpp - The numbers of an attention to check ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/AttentionCase.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::runtime;
+using llvm::ArrayRef;
+
+namespace {
+/// Draws elements from a table of values that are already in their type, so
+/// that large arrays fill fast.
+class Drawer {
+public:
+  Drawer(ElementType type, uint64_t seed)
+      : type(type), bytes(getByteSize(type)),
+        state(seed * 0x9e3779b97f4a7c15ull + 1) {}
+
+  void addValue(double value) {
+    values.resize(values.size() + bytes);
+    writeElement(type, value, &values[values.size() - bytes]);
+  }
+  void addNormals(unsigned count) {
+    // Quantiles of the normal distribution by a sum of uniform numbers.
+    std::mt19937_64 engine(12345);
+    for (unsigned i = 0; i < count; ++i) {
+      double sum = -6;
+      for (int j = 0; j < 12; ++j)
+        sum += (engine() >> 11) * 0x1p-53;
+      addValue(sum);
+    }
+  }
+  void fill(HostArray &array) {
+    size_t count = values.size() / bytes;
+    array.forEach([&](ArrayRef<int64_t>, int64_t at) {
+      // xorshift64* (Vigna 2016).
+      state ^= state >> 12;
+      state ^= state << 25;
+      state ^= state >> 27;
+      uint64_t random = (state * 0x2545f4914f6cdd1dull) >> 32;
+      std::memcpy(array.storage.data() + at,
+                  values.data() + (random * count >> 32) * bytes, bytes);
+    });
+  }
+
+private:
+  ElementType type;
+  unsigned bytes;
+  uint64_t state;
+  std::vector<char> values;
+};
+} // namespace
+
+static double getLowest(ElementType type) {
+  switch (type) {
+  case ElementType::F16:
+    return -65504;
+  case ElementType::BF16:
+    return -0x1.fep127;
+  default:
+    return -0x1.fffffep127;
+  }
+}
+
+static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
+  Drawer drawer(bias.type, seed);
+  auto addMasked = [&](double dropped) {
+    for (int i = 0; i < 10; ++i)
+      drawer.addValue(i < 3 ? dropped : 0);
+  };
+  bool isMask = bias.type == ElementType::I1;
+  switch (bias.values) {
+  case BiasValues::Normal:
+    if (isMask)
+      for (int i = 0; i < 10; ++i)
+        drawer.addValue(i < 8);
+    else
+      drawer.addNormals(4096);
+    break;
+  case BiasValues::AllFalse:
+    drawer.addValue(isMask ? 0 : -INFINITY);
+    break;
+  case BiasValues::Sparse:
+    for (int i = 0; i < 16; ++i)
+      drawer.addValue(isMask ? i == 0 : (i == 0 ? 0 : -INFINITY));
+    break;
+  case BiasValues::Large:
+    addMasked(-1e4);
+    break;
+  case BiasValues::Huge:
+    // f16 holds no -1e9; its masks use the lowest number.
+    addMasked(bias.type == ElementType::F16 ? -65504 : -1e9);
+    break;
+  case BiasValues::AllHuge:
+    drawer.addValue(bias.type == ElementType::F16 ? -65504 : -1e9);
+    break;
+  case BiasValues::Lowest:
+    addMasked(getLowest(bias.type));
+    break;
+  case BiasValues::Infinite:
+    for (int i = 0; i < 3; ++i)
+      drawer.addValue(-INFINITY);
+    drawer.addNormals(7);
+    break;
+  }
+  drawer.fill(array);
+}
+
+/// Whether a bias that does not depend on the query drops key j.
+static bool isDropped(const AttentionCase &problem, ArrayRef<HostArray> biases,
+                      int64_t b, int64_t n, int64_t h, int64_t j) {
+  for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
+    if (!problem.broadcasts(bias, 'q'))
+      continue;
+    auto &sizes = array.layout.sizes;
+    int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1),
+                       std::min(h, sizes[2] - 1), 0, std::min(j, sizes[4] - 1)};
+    double value = array.read(index);
+    if (bias.type == ElementType::I1 ? value == 0 : value == -INFINITY)
+      return true;
+  }
+  return false;
+}
+
+static void poisonDroppedKeys(const AttentionCase &problem,
+                              std::vector<HostArray> &arrays) {
+  ArrayRef<HostArray> biases(arrays.data() + 3, problem.biases.size());
+  HostArray &key = arrays[1];
+  key.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+    if (isDropped(problem, biases, index[0], index[1], index[3], index[2]))
+      writeElement(key.layout.type, NAN, key.storage.data() + at);
+  });
+}
+
+void mlir::evoformer::fillInputs(const AttentionCase &problem,
+                                 std::vector<HostArray> &arrays) {
+  size_t numBiases = problem.biases.size();
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    uint64_t seed = problem.seed * 100 + i;
+    bool isBias = i >= 3 && i < 3 + numBiases;
+    bool isSequence =
+        i < 3 || (i == 3 + numBiases && problem.gateType.has_value());
+    if (isBias) {
+      fillBias(problem.biases[i - 3], seed, arrays[i]);
+    } else if (isSequence) {
+      Drawer drawer(arrays[i].layout.type, seed);
+      drawer.addNormals(65536);
+      drawer.fill(arrays[i]);
+    }
+  }
+  if (problem.nanKeys && problem.zero.empty())
+    poisonDroppedKeys(problem, arrays);
+}

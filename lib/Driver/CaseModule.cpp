@@ -1,0 +1,184 @@
+//===- CaseModule.cpp - The module of an attention to check ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/AttentionCase.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::runtime;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+/// Positions of `text`'s letters in `letters`.
+static SmallVector<unsigned> findLetters(StringRef text, StringRef letters) {
+  SmallVector<unsigned> result;
+  for (char letter : text)
+    result.push_back(letters.find(letter));
+  return result;
+}
+
+namespace {
+/// Makes the operands of one case.
+class OperandMaker {
+public:
+  explicit OperandMaker(const AttentionCase &problem) : problem(problem) {}
+
+  CaseOperand sequence(StringRef name, ElementType type, int64_t length,
+                       int64_t depth, bool mayRepeat);
+  CaseOperand bias(const BiasCase &bias, unsigned number);
+  CaseOperand statistic(StringRef name);
+
+private:
+  /// `isStrided`: arbitrary strides but for `unitDim` (-1: none).
+  void setType(CaseOperand &operand, ArrayRef<bool> isStatic, bool isStrided,
+               int unitDim);
+  const AttentionCase &problem;
+};
+} // namespace
+
+void OperandMaker::setType(CaseOperand &operand, ArrayRef<bool> isStatic,
+                           bool isStrided, int unitDim) {
+  llvm::raw_string_ostream os(operand.type);
+  os << "memref<";
+  for (unsigned dim : operand.order) {
+    if (isStatic[dim])
+      os << operand.layout.sizes[dim] << 'x';
+    else
+      os << "?x";
+  }
+  os << getName(operand.layout.type);
+  if (isStrided) {
+    os << ", strided<[";
+    llvm::interleaveComma(operand.order, os, [&](unsigned dim) {
+      os << (static_cast<int>(dim) == unitDim ? "1" : "?");
+    });
+    os << "], offset: ?>";
+  }
+  os << '>';
+}
+
+CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
+                                   int64_t length, int64_t depth,
+                                   bool mayRepeat) {
+  CaseOperand operand;
+  operand.name = name.str();
+  operand.order = findLetters(problem.order, "bnshd");
+  bool isStrided = !problem.memory.empty() || problem.pad || problem.offset ||
+                   (mayRepeat && !problem.zero.empty()) ||
+                   !StringRef(problem.order).ends_with("d");
+  // An order that ends in another letter than d is one of the IR only: in
+  // memory d stays innermost.
+  StringRef memory = problem.memory;
+  if (memory.empty() && StringRef(problem.order).ends_with("d"))
+    memory = problem.order;
+  SmallVector<int64_t, 5> sizes = {problem.batch, problem.rows, length,
+                                   problem.heads, depth};
+  SmallVector<int64_t, 5> padded = sizes;
+  padded[4] += problem.pad;
+  operand.layout = makeDense(type, padded, findLetters(memory, "bnshd"));
+  operand.layout.sizes.assign(sizes.begin(), sizes.end());
+  operand.layout.offset = problem.offset;
+  if (mayRepeat && !problem.zero.empty())
+    operand.layout.strides[StringRef("bnsh").find(problem.zero)] = 0;
+  bool statics[] = {problem.isStatic('b'), problem.isStatic('n'),
+                    problem.isStatic('s'), problem.isStatic('h'), true};
+  setType(operand, statics, isStrided, 4);
+  return operand;
+}
+
+CaseOperand OperandMaker::bias(const BiasCase &bias, unsigned number) {
+  CaseOperand operand;
+  operand.name = "bias" + std::to_string(number);
+  operand.order = {0, 1, 2, 3, 4};
+  StringRef letters = "bnhqk";
+  int64_t full[] = {problem.batch, problem.rows, problem.heads, problem.queries,
+                    problem.keys};
+  SmallVector<int64_t, 5> sizes;
+  SmallVector<bool> statics;
+  for (auto [letter, size] : llvm::zip_equal(letters, full)) {
+    bool isFull = StringRef(bias.dims).contains(letter);
+    sizes.push_back(isFull ? size : 1);
+    statics.push_back(!isFull || problem.isStatic(letter));
+  }
+  operand.layout =
+      makeDense(bias.type, sizes, findLetters(bias.memory, letters));
+  setType(operand, statics, !bias.memory.empty(), -1);
+  return operand;
+}
+
+CaseOperand OperandMaker::statistic(StringRef name) {
+  CaseOperand operand;
+  operand.name = name.str();
+  operand.order = {0, 1, 2, 3};
+  operand.isOutput = true;
+  operand.layout =
+      makeDense(ElementType::F32,
+                {problem.batch, problem.rows, problem.heads, problem.queries});
+  bool statics[] = {problem.isStatic('b'), problem.isStatic('n'),
+                    problem.isStatic('h'), problem.isStatic('s')};
+  setType(operand, statics, false, -1);
+  return operand;
+}
+
+std::vector<CaseOperand>
+mlir::evoformer::getOperands(const AttentionCase &problem) {
+  OperandMaker maker(problem);
+  int64_t valueDepth = problem.getValueDepth();
+  std::vector<CaseOperand> operands;
+  operands.push_back(maker.sequence("query", problem.type, problem.queries,
+                                    problem.depth, false));
+  operands.push_back(
+      maker.sequence("key", problem.type, problem.keys, problem.depth, true));
+  operands.push_back(
+      maker.sequence("value", problem.type, problem.keys, valueDepth, true));
+  for (auto [number, bias] : llvm::enumerate(problem.biases))
+    operands.push_back(maker.bias(bias, number));
+  if (problem.gateType)
+    operands.push_back(maker.sequence("gate", *problem.gateType,
+                                      problem.queries, valueDepth, false));
+  operands.push_back(maker.sequence("out", problem.getOutputType(),
+                                    problem.queries, valueDepth, false));
+  operands.back().isOutput = true;
+  if (problem.lse)
+    operands.push_back(maker.statistic("lse"));
+  if (problem.stats)
+    operands.push_back(maker.statistic("stats"));
+  return operands;
+}
+
+std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
+  std::vector<CaseOperand> operands = getOperands(problem);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "func.func @attention(\n    ";
+  llvm::interleave(
+      operands, os,
+      [&](const CaseOperand &operand) {
+        os << '%' << operand.name << ": " << operand.type
+           << " {evoformer.name = \"" << operand.name << "\"}";
+      },
+      ",\n    ");
+  os << ") {\n  evoformer.attention\n";
+  for (const CaseOperand &operand : operands) {
+    StringRef group = operand.name;
+    if (group.starts_with("bias"))
+      group = "bias";
+    else if (group == "out")
+      group = "outs";
+    os << "      " << group << "(%" << operand.name;
+    if (operand.order.size() == 5 && group != "bias" &&
+        problem.order != "bnshd")
+      os << " as " << problem.order;
+    os << " : " << operand.type << ")\n";
+  }
+  if (problem.scale)
+    os << "      scale(" << llvm::format("%.9e", *problem.scale) << ")\n";
+  os << "  return\n}\n";
+  return text;
+}

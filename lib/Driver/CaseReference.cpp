@@ -1,0 +1,161 @@
+//===- CaseReference.cpp - A case's results and the reference's ----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CaseReference.h"
+#include "Evoformer/Reference/Attention.h"
+#include "Evoformer/Reference/Compare.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace mlir::evoformer;
+using llvm::createStringError;
+using llvm::Error;
+
+static reference::ElementType convert(runtime::ElementType type) {
+  switch (type) {
+  case runtime::ElementType::F16:
+    return reference::ElementType::F16;
+  case runtime::ElementType::BF16:
+    return reference::ElementType::BF16;
+  case runtime::ElementType::F64:
+    return reference::ElementType::F64;
+  case runtime::ElementType::F32:
+    return reference::ElementType::F32;
+  default:
+    return reference::ElementType::I1;
+  }
+}
+
+static reference::View makeView(const HostArray &array) {
+  reference::View view;
+  view.data = array.storage.data() +
+              array.layout.offset * runtime::getByteSize(array.layout.type);
+  view.type = convert(array.layout.type);
+  llvm::copy(array.layout.strides, view.strides.begin());
+  return view;
+}
+
+/// The part of a view from index `at` of dimension `dim`.
+static reference::View advance(reference::View view, unsigned dim, int64_t at) {
+  view.data = static_cast<const char *>(view.data) +
+              at * view.strides[dim] * reference::sizeOf(view.type);
+  return view;
+}
+
+namespace {
+struct Outputs {
+  reference::View out;
+  std::optional<reference::View> lse, stats;
+};
+} // namespace
+
+static reference::AttentionProblem makeProblem(const AttentionCase &problem,
+                                               llvm::ArrayRef<HostArray> arrays,
+                                               Outputs &outputs) {
+  reference::AttentionProblem result;
+  result.batch = problem.batch;
+  result.rows = problem.rows;
+  result.queries = problem.queries;
+  result.keys = problem.keys;
+  result.heads = problem.heads;
+  result.depth = problem.depth;
+  result.valueDepth = problem.getValueDepth();
+  // The op's default is D^-1/2 rounded to f32.
+  result.scale = static_cast<float>(problem.scale.value_or(
+      1 / std::sqrt(static_cast<double>(problem.depth))));
+  size_t next = 0;
+  auto take = [&] { return makeView(arrays[next++]); };
+  result.query = take();
+  result.key = take();
+  result.value = take();
+  for (const BiasCase &bias : problem.biases) {
+    reference::Bias entry;
+    entry.view = take();
+    for (auto [i, letter] : llvm::enumerate(llvm::StringRef("bnhqk")))
+      entry.broadcast[i] = problem.broadcasts(bias, letter);
+    result.biases.push_back(entry);
+  }
+  if (problem.gateType)
+    result.gate = take();
+  outputs.out = take();
+  if (problem.lse)
+    outputs.lse = take();
+  if (problem.stats)
+    outputs.stats = take();
+  return result;
+}
+
+/// Fails unless `comparison` passed.
+static Error note(const reference::Comparison &comparison, llvm::StringRef name,
+                  CaseReport &report) {
+  report.worstRatio = std::max(report.worstRatio, comparison.worstRatio);
+  if (comparison.passed())
+    return Error::success();
+  return createStringError(llvm::Twine(comparison.wrongRows) + " of " +
+                           llvm::Twine(comparison.rows) + " rows of '" + name +
+                           "' are wrong; first: " + comparison.firstWrong);
+}
+
+static Error compare(const AttentionCase &problem,
+                     const reference::AttentionProblem &inputs,
+                     const Outputs &outputs, unsigned threads,
+                     CaseReport &report) {
+  reference::AttentionResult exact =
+      reference::computeAttention(inputs, threads);
+  reference::AttentionResult eager = reference::computeEagerAttention(
+      inputs, convert(problem.type), convert(problem.getOutputType()), threads);
+  reference::Comparison comparison =
+      reference::compareOutput(inputs, outputs.out, exact, eager);
+  report.maxError = std::max(report.maxError, comparison.maxError);
+  report.maxEagerError =
+      std::max(report.maxEagerError, comparison.maxEagerError);
+  if (Error error = note(comparison, "out", report))
+    return error;
+  if (!outputs.lse && !outputs.stats)
+    return Error::success();
+  reference::AttentionResult single =
+      reference::computeEagerAttention(inputs, reference::ElementType::F32,
+                                       reference::ElementType::F32, threads);
+  if (outputs.lse)
+    if (Error error = note(reference::compareStatistic(inputs, *outputs.lse,
+                                                       exact.lse, single.lse),
+                           "lse", report))
+      return error;
+  if (outputs.stats)
+    return note(reference::compareStatistic(inputs, *outputs.stats, exact.stats,
+                                            single.stats),
+                "stats", report);
+  return Error::success();
+}
+
+Error mlir::evoformer::compareCase(const AttentionCase &problem,
+                                   llvm::ArrayRef<HostArray> arrays,
+                                   unsigned threads, CaseReport &report) {
+  Outputs outputs;
+  reference::AttentionProblem inputs = makeProblem(problem, arrays, outputs);
+  if (!problem.sample || problem.sample >= problem.rows)
+    return compare(problem, inputs, outputs, threads, report);
+  // Rows from the first to the last, evenly spread.
+  for (int64_t i = 0; i < problem.sample; ++i) {
+    int64_t row = problem.sample == 1
+                      ? problem.rows - 1
+                      : i * (problem.rows - 1) / (problem.sample - 1);
+    Outputs part = outputs;
+    part.out = advance(outputs.out, 1, row);
+    if (part.lse)
+      part.lse = advance(*outputs.lse, 1, row);
+    if (part.stats)
+      part.stats = advance(*outputs.stats, 1, row);
+    if (Error error =
+            compare(problem,
+                    reference::slice(inputs, reference::Dimension::Row, row, 1),
+                    part, threads, report))
+      return createStringError("row n = " + llvm::Twine(row) + ": " +
+                               toString(std::move(error)));
+  }
+  return Error::success();
+}

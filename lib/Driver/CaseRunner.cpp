@@ -1,0 +1,173 @@
+//===- CaseRunner.cpp - Checks attentions against the reference -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/CaseRunner.h"
+#include "CaseReference.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include <chrono>
+
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::runtime;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+
+Expected<CaseRunner::Program *>
+CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
+  std::string text = makeModule(problem);
+  if (lastProgram && lastText == text)
+    return lastProgram.get();
+  lastProgram.reset();
+  std::string problems;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      problems += diagnostic.str() + "\n";
+    return success();
+  });
+  auto start = std::chrono::steady_clock::now();
+  auto json = compileToPlan(context, text, "case", compileOptions);
+  if (failed(json))
+    return createStringError("does not compile: " + problems + text);
+  report.compileMilliseconds = std::chrono::duration<double, std::milli>(
+                                   std::chrono::steady_clock::now() - start)
+                                   .count();
+  Expected<Plan> plan = decodePlan(*json, "");
+  if (!plan)
+    return plan.takeError();
+  if (plan->functions.size() != 1)
+    return createStringError("the module has not exactly one host function");
+  lastProgram = std::make_unique<Program>();
+  lastProgram->plan = std::move(*plan);
+  lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
+  lastText = std::move(text);
+  return lastProgram.get();
+}
+
+namespace {
+/// One case on the device.
+class CaseRun {
+public:
+  CaseRun(const AttentionCase &problem, Session &session, uint64_t guardBytes)
+      : session(session), device(session.getDevice()), guardBytes(guardBytes),
+        operands(getOperands(problem)) {
+    for (const CaseOperand &operand : operands)
+      arrays.emplace_back(operand.layout);
+    fillInputs(problem, arrays);
+  }
+
+  Error upload();
+  Error runOnce();
+  /// Fetches the outputs; inputs and guards must be untouched.
+  Error fetch();
+  Error checkSecondRun();
+  Expected<Times> time(const MeasureOptions &options) {
+    return measure(device, options, [&] { return runOnce(); });
+  }
+
+  std::vector<HostArray> arrays;
+
+private:
+  Session &session;
+  Device &device;
+  uint64_t guardBytes;
+  std::vector<CaseOperand> operands;
+  std::vector<DeviceArray> deviceArrays;
+  std::vector<HostValue> values;
+  std::optional<SessionWorkspace> workspace;
+};
+} // namespace
+
+Error CaseRun::upload() {
+  for (auto [operand, array] : llvm::zip_equal(operands, arrays)) {
+    auto deviceArray =
+        DeviceArray::create(device, operand.name, operand.layout, guardBytes);
+    if (!deviceArray)
+      return deviceArray.takeError();
+    deviceArrays.push_back(std::move(*deviceArray));
+    if (!operand.isOutput)
+      if (Error error = deviceArrays.back().upload(array))
+        return error;
+    values.push_back(deviceArrays.back().getValue(operand.order));
+  }
+  auto created = SessionWorkspace::create(
+      session, session.getPlan().functions[0], values, guardBytes);
+  if (!created)
+    return created.takeError();
+  workspace.emplace(std::move(*created));
+  return Error::success();
+}
+
+Error CaseRun::runOnce() {
+  return session
+      .run(session.getPlan().functions[0], values, workspace->prepare())
+      .takeError();
+}
+
+Error CaseRun::fetch() {
+  if (Error error = device.synchronize())
+    return error;
+  for (auto [operand, deviceArray, array] :
+       llvm::zip_equal(operands, deviceArrays, arrays)) {
+    if (Error error = deviceArray.checkGuards())
+      return error;
+    HostArray now(operand.layout);
+    if (Error error = deviceArray.download(now))
+      return error;
+    if (operand.isOutput) {
+      array = std::move(now);
+      if (!array.gapsAreUntouched())
+        return createStringError("'" + operand.name +
+                                 "' was written to between its elements");
+    } else if (now.storage != array.storage) {
+      return createStringError("the input '" + operand.name + "' has changed");
+    }
+  }
+  return workspace->checkGuards();
+}
+
+Error CaseRun::checkSecondRun() {
+  for (auto [operand, deviceArray] : llvm::zip_equal(operands, deviceArrays))
+    if (operand.isOutput)
+      if (Error error = deviceArray.poison())
+        return error;
+  if (Error error = runOnce())
+    return error;
+  std::vector<HostArray> first = arrays;
+  if (Error error = fetch())
+    return error;
+  for (auto [operand, before, after] : llvm::zip_equal(operands, first, arrays))
+    if (before.storage != after.storage)
+      return createStringError("two runs give different bits in '" +
+                               operand.name + "'");
+  return Error::success();
+}
+
+Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
+  CaseReport report;
+  Expected<Program *> program = getProgram(problem, report);
+  if (!program)
+    return program.takeError();
+  CaseRun run(problem, *(*program)->session, guardBytes);
+  if (Error error = run.upload())
+    return error;
+  if (Error error = run.runOnce())
+    return error;
+  if (Error error = run.fetch())
+    return error;
+  if (Error error = run.checkSecondRun())
+    return error;
+  if (Error error = compareCase(problem, run.arrays, referenceThreads, report))
+    return error;
+  if (measureOptions) {
+    Expected<Times> times = run.time(*measureOptions);
+    if (!times)
+      return times.takeError();
+    report.times = *times;
+  }
+  return report;
+}

@@ -1,0 +1,133 @@
+//===- Compile.cpp - From a module to a launch plan -----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/Compile.h"
+#include "Evoformer/Conversion/HostToPlan/CPUCode.h"
+#include "Evoformer/Pipelines/InitAll.h"
+#include "Evoformer/Pipelines/Pipelines.h"
+#include "Evoformer/Target/Serialize.h"
+#include "GPUCode.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+void mlir::evoformer::registerForCompilation(DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  evoformer::registerAllDialects(registry);
+  registerSerialization(registry);
+}
+
+static std::optional<Level> parseLevel(StringRef name) {
+  return llvm::StringSwitch<std::optional<Level>>(name)
+      .Case("tiles", Level::Tiles)
+      .Case("fragments", Level::Fragments)
+      .Case("staged", Level::Staged)
+      .Case("pipelined", Level::Pipelined)
+      .Default(std::nullopt);
+}
+
+/// Modules that start at the level of tiles have tensors in kernels only.
+static bool hasHostTensors(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        bool isHost = isa<func::FuncOp>(op) ||
+                      op->getName().getDialectNamespace() == "evoformer";
+        if (!isHost)
+          return WalkResult::advance();
+        auto function = dyn_cast<func::FuncOp>(op);
+        bool found =
+            llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
+        if (function)
+          found |= llvm::any_of(function.getArgumentTypes(),
+                                llvm::IsaPred<TensorType>);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+FailureOr<llvm::json::Value>
+mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
+  std::optional<Level> level = parseLevel(options.level);
+  if (!level)
+    return module.emitError("unknown level '")
+           << options.level << "': it is tiles, fragments, staged or pipelined";
+  bool onCPU = options.device == "cpu";
+  if (!onCPU && options.target == "cpu")
+    return module.emitError("device '")
+           << options.device << "' needs a target other than cpu";
+
+  LowerOptions lowering;
+  lowering.target = options.target;
+  lowering.schedule = options.schedule;
+  lowering.stopAfter = onCPU ? *level : Level::Machine;
+  PassManager pm(module.getContext());
+  if (hasHostTensors(module))
+    buildLowerPipeline(pm, lowering);
+  else
+    buildLowerBuffersPipeline(pm, lowering);
+  if (failed(pm.run(module)))
+    return failure();
+  FailureOr<PlanCode> code =
+      onCPU ? compileKernelsForCPU(module) : collectGPUCode(module, options);
+  if (failed(code))
+    return failure();
+  return emitLaunchPlan(module, *code);
+}
+
+/// Arguments without an `evoformer.name` get the name that the text gives them.
+static void nameArguments(func::FuncOp function, const AsmParserState &state) {
+  if (function.isExternal())
+    return;
+  const AsmParserState::BlockDefinition *block =
+      state.getBlockDef(&function.getBody().front());
+  if (!block)
+    return;
+  for (auto [index, argument] : llvm::enumerate(block->arguments)) {
+    StringRef text(argument.loc.Start.getPointer(),
+                   argument.loc.End.getPointer() -
+                       argument.loc.Start.getPointer());
+    if (text.consume_front("%") && !text.empty() &&
+        !function.getArgAttr(index, "evoformer.name"))
+      function.setArgAttr(index, "evoformer.name",
+                          StringAttr::get(function.getContext(), text));
+  }
+}
+
+static OwningOpRef<ModuleOp> parseWithNames(MLIRContext &context,
+                                            StringRef text, StringRef name) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name),
+                             SMLoc());
+  Block block;
+  AsmParserState state;
+  if (failed(
+          parseAsmSourceFile(sources, &block, ParserConfig(&context), &state)))
+    return nullptr;
+  block.walk([&](func::FuncOp function) { nameArguments(function, state); });
+  auto location = FileLineColLoc::get(&context, name, 0, 0);
+  return mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
+      &block, &context, location);
+}
+
+FailureOr<llvm::json::Value>
+mlir::evoformer::compileToPlan(MLIRContext &context, StringRef text,
+                               StringRef name, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> module = parseWithNames(context, text, name);
+  if (!module)
+    return failure();
+  return compileToPlan(*module, options);
+}

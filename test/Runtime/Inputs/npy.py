@@ -1,0 +1,38 @@
+"""Writes and prints small .npy files without NumPy.
+
+npy.py write FILE TYPE SHAPE VALUES | npy.py print FILE
+"""
+import ast
+import struct
+import sys
+
+CODES = {"f4": "f", "f8": "d", "i1": "b", "b1": "?", "f2": "e"}
+
+
+def write(path, kind, shape, values):
+    sizes = tuple(int(size) for size in shape.split(","))
+    numbers = [float(value) for value in values.split(",")]
+    header = str({"descr": "<" + kind, "fortran_order": False, "shape": sizes})
+    header = header.ljust(117) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
+        file.write(header.encode())
+        file.write(struct.pack("<%d%s" % (len(numbers), CODES[kind]), *numbers))
+
+
+def show(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    (length,) = struct.unpack("<H", data[8:10])
+    header = ast.literal_eval(data[10:10 + length].decode())
+    code = CODES[header["descr"][1:]]
+    rest = data[10 + length:]
+    count = len(rest) // struct.calcsize(code)
+    values = struct.unpack("<%d%s" % (count, code), rest)
+    print(header["descr"], header["shape"], *("%g" % value for value in values))
+
+
+if sys.argv[1] == "write":
+    write(*sys.argv[2:])
+else:
+    show(sys.argv[2])
