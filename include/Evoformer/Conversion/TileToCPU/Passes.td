@@ -72,7 +72,8 @@ def PlaceBuffersPass : Pass<"evo-cpu-place-buffers", "::mlir::func::FuncOp"> {
   let description = [{
     The `memref.alloc` ops of a function that was a kernel become views of one
     block of memory, allocated when it is entered and freed when it is left. A buffer of a loop's
-    body is reused by every iteration.
+    body is reused by every iteration, and buffers that are never needed at the
+    same time share memory.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
