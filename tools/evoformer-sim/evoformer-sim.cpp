@@ -8,12 +8,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
-#include "Evoformer/Simulator/Simulator.h"
+#include "Mutants.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
@@ -57,6 +59,11 @@ static cl::opt<CopyLanding>
             cl::init(CopyLanding::AtWait), cl::cat(category));
 static cl::opt<unsigned> workers("workers", cl::desc("0: those of the machine"),
                                  cl::init(0), cl::cat(category));
+static cl::opt<unsigned>
+    mutants("mutants",
+            cl::desc("Break the kernel in so many ways and count what is "
+                     "reported"),
+            cl::init(0), cl::cat(category));
 static cl::opt<bool> printCounters("counters", cl::desc("Print counters"),
                                    cl::cat(category));
 static cl::opt<bool> json("json", cl::desc("Counters as JSON"),
@@ -169,10 +176,18 @@ static llvm::Error run(bool &hasFindings) {
   Options options;
   options.chip = chip;
   options.subgroupSize = subgroup;
-  mlir::DialectRegistry hostDialects;
-  hostDialects.insert<mlir::evoformer::tile::TileDialect>();
-  auto simulator =
-      Simulator::parse((*file)->getBuffer(), inputFile, options, &hostDialects);
+  mlir::DialectRegistry dialects;
+  registerDialects(dialects);
+  dialects.insert<mlir::evoformer::tile::TileDialect>();
+  mlir::MLIRContext context(dialects);
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return fail("'" + inputFile + "' is no valid module");
+  auto simulator = Simulator::create(*module, options);
   if (!simulator)
     return simulator.takeError();
   if (kernel.empty()) {
@@ -197,6 +212,8 @@ static llvm::Error run(bool &hasFindings) {
   for (const std::string &text : arguments)
     if (llvm::Error error = addArgument(text, launch, memory))
       return error;
+  if (mutants)
+    return runMutants(*module, options, launch, mutants, seed, llvm::outs());
   auto result = (*simulator)->launch(launch);
   if (!result)
     return result.takeError();

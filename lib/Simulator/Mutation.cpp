@@ -1,0 +1,282 @@
+//===- Mutation.cpp - Breaks a lowered kernel on purpose ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Simulator/Mutation.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::sim;
+
+/// The name of the intrinsic or of the dialect operation.
+static StringRef nameOf(Operation *op) {
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    return call.getIntrin();
+  return op->getName().getStringRef();
+}
+
+static bool isBarrier(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"rocdl.barrier", "rocdl.s.barrier", "nvvm.barrier",
+              "nvvm.barrier0", "llvm.amdgcn.s.barrier"},
+             true)
+      .Default(name.starts_with("llvm.nvvm.barrier"));
+}
+static bool isWait(StringRef name) {
+  return name.contains("cp.async.wait") || name.contains("s.waitcnt") ||
+         name.contains("s.wait.");
+}
+static bool isCopy(StringRef name) {
+  return name.contains("cp.async.shared") ||
+         name.contains("cp.async.ca.shared") ||
+         name.contains("cp.async.cg.shared") || name.contains("load.lds") ||
+         name.contains("load.to.lds");
+}
+static bool isMatrixOp(StringRef name) {
+  return name.contains("mfma.") || name.contains("wmma.") ||
+         name.contains("nvvm.mma.m");
+}
+
+/// The operand that an exchange between lanes moves, or -1.
+static int exchangedOperand(StringRef name) {
+  if (name.contains("update.dpp") || name.contains("ds_bpermute") ||
+      name.contains("ds.bpermute") || name.contains("shfl.sync") ||
+      name.contains("permlanex16"))
+    return 1;
+  return name.contains("ds_swizzle") || name.contains("ds.swizzle") ? 0 : -1;
+}
+
+static bool isLDSPointer(Value v) {
+  auto type = dyn_cast<LLVM::LLVMPointerType>(v.getType());
+  return type && type.getAddressSpace() == 3;
+}
+
+/// Whether a value only makes addresses of stores. A lane whose store is
+/// branched around may have any address, so masking one changes nothing.
+static bool onlyAddressesStores(Value v) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    if (auto store = dyn_cast<LLVM::StoreOp>(user))
+      return store.getValue() != v;
+    return isa<LLVM::ZExtOp, LLVM::SExtOp, LLVM::GEPOp, LLVM::AddOp>(user) &&
+           onlyAddressesStores(user->getResult(0));
+  });
+}
+static bool isMask(Operation *op) {
+  return isa<LLVM::SelectOp>(op) && !onlyAddressesStores(op->getResult(0));
+}
+
+static bool isIntegerConstant(Operation *op) {
+  auto constant = dyn_cast<LLVM::ConstantOp>(op);
+  if (!constant || !isa<IntegerAttr>(constant.getValue()) ||
+      constant.getType().isInteger(1) || op->use_empty())
+    return false;
+  // Positions in vectors and immediates must stay valid.
+  return llvm::none_of(op->getUsers(), [](Operation *user) {
+    return isa<LLVM::ExtractElementOp, LLVM::InsertElementOp,
+               LLVM::CallIntrinsicOp, LLVM::AllocaOp>(user) ||
+           !isa<LLVM::LLVMDialect>(user->getDialect());
+  });
+}
+
+namespace {
+/// A way to break an operation: whether it applies, and what it does.
+struct Operator {
+  StringRef kind;
+  bool (*applies)(Operation *);
+  void (*apply)(Operation *);
+};
+} // namespace
+
+static void erase(Operation *op) { op->erase(); }
+static void swapFirstTwo(Operation *op) {
+  Value first = op->getOperand(0);
+  op->setOperand(0, op->getOperand(1));
+  op->setOperand(1, first);
+}
+static void replaceWith(Operation *op, Value value) {
+  op->getResult(0).replaceAllUsesWith(value);
+  op->erase();
+}
+static LLVM::ICmpPredicate negation(LLVM::ICmpPredicate p) {
+  using P = LLVM::ICmpPredicate;
+  switch (p) {
+  case P::eq:
+    return P::ne;
+  case P::ne:
+    return P::eq;
+  case P::slt:
+    return P::sge;
+  case P::sle:
+    return P::sgt;
+  case P::sgt:
+    return P::sle;
+  case P::sge:
+    return P::slt;
+  case P::ult:
+    return P::uge;
+  case P::ule:
+    return P::ugt;
+  case P::ugt:
+    return P::ule;
+  case P::uge:
+    return P::ult;
+  }
+  return p;
+}
+
+static const Operator operators[] = {
+    {"drop barrier", [](Operation *op) { return isBarrier(nameOf(op)); },
+     erase},
+    {"drop wait", [](Operation *op) { return isWait(nameOf(op)); }, erase},
+    {"drop copy", [](Operation *op) { return isCopy(nameOf(op)); }, erase},
+    {"drop commit",
+     [](Operation *op) { return nameOf(op).contains("cp.async.commit"); },
+     erase},
+    {"drop LDS store",
+     [](Operation *op) {
+       auto store = dyn_cast<LLVM::StoreOp>(op);
+       return store && isLDSPointer(store.getAddr());
+     },
+     erase},
+    {"drop global store",
+     [](Operation *op) {
+       auto store = dyn_cast<LLVM::StoreOp>(op);
+       return store && !isLDSPointer(store.getAddr());
+     },
+     erase},
+    {"drop exchange",
+     [](Operation *op) {
+       int k = exchangedOperand(nameOf(op));
+       return k >= 0 && op->getNumResults() == 1 &&
+              op->getResult(0).getType() == op->getOperand(k).getType();
+     },
+     [](Operation *op) {
+       replaceWith(op, op->getOperand(exchangedOperand(nameOf(op))));
+     }},
+    {"exchange A and B",
+     [](Operation *op) {
+       return isMatrixOp(nameOf(op)) && op->getNumOperands() > 1 &&
+              op->getOperand(0).getType() == op->getOperand(1).getType() &&
+              op->getOperand(0) != op->getOperand(1);
+     },
+     swapFirstTwo},
+    {"drop matrix operation",
+     [](Operation *op) {
+       return isMatrixOp(nameOf(op)) && op->getNumOperands() > 2 &&
+              op->getOperand(2).getType() == op->getResult(0).getType();
+     },
+     [](Operation *op) { replaceWith(op, op->getOperand(2)); }},
+    {"exchange operands",
+     [](Operation *op) {
+       return isa<LLVM::SubOp, LLVM::FSubOp, LLVM::ShlOp, LLVM::LShrOp,
+                  LLVM::UDivOp, LLVM::URemOp, LLVM::FDivOp>(op) &&
+              op->getOperand(0) != op->getOperand(1);
+     },
+     swapFirstTwo},
+    {"shift index", [](Operation *op) { return isa<LLVM::GEPOp>(op); },
+     [](Operation *op) {
+       auto gep = cast<LLVM::GEPOp>(op);
+       OpBuilder b(op->getContext());
+       b.setInsertionPointAfter(op);
+       auto shifted = LLVM::GEPOp::create(
+           b, op->getLoc(), gep.getType(), gep.getElemType(), gep.getResult(),
+           ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(1)});
+       gep.getResult().replaceAllUsesExcept(shifted, shifted);
+     }},
+    {"break swizzle",
+     [](Operation *op) {
+       return isa<LLVM::XOrOp>(op) && !op->getResult(0).getType().isInteger(1);
+     },
+     [](Operation *op) {
+       OpBuilder b(op);
+       replaceWith(op, LLVM::OrOp::create(b, op->getLoc(), op->getOperand(0),
+                                          op->getOperand(1)));
+     }},
+    {"drop mask", isMask,
+     [](Operation *op) { replaceWith(op, op->getOperand(1)); }},
+    {"mask all", isMask,
+     [](Operation *op) { replaceWith(op, op->getOperand(2)); }},
+    {"negate comparison", [](Operation *op) { return isa<LLVM::ICmpOp>(op); },
+     [](Operation *op) {
+       auto compare = cast<LLVM::ICmpOp>(op);
+       compare.setPredicate(negation(compare.getPredicate()));
+     }},
+    {"subtract", [](Operation *op) { return isa<LLVM::AddOp>(op); },
+     [](Operation *op) {
+       OpBuilder b(op);
+       replaceWith(op, LLVM::SubOp::create(b, op->getLoc(), op->getOperand(0),
+                                           op->getOperand(1)));
+     }},
+    {"subtract floats", [](Operation *op) { return isa<LLVM::FAddOp>(op); },
+     [](Operation *op) {
+       OpBuilder b(op);
+       replaceWith(op, LLVM::FSubOp::create(b, op->getLoc(), op->getOperand(0),
+                                            op->getOperand(1)));
+     }},
+    {"increment constant", isIntegerConstant,
+     [](Operation *op) {
+       auto constant = cast<LLVM::ConstantOp>(op);
+       auto value = cast<IntegerAttr>(constant.getValue());
+       constant.setValueAttr(
+           IntegerAttr::get(value.getType(), value.getValue() + 1));
+     }},
+    {"reorder elements",
+     [](Operation *op) {
+       auto shuffle = dyn_cast<LLVM::ShuffleVectorOp>(op);
+       return shuffle && shuffle.getMask().size() > 1 &&
+              shuffle.getMask()[0] != shuffle.getMask()[1];
+     },
+     [](Operation *op) {
+       auto shuffle = cast<LLVM::ShuffleVectorOp>(op);
+       SmallVector<int32_t> mask(shuffle.getMask());
+       std::swap(mask[0], mask[1]);
+       shuffle.setMask(mask);
+     }},
+};
+
+static LLVM::LLVMFuncOp findKernel(Operation *module, StringRef kernel) {
+  LLVM::LLVMFuncOp found;
+  module->walk([&](LLVM::LLVMFuncOp function) {
+    if (function.getName() == kernel)
+      found = function;
+  });
+  return found;
+}
+
+std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
+                                                          StringRef kernel) {
+  std::vector<Mutation> list;
+  unsigned index = 0;
+  if (LLVM::LLVMFuncOp function = findKernel(module, kernel))
+    function.walk([&](Operation *op) {
+      for (const Operator &o : operators)
+        if (o.applies(op))
+          list.push_back({o.kind, index});
+      ++index;
+    });
+  return list;
+}
+
+std::string mlir::evoformer::sim::applyMutation(Operation *module,
+                                                StringRef kernel,
+                                                const Mutation &mutation) {
+  Operation *target = nullptr;
+  unsigned index = 0;
+  findKernel(module, kernel).walk([&](Operation *op) {
+    if (index++ == mutation.index)
+      target = op;
+  });
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << mutation.kind << ": ";
+  target->print(os, OpPrintingFlags().useLocalScope().skipRegions());
+  os << " at " << target->getLoc();
+  for (const Operator &o : operators)
+    if (o.kind == mutation.kind)
+      o.apply(target);
+  return text;
+}
