@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handlers.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace mlir::evoformer::sim;
@@ -25,7 +26,7 @@ static const Inst *enter(Wave &w, uint32_t block) {
 
 /// Makes the lanes at the first waiting block active.
 static const Inst *resume(Wave &w) {
-  auto first = std::min_element(w.waitingBlocks.begin(), w.waitingBlocks.end());
+  auto first = llvm::min_element(w.waitingBlocks);
   uint32_t block = *first;
   w.waitingBlocks.erase(first);
   w.mask = w.waiting[block];

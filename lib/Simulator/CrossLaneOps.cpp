@@ -6,16 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handlers.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::evoformer::sim;
 
-namespace {
-
-bool active(const Wave &w, unsigned lane) {
+static bool active(const Wave &w, unsigned lane) {
   return lane < w.lanes && (w.mask >> lane & 1);
 }
 
-const Inst *readFirstLane(Wave &w, const Inst *i) {
+static const Inst *readFirstLane(Wave &w, const Inst *i) {
   uint32_t v = w.reg<uint32_t>(i->a)[__builtin_ctzll(w.mask)];
   uint32_t *d = w.reg<uint32_t>(i->dst);
   forLanes(w.mask, [&](unsigned lane) { d[lane] = v; });
@@ -23,7 +22,7 @@ const Inst *readFirstLane(Wave &w, const Inst *i) {
 }
 
 /// The lane number is uniform; a lane outside EXEC still has its register.
-const Inst *readLane(Wave &w, const Inst *i) {
+static const Inst *readLane(Wave &w, const Inst *i) {
   const uint32_t *a = w.reg<uint32_t>(i->a);
   uint32_t from = w.reg<uint32_t>(i->b)[__builtin_ctzll(w.mask)] % w.lanes;
   uint32_t *d = w.reg<uint32_t>(i->dst);
@@ -33,7 +32,7 @@ const Inst *readLane(Wave &w, const Inst *i) {
 
 /// CDNA3 ISA, DS_BPERMUTE_B32: a: byte address of the lane, b: data; lanes
 /// outside EXEC give 0.
-const Inst *bpermute(Wave &w, const Inst *i) {
+static const Inst *bpermute(Wave &w, const Inst *i) {
   const uint32_t *index = w.reg<uint32_t>(i->a), *v = w.reg<uint32_t>(i->b);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   forLanes(w.mask, [&](unsigned lane) {
@@ -45,7 +44,7 @@ const Inst *bpermute(Wave &w, const Inst *i) {
 
 /// CDNA3 ISA, DS_SWIZZLE_B32: with bit 15 a permutation inside groups of 4,
 /// else and / or / xor masks on the lane inside groups of 32.
-const Inst *swizzle(Wave &w, const Inst *i) {
+static const Inst *swizzle(Wave &w, const Inst *i) {
   const uint32_t *v = w.reg<uint32_t>(i->a);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   uint32_t pattern = i->imm;
@@ -54,9 +53,8 @@ const Inst *swizzle(Wave &w, const Inst *i) {
     if (pattern & 0x8000)
       from = (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3);
     else
-      from = (lane & ~31u) |
-             ((((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31)) ^
-              (pattern >> 10 & 31));
+      from = (lane & ~31u) | (((lane & pattern & 31) | (pattern >> 5 & 31)) ^
+                              (pattern >> 10 & 31));
     d[lane] = active(w, from) ? v[from] : 0;
   });
   return i + 1;
@@ -64,7 +62,7 @@ const Inst *swizzle(Wave &w, const Inst *i) {
 
 /// The lane that DPP control `ctrl` reads, or -1 if there is none. CDNA3 ISA
 /// and RDNA3 ISA, 'Data Parallel Processing (DPP)'.
-int dppSource(unsigned ctrl, int lane, int lanes) {
+static int dppSource(unsigned ctrl, int lane, int lanes) {
   int row = lane & ~15, in = lane & 15;
   if (ctrl <= 0xff)
     return (lane & ~3) | (ctrl >> (2 * (lane & 3)) & 3);
@@ -107,7 +105,7 @@ int dppSource(unsigned ctrl, int lane, int lanes) {
 
 /// a: old, b: source; imm: control | row mask << 12 | bank mask << 16 |
 /// bound control << 20.
-const Inst *dpp(Wave &w, const Inst *i) {
+static const Inst *dpp(Wave &w, const Inst *i) {
   const uint32_t *old = w.reg<uint32_t>(i->a), *v = w.reg<uint32_t>(i->b);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   unsigned ctrl = i->imm & 0x1ff, rows = i->imm >> 12 & 15,
@@ -129,7 +127,7 @@ const Inst *dpp(Wave &w, const Inst *i) {
 /// 16 lanes of a row, from two scalars (b, c), choose a lane of the same or of
 /// the other row. imm: 1 for X16, | 2 fetch inactive, | 4 bound control;
 /// imm2: register of the old value.
-const Inst *permlane16(Wave &w, const Inst *i) {
+static const Inst *permlane16(Wave &w, const Inst *i) {
   const uint32_t *v = w.reg<uint32_t>(i->a);
   const uint32_t *old = w.reg<uint32_t>(uint32_t(i->imm2));
   unsigned first = __builtin_ctzll(w.mask);
@@ -148,7 +146,7 @@ const Inst *permlane16(Wave &w, const Inst *i) {
 /// CDNA4 ISA, V_PERMLANE16_SWAP_B32 and V_PERMLANE32_SWAP_B32: the odd rows of
 /// the first operand change places with the even rows of the second. imm: lanes
 /// in a row. Results at dst and imm2.
-const Inst *swapRows(Wave &w, const Inst *i) {
+static const Inst *swapRows(Wave &w, const Inst *i) {
   const uint32_t *a = w.reg<uint32_t>(i->a), *b = w.reg<uint32_t>(i->b);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   uint32_t *e = w.reg<uint32_t>(uint32_t(i->imm2));
@@ -163,7 +161,7 @@ const Inst *swapRows(Wave &w, const Inst *i) {
 
 /// Bits of mask a below the lane, plus b. imm: 0 for lanes 0..31, 32 for the
 /// upper ones.
-template <unsigned Base> const Inst *mbcnt(Wave &w, const Inst *i) {
+template <unsigned Base> static const Inst *mbcnt(Wave &w, const Inst *i) {
   const uint32_t *a = w.reg<uint32_t>(i->a), *b = w.reg<uint32_t>(i->b);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   for (unsigned lane = 0; lane < w.lanes; ++lane) {
@@ -175,7 +173,7 @@ template <unsigned Base> const Inst *mbcnt(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-uint64_t ballotOf(Wave &w, const uint8_t *p) {
+static uint64_t ballotOf(Wave &w, const uint8_t *p) {
   uint64_t bits = 0;
   forLanes(w.mask,
            [&](unsigned lane) { bits |= uint64_t(p[lane] & 1) << lane; });
@@ -183,7 +181,7 @@ uint64_t ballotOf(Wave &w, const uint8_t *p) {
 }
 
 /// imm: bytes of the result.
-const Inst *ballot(Wave &w, const Inst *i) {
+static const Inst *ballot(Wave &w, const Inst *i) {
   uint64_t bits = ballotOf(w, w.reg<uint8_t>(i->a));
   forLanes(w.mask, [&](unsigned lane) {
     if (i->imm == 8)
@@ -195,7 +193,7 @@ const Inst *ballot(Wave &w, const Inst *i) {
 }
 
 /// Lanes named by the member mask must be here (or have exited).
-void checkMembers(Wave &w, const Inst *i, uint32_t members) {
+static void checkMembers(Wave &w, const Inst *i, uint32_t members) {
   uint64_t missing = uint64_t(members) & w.live & ~w.mask;
   bool self = true;
   forLanes(w.mask, [&](unsigned lane) { self &= members >> lane & 1; });
@@ -212,7 +210,7 @@ void checkMembers(Wave &w, const Inst *i, uint32_t members) {
 
 /// PTX ISA, 'shfl.sync': a: value, b: lane operand, c: clamp and segment mask;
 /// imm2: member mask register; imm: register of the predicate, or UINT32_MAX.
-template <CrossLane Mode> const Inst *shuffle(Wave &w, const Inst *i) {
+template <CrossLane Mode> static const Inst *shuffle(Wave &w, const Inst *i) {
   const uint32_t *v = w.reg<uint32_t>(i->a), *b = w.reg<uint32_t>(i->b),
                  *c = w.reg<uint32_t>(i->c);
   checkMembers(w, i,
@@ -250,7 +248,7 @@ template <CrossLane Mode> const Inst *shuffle(Wave &w, const Inst *i) {
 }
 
 /// a: predicate, b: member mask.
-template <CrossLane Mode> const Inst *vote(Wave &w, const Inst *i) {
+template <CrossLane Mode> static const Inst *vote(Wave &w, const Inst *i) {
   uint32_t members = w.reg<uint32_t>(i->b)[__builtin_ctzll(w.mask)];
   checkMembers(w, i, members);
   uint64_t present = w.mask & members;
@@ -266,8 +264,6 @@ template <CrossLane Mode> const Inst *vote(Wave &w, const Inst *i) {
   });
   return i + 1;
 }
-
-} // namespace
 
 Handler mlir::evoformer::sim::crossLaneHandler(CrossLane op) {
   switch (op) {

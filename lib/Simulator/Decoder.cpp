@@ -309,6 +309,6 @@ llvm::Error Decoder::run() {
   program.registerBytes = nextRegister;
   program.image.assign(nextRegister, 0xff);
   for (auto &[offset, bytes] : constantBytes)
-    std::copy(bytes.begin(), bytes.end(), program.image.begin() + offset);
+    llvm::copy(bytes, program.image.begin() + offset);
   return llvm::Error::success();
 }

@@ -5,11 +5,9 @@
 
 using namespace mlir::evoformer::sim;
 
-namespace {
-
 /// Rounds subnormals to zero of the same sign, as the transcendental units and
 /// the .ftz forms do.
-float flush(float v) {
+static float flush(float v) {
   return std::fabs(v) < 0x1p-126f ? std::copysign(0.0f, v) : v;
 }
 
@@ -19,6 +17,7 @@ float flush(float v) {
   struct NAME {                                                                \
     template <class T> static T apply(T a) { return EXPR; }                    \
   };
+namespace {
 UNARY(Sqrt, std::sqrt(a))
 UNARY(Exp, std::exp(a))
 UNARY(Exp2, std::exp2(a))
@@ -41,7 +40,6 @@ UNARY(RcpFtz, T(flush(1.0f / flush(float(a)))))
 UNARY(RsqFtz, T(flush(float(1.0 / std::sqrt(double(flush(float(a))))))))
 UNARY(Canonicalize, a)
 #undef UNARY
-
 #define BINARY(NAME, EXPR)                                                     \
   struct NAME {                                                                \
     template <class T> static T apply(T a, T b) { return EXPR; }               \
@@ -53,7 +51,6 @@ BINARY(Div, a / b)
 BINARY(Rem, std::fmod(a, b))
 BINARY(Pow, std::pow(a, b))
 #undef BINARY
-
 /// The number, if only one operand is a NaN; -0 < +0.
 struct MinNum {
   template <class T> static T apply(T a, T b) {
@@ -86,8 +83,9 @@ struct Med3 {
                          MinNum::apply(MaxNum::apply(a, b), c));
   }
 };
+} // namespace
 
-template <class F, class Op> const Inst *unary(Wave &w, const Inst *i) {
+template <class F, class Op> static const Inst *unary(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a);
@@ -95,7 +93,8 @@ template <class F, class Op> const Inst *unary(Wave &w, const Inst *i) {
     d[k] = F::store(Op::apply(F::load(a[k])));
   return i + 1;
 }
-template <class F, class Op> const Inst *binary(Wave &w, const Inst *i) {
+
+template <class F, class Op> static const Inst *binary(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a), *b = w.reg<S>(i->b);
@@ -103,7 +102,9 @@ template <class F, class Op> const Inst *binary(Wave &w, const Inst *i) {
     d[k] = F::store(Op::apply(F::load(a[k]), F::load(b[k])));
   return i + 1;
 }
-template <class F, class Op> const Inst *ternary(Wave &w, const Inst *i) {
+
+template <class F, class Op>
+static const Inst *ternary(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a), *b = w.reg<S>(i->b), *c = w.reg<S>(i->c);
@@ -111,7 +112,8 @@ template <class F, class Op> const Inst *ternary(Wave &w, const Inst *i) {
     d[k] = F::store(Op::apply(F::load(a[k]), F::load(b[k]), F::load(c[k])));
   return i + 1;
 }
-template <class F> const Inst *fusedMultiplyAdd(Wave &w, const Inst *i) {
+
+template <class F> static const Inst *fusedMultiplyAdd(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a), *b = w.reg<S>(i->b), *c = w.reg<S>(i->c);
@@ -120,6 +122,7 @@ template <class F> const Inst *fusedMultiplyAdd(Wave &w, const Inst *i) {
   return i + 1;
 }
 
+namespace {
 template <class F> struct BitsOf;
 template <> struct BitsOf<F16> {
   using Type = uint16_t;
@@ -133,10 +136,11 @@ template <> struct BitsOf<F32> {
 template <> struct BitsOf<F64> {
   using Type = uint64_t;
 };
-
 /// Operations on the sign alone keep every other bit, NaNs included.
 enum class Sign { Flip, Clear, Copy };
-template <class F, Sign Op> const Inst *sign(Wave &w, const Inst *i) {
+} // namespace
+
+template <class F, Sign Op> static const Inst *sign(Wave &w, const Inst *i) {
   using U = typename BitsOf<F>::Type;
   constexpr U top = U(1) << (sizeof(U) * 8 - 1);
   U *d = w.reg<U>(i->dst);
@@ -153,7 +157,7 @@ template <class F, Sign Op> const Inst *sign(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-template <class F> const Inst *ldexpOp(Wave &w, const Inst *i) {
+template <class F> static const Inst *ldexpOp(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a);
@@ -164,7 +168,7 @@ template <class F> const Inst *ldexpOp(Wave &w, const Inst *i) {
 }
 
 template <class F, class Op, bool HasStart>
-const Inst *reduce(Wave &w, const Inst *i) {
+static const Inst *reduce(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   S *d = w.reg<S>(i->dst);
   const S *a = w.reg<S>(i->a);
@@ -177,7 +181,7 @@ const Inst *reduce(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-template <class F> Handler pick(FloatOp op) {
+template <class F> static Handler pick(FloatOp op) {
   switch (op) {
 #define CASE(NAME, SHAPE)                                                      \
   case FloatOp::NAME:                                                          \
@@ -231,7 +235,7 @@ template <class F> Handler pick(FloatOp op) {
   return nullptr;
 }
 
-template <class F, bool HasStart> Handler pickReduce(FloatOp op) {
+template <class F, bool HasStart> static Handler pickReduce(FloatOp op) {
   switch (op) {
   case FloatOp::Add:
     return reduce<F, Add, HasStart>;
@@ -251,7 +255,8 @@ template <class F, bool HasStart> Handler pickReduce(FloatOp op) {
 }
 
 /// Predicates are numbered as bits: 1 equal, 2 greater, 4 less, 8 unordered.
-template <class F, unsigned P> const Inst *compare(Wave &w, const Inst *i) {
+template <class F, unsigned P>
+static const Inst *compare(Wave &w, const Inst *i) {
   using S = typename F::Storage;
   uint8_t *d = w.reg<uint8_t>(i->dst);
   const S *a = w.reg<S>(i->a), *b = w.reg<S>(i->b);
@@ -265,7 +270,8 @@ template <class F, unsigned P> const Inst *compare(Wave &w, const Inst *i) {
   }
   return i + 1;
 }
-template <class F> Handler pickCompare(unsigned predicate) {
+
+template <class F> static Handler pickCompare(unsigned predicate) {
   static const Handler table[] = {
       compare<F, 0>,  compare<F, 1>,  compare<F, 2>,  compare<F, 3>,
       compare<F, 4>,  compare<F, 5>,  compare<F, 6>,  compare<F, 7>,
@@ -273,8 +279,6 @@ template <class F> Handler pickCompare(unsigned predicate) {
       compare<F, 12>, compare<F, 13>, compare<F, 14>, compare<F, 15>};
   return predicate < 16 ? table[predicate] : nullptr;
 }
-
-} // namespace
 
 #define DISPATCH(CALL)                                                         \
   switch (kind) {                                                              \

@@ -7,9 +7,10 @@
 using namespace mlir::evoformer::sim;
 
 namespace {
-
 template <class T> using Signed = std::make_signed_t<T>;
-template <class T> constexpr unsigned widthOf = sizeof(T) * 8;
+} // namespace
+
+template <class T> static constexpr unsigned widthOf = sizeof(T) * 8;
 
 // LLVM gives poison where C++ is undefined; any value will do, but it must not
 // trap: shifts by too much give 0, division by zero gives 0 and a finding.
@@ -20,6 +21,7 @@ template <class T> constexpr unsigned widthOf = sizeof(T) * 8;
       return T(EXPR);                                                          \
     }                                                                          \
   };
+namespace {
 BINARY(Add, a + b)
 BINARY(Sub, a - b)
 BINARY(Mul, uint64_t(a) * uint64_t(b))
@@ -42,11 +44,14 @@ BINARY(MulHiS, (__int128)(S(a)) * S(b) >> widthOf<T>)
 BINARY(UAddSat, T(a + b) < a ? std::numeric_limits<T>::max() : T(a + b))
 BINARY(USubSat, a < b ? 0 : a - b)
 #undef BINARY
+} // namespace
 
-template <class T> T clampToSigned(__int128 v) {
+template <class T> static T clampToSigned(__int128 v) {
   using L = std::numeric_limits<Signed<T>>;
   return T(v < L::min() ? L::min() : v > L::max() ? L::max() : Signed<T>(v));
 }
+
+namespace {
 template <class T> struct SAddSat {
   static T apply(T a, T b) {
     return clampToSigned<T>(__int128(Signed<T>(a)) + Signed<T>(b));
@@ -57,7 +62,6 @@ template <class T> struct SSubSat {
     return clampToSigned<T>(__int128(Signed<T>(a)) - Signed<T>(b));
   }
 };
-
 #define UNARY(NAME, EXPR)                                                      \
   template <class T> struct NAME {                                             \
     static T apply(T a) {                                                      \
@@ -72,7 +76,6 @@ UNARY(Abs, Signed<T>(a) < 0 ? T(0 - a) : a)
 UNARY(Bitreverse, __builtin_bitreverse64(a) >> (64 - w))
 UNARY(Bswap, __builtin_bswap64(a) >> (64 - w))
 #undef UNARY
-
 template <class T> struct Fshl {
   static T apply(T a, T b, T c) {
     unsigned s = c % widthOf<T>;
@@ -85,22 +88,26 @@ template <class T> struct Fshr {
     return s ? T(uint64_t(a) << (widthOf<T> - s) | b >> s) : b;
   }
 };
+} // namespace
 
-template <class T, class Op> const Inst *unary(Wave &w, const Inst *i) {
+template <class T, class Op> static const Inst *unary(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a);
   for (uint32_t k = 0, n = i->n; k < n; ++k)
     d[k] = Op::apply(a[k]);
   return i + 1;
 }
-template <class T, class Op> const Inst *binary(Wave &w, const Inst *i) {
+
+template <class T, class Op> static const Inst *binary(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
   for (uint32_t k = 0, n = i->n; k < n; ++k)
     d[k] = Op::apply(a[k], b[k]);
   return i + 1;
 }
-template <class T, class Op> const Inst *ternary(Wave &w, const Inst *i) {
+
+template <class T, class Op>
+static const Inst *ternary(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b), *c = w.reg<T>(i->c);
   for (uint32_t k = 0, n = i->n; k < n; ++k)
@@ -108,7 +115,7 @@ template <class T, class Op> const Inst *ternary(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-template <class T, class Op> const Inst *divide(Wave &w, const Inst *i) {
+template <class T, class Op> static const Inst *divide(Wave &w, const Inst *i) {
   const T *b = w.reg<T>(i->b);
   for (uint32_t k = 0; k < i->n; ++k) {
     unsigned lane = k % w.lanes;
@@ -119,7 +126,7 @@ template <class T, class Op> const Inst *divide(Wave &w, const Inst *i) {
   return binary<T, Op>(w, i);
 }
 
-template <template <class> class Op> Handler pickBinary(Kind kind) {
+template <template <class> class Op> static Handler pickBinary(Kind kind) {
   switch (kind) {
   case Kind::I8:
     return binary<uint8_t, Op<uint8_t>>;
@@ -133,7 +140,8 @@ template <template <class> class Op> Handler pickBinary(Kind kind) {
     return nullptr;
   }
 }
-template <template <class> class Op> Handler pickDivide(Kind kind) {
+
+template <template <class> class Op> static Handler pickDivide(Kind kind) {
   switch (kind) {
   case Kind::I8:
     return divide<uint8_t, Op<uint8_t>>;
@@ -147,7 +155,8 @@ template <template <class> class Op> Handler pickDivide(Kind kind) {
     return nullptr;
   }
 }
-template <template <class> class Op> Handler pickUnary(Kind kind) {
+
+template <template <class> class Op> static Handler pickUnary(Kind kind) {
   switch (kind) {
   case Kind::I8:
     return unary<uint8_t, Op<uint8_t>>;
@@ -161,7 +170,8 @@ template <template <class> class Op> Handler pickUnary(Kind kind) {
     return nullptr;
   }
 }
-template <template <class> class Op> Handler pickTernary(Kind kind) {
+
+template <template <class> class Op> static Handler pickTernary(Kind kind) {
   switch (kind) {
   case Kind::I16:
     return ternary<uint16_t, Op<uint16_t>>;
@@ -175,7 +185,7 @@ template <template <class> class Op> Handler pickTernary(Kind kind) {
 }
 
 /// On one bit, addition is exclusive or, multiplication is and; -1 < 0.
-Handler pickBit(IntOp op) {
+static Handler pickBit(IntOp op) {
   switch (op) {
   case IntOp::Add:
   case IntOp::Sub:
@@ -195,9 +205,12 @@ Handler pickBit(IntOp op) {
   }
 }
 
+namespace {
 enum Predicate { EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE };
+} // namespace
 
-template <class T, Predicate P> const Inst *compare(Wave &w, const Inst *i) {
+template <class T, Predicate P>
+static const Inst *compare(Wave &w, const Inst *i) {
   using S = Signed<T>;
   uint8_t *d = w.reg<uint8_t>(i->dst);
   const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
@@ -226,7 +239,7 @@ template <class T, Predicate P> const Inst *compare(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-template <class T> Handler pickCompare(unsigned predicate) {
+template <class T> static Handler pickCompare(unsigned predicate) {
   static const Handler table[] = {
       compare<T, EQ>,  compare<T, NE>,  compare<T, SLT>, compare<T, SLE>,
       compare<T, SGT>, compare<T, SGE>, compare<T, ULT>, compare<T, ULE>,
@@ -235,7 +248,7 @@ template <class T> Handler pickCompare(unsigned predicate) {
 }
 
 template <class T, class Op, bool HasStart>
-const Inst *reduce(Wave &w, const Inst *i) {
+static const Inst *reduce(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a);
   for (unsigned lane = 0; lane < w.lanes; ++lane) {
@@ -246,7 +259,8 @@ const Inst *reduce(Wave &w, const Inst *i) {
   }
   return i + 1;
 }
-template <template <class> class Op> Handler pickReduce(Kind kind) {
+
+template <template <class> class Op> static Handler pickReduce(Kind kind) {
   switch (kind) {
   case Kind::I1:
   case Kind::I8:
@@ -262,7 +276,8 @@ template <template <class> class Op> Handler pickReduce(Kind kind) {
   }
 }
 
-template <class Index, class T> const Inst *address(Wave &w, const Inst *i) {
+template <class Index, class T>
+static const Inst *address(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a);
   const Index *b = w.reg<Index>(i->b);
@@ -271,8 +286,6 @@ template <class Index, class T> const Inst *address(Wave &w, const Inst *i) {
         T(uint64_t(a[lane]) + uint64_t(int64_t(b[lane])) * i->imm64 + i->imm2);
   return i + 1;
 }
-
-} // namespace
 
 Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
   if (kind == Kind::I1)

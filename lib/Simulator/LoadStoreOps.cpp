@@ -8,7 +8,6 @@
 using namespace mlir::evoformer::sim;
 
 namespace {
-
 template <Space S> struct In;
 template <> struct In<Space::Generic> {
   using Pointer = uint64_t;
@@ -31,9 +30,10 @@ template <> struct In<Space::Private> {
     return privateAddress(w, i, lane, uint32_t(address), size, access);
   }
 };
+} // namespace
 
 template <Space S>
-void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
+static void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
   Counters &c = *w.counters;
   unsigned active = __builtin_popcountll(w.mask);
   bool lds = S == Space::LDS;
@@ -64,7 +64,7 @@ void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
     w.ldsStorePending = true;
 }
 
-template <Space S, class T> const Inst *load(Wave &w, const Inst *i) {
+template <Space S, class T> static const Inst *load(Wave &w, const Inst *i) {
   using P = typename In<S>::Pointer;
   const P *pointer = w.reg<P>(i->a);
   T *d = w.reg<T>(i->dst);
@@ -84,7 +84,7 @@ template <Space S, class T> const Inst *load(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
-template <Space S, class T> const Inst *store(Wave &w, const Inst *i) {
+template <Space S, class T> static const Inst *store(Wave &w, const Inst *i) {
   using P = typename In<S>::Pointer;
   const P *pointer = w.reg<P>(i->a);
   const T *v = w.reg<T>(i->b);
@@ -102,7 +102,8 @@ template <Space S, class T> const Inst *store(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
-template <Space S, class T> const Inst *maskedLoad(Wave &w, const Inst *i) {
+template <Space S, class T>
+static const Inst *maskedLoad(Wave &w, const Inst *i) {
   using P = typename In<S>::Pointer;
   const P *pointer = w.reg<P>(i->a);
   const uint8_t *on = w.reg<uint8_t>(i->c);
@@ -125,7 +126,8 @@ template <Space S, class T> const Inst *maskedLoad(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
-template <Space S, class T> const Inst *maskedStore(Wave &w, const Inst *i) {
+template <Space S, class T>
+static const Inst *maskedStore(Wave &w, const Inst *i) {
   using P = typename In<S>::Pointer;
   const P *pointer = w.reg<P>(i->a);
   const uint8_t *on = w.reg<uint8_t>(i->c);
@@ -152,8 +154,8 @@ template <Space S, class T> const Inst *maskedStore(Wave &w, const Inst *i) {
 /// no swizzle): a part is out of range if its offset is not below num_records;
 /// parts are the dwords of a wide access.
 template <class F>
-void forBufferParts(Wave &w, const Inst *i, unsigned lane, unsigned bytes,
-                    F f) {
+static void forBufferParts(Wave &w, const Inst *i, unsigned lane,
+                           unsigned bytes, F f) {
   const Resource &r = w.program->resources[i->a];
   uint64_t base = w.reg<uint64_t>(r.base)[lane];
   uint64_t limit = w.reg<uint64_t>(r.numRecords)[lane] & 0xffffffff;
@@ -176,7 +178,7 @@ void forBufferParts(Wave &w, const Inst *i, unsigned lane, unsigned bytes,
   }
 }
 
-template <class T> const Inst *bufferLoad(Wave &w, const Inst *i) {
+template <class T> static const Inst *bufferLoad(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const unsigned bytes = i->n * sizeof(T), lanes = w.lanes;
   unsigned fetched = 0;
@@ -201,7 +203,7 @@ template <class T> const Inst *bufferLoad(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
-template <class T> const Inst *bufferStore(Wave &w, const Inst *i) {
+template <class T> static const Inst *bufferStore(Wave &w, const Inst *i) {
   const T *v = w.reg<T>(i->b);
   const unsigned bytes = i->n * sizeof(T), lanes = w.lanes;
   unsigned written = 0;
@@ -226,7 +228,7 @@ template <class T> const Inst *bufferStore(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
-template <class T> T combineInt(AtomicOp op, T a, T b) {
+template <class T> static T combineInt(AtomicOp op, T a, T b) {
   using Signed = std::make_signed_t<T>;
   switch (op) {
   case AtomicOp::Xchg:
@@ -249,9 +251,10 @@ template <class T> T combineInt(AtomicOp op, T a, T b) {
     return a;
   }
 }
+
 template <class F>
-typename F::Storage combineFloat(AtomicOp op, typename F::Storage a,
-                                 typename F::Storage b) {
+static typename F::Storage combineFloat(AtomicOp op, typename F::Storage a,
+                                        typename F::Storage b) {
   auto x = F::load(a), y = F::load(b);
   switch (op) {
   case AtomicOp::FAdd:
@@ -265,10 +268,10 @@ typename F::Storage combineFloat(AtomicOp op, typename F::Storage a,
   }
 }
 
-std::mutex atomicMutex;
+static std::mutex atomicMutex;
 
 template <Space S, class T, class Combine>
-const Inst *atomic(Wave &w, const Inst *i, Combine combine) {
+static const Inst *atomic(Wave &w, const Inst *i, Combine combine) {
   using P = typename In<S>::Pointer;
   const P *pointer = w.reg<P>(i->a);
   const T *v = w.reg<T>(i->b);
@@ -289,14 +292,18 @@ const Inst *atomic(Wave &w, const Inst *i, Combine combine) {
   count<S>(w, i, sizeof(T), true);
   return memoryDone(w, i);
 }
-template <Space S, class T> const Inst *atomicInt(Wave &w, const Inst *i) {
+
+template <Space S, class T>
+static const Inst *atomicInt(Wave &w, const Inst *i) {
   return atomic<S, T>(w, i, combineInt<T>);
 }
-template <Space S, class F> const Inst *atomicFloat(Wave &w, const Inst *i) {
+
+template <Space S, class F>
+static const Inst *atomicFloat(Wave &w, const Inst *i) {
   return atomic<S, typename F::Storage>(w, i, combineFloat<F>);
 }
 
-template <Space S> Handler pickAtomic(Kind kind) {
+template <Space S> static Handler pickAtomic(Kind kind) {
   switch (kind) {
   case Kind::I32:
     return atomicInt<S, uint32_t>;
@@ -314,8 +321,6 @@ template <Space S> Handler pickAtomic(Kind kind) {
     return nullptr;
   }
 }
-
-} // namespace
 
 #define BY_SIZE(NAME)                                                          \
   switch (size) {                                                              \

@@ -1,6 +1,7 @@
 //===- Memory.cpp - Checked access to the address spaces ------------------===//
 
 #include "Memory.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -15,8 +16,8 @@ static const MemoryRegion *findRegion(Wave &w, uint64_t address,
   if (w.lastRegion && inside(*w.lastRegion))
     return w.lastRegion;
   const auto &regions = w.context->regions;
-  auto after = std::upper_bound(
-      regions.begin(), regions.end(), address,
+  auto after = llvm::upper_bound(
+      regions, address,
       [](uint64_t a, const MemoryRegion &r) { return a < r.begin; });
   if (after == regions.begin() || !inside(*std::prev(after)))
     return nullptr;

@@ -8,7 +8,6 @@
 using namespace mlir::evoformer::sim;
 
 namespace {
-
 template <Kind K> struct Rep;
 template <> struct Rep<Kind::I1> {
   using Type = uint8_t;
@@ -37,9 +36,10 @@ template <> struct Rep<Kind::F32> {
 template <> struct Rep<Kind::F64> {
   using Type = F64;
 };
+} // namespace
 
 template <class From, class To, class F>
-const Inst *convert(Wave &w, const Inst *i, F f) {
+static const Inst *convert(Wave &w, const Inst *i, F f) {
   To *d = w.reg<To>(i->dst);
   const From *a = w.reg<From>(i->a);
   for (uint32_t k = 0, n = i->n; k < n; ++k)
@@ -47,13 +47,15 @@ const Inst *convert(Wave &w, const Inst *i, F f) {
   return i + 1;
 }
 
-template <Kind From, Kind To> const Inst *truncate(Wave &w, const Inst *i) {
+template <Kind From, Kind To>
+static const Inst *truncate(Wave &w, const Inst *i) {
   using A = typename Rep<From>::Type;
   using D = typename Rep<To>::Type;
   return convert<A, D>(w, i, [](A v) { return D(To == Kind::I1 ? v & 1 : v); });
 }
+
 template <Kind From, Kind To, bool IsSigned>
-const Inst *extend(Wave &w, const Inst *i) {
+static const Inst *extend(Wave &w, const Inst *i) {
   using A = typename Rep<From>::Type;
   using D = typename Rep<To>::Type;
   return convert<A, D>(w, i, [](A v) {
@@ -65,7 +67,9 @@ const Inst *extend(Wave &w, const Inst *i) {
       return D(std::make_signed_t<A>(v));
   });
 }
-template <Kind From, Kind To> const Inst *resize(Wave &w, const Inst *i) {
+
+template <Kind From, Kind To>
+static const Inst *resize(Wave &w, const Inst *i) {
   using A = typename Rep<From>::Type;
   using D = typename Rep<To>::Type;
   using SA = typename A::Storage;
@@ -76,8 +80,9 @@ template <Kind From, Kind To> const Inst *resize(Wave &w, const Inst *i) {
       return D::store(A::load(v));
   });
 }
+
 template <Kind From, Kind To, bool IsSigned>
-const Inst *toInt(Wave &w, const Inst *i) {
+static const Inst *toInt(Wave &w, const Inst *i) {
   using A = typename Rep<From>::Type;
   using D = typename Rep<To>::Type;
   using SA = typename A::Storage;
@@ -99,8 +104,9 @@ const Inst *toInt(Wave &w, const Inst *i) {
       return D(uint64_t(x));
   });
 }
+
 template <Kind From, Kind To, bool IsSigned>
-const Inst *fromInt(Wave &w, const Inst *i) {
+static const Inst *fromInt(Wave &w, const Inst *i) {
   using A = typename Rep<From>::Type;
   using D = typename Rep<To>::Type;
   return convert<A, typename D::Storage>(w, i, [](A v) {
@@ -133,7 +139,7 @@ const Inst *fromInt(Wave &w, const Inst *i) {
 }
 
 template <template <Kind, Kind> class Pick>
-Handler pickIntInt(Kind from, Kind to) {
+static Handler pickIntInt(Kind from, Kind to) {
   switch (from) {
 #define FROM(F)                                                                \
   case Kind::F:                                                                \
@@ -161,8 +167,9 @@ Handler pickIntInt(Kind from, Kind to) {
   }
 #undef FROM
 }
+
 template <template <Kind, Kind> class Pick>
-Handler pickFloatInt(Kind floating, Kind integer) {
+static Handler pickFloatInt(Kind floating, Kind integer) {
   switch (floating) {
 #define FROM(F)                                                                \
   case Kind::F:                                                                \
@@ -190,6 +197,7 @@ Handler pickFloatInt(Kind floating, Kind integer) {
 #undef FROM
 }
 
+namespace {
 template <Kind A, Kind B> struct PickTrunc {
   static constexpr Handler handler = truncate<A, B>;
 };
@@ -211,8 +219,9 @@ template <Kind A, Kind B> struct PickFromSI {
 template <Kind A, Kind B> struct PickFromUI {
   static constexpr Handler handler = fromInt<B, A, false>;
 };
+} // namespace
 
-template <Kind From> Handler pickResize(Kind to) {
+template <Kind From> static Handler pickResize(Kind to) {
   switch (to) {
   case Kind::F16:
     return resize<From, Kind::F16>;
@@ -227,7 +236,7 @@ template <Kind From> Handler pickResize(Kind to) {
   }
 }
 
-const Inst *truncateToHalf(Wave &w, const Inst *i) {
+static const Inst *truncateToHalf(Wave &w, const Inst *i) {
   return convert<float, uint16_t>(w, i, [](float v) {
     uint16_t h = floatToHalf(v);
     bool finite = std::isfinite(v);
@@ -236,7 +245,7 @@ const Inst *truncateToHalf(Wave &w, const Inst *i) {
   });
 }
 
-template <class T> const Inst *selectLanes(Wave &w, const Inst *i) {
+template <class T> static const Inst *selectLanes(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const uint8_t *c = w.reg<uint8_t>(i->c);
   const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
@@ -244,7 +253,8 @@ template <class T> const Inst *selectLanes(Wave &w, const Inst *i) {
     d[k] = c[k] ? a[k] : b[k];
   return i + 1;
 }
-template <class T> const Inst *selectScalar(Wave &w, const Inst *i) {
+
+template <class T> static const Inst *selectScalar(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const uint8_t *c = w.reg<uint8_t>(i->c);
   const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
@@ -254,14 +264,15 @@ template <class T> const Inst *selectScalar(Wave &w, const Inst *i) {
   return i + 1;
 }
 
-template <class T> const Inst *move(Wave &w, const Inst *i) {
+template <class T> static const Inst *move(Wave &w, const Inst *i) {
   std::memmove(w.reg<T>(i->dst), w.reg<T>(i->a), i->n * sizeof(T));
   return i + 1;
 }
 
 /// One element of From becomes several of To, or the other way round; element 0
 /// is the least significant.
-template <class From, class To> const Inst *bitcast(Wave &w, const Inst *i) {
+template <class From, class To>
+static const Inst *bitcast(Wave &w, const Inst *i) {
   const From *a = w.reg<From>(i->a);
   To *d = w.reg<To>(i->dst);
   unsigned lanes = w.lanes;
@@ -284,7 +295,8 @@ template <class From, class To> const Inst *bitcast(Wave &w, const Inst *i) {
   }
   return i + 1;
 }
-template <class From> Handler pickBitcast(unsigned to) {
+
+template <class From> static Handler pickBitcast(unsigned to) {
   switch (to) {
   case 1:
     return bitcast<From, uint8_t>;
@@ -299,7 +311,7 @@ template <class From> Handler pickBitcast(unsigned to) {
   }
 }
 
-template <class T> const Inst *gather(Wave &w, const Inst *i) {
+template <class T> static const Inst *gather(Wave &w, const Inst *i) {
   const uint32_t *source = w.program->table.data() + i->imm;
   uint8_t *d = w.regs + i->dst;
   size_t bytes = w.lanes * sizeof(T);
@@ -309,7 +321,7 @@ template <class T> const Inst *gather(Wave &w, const Inst *i) {
 }
 
 template <class T, class Index>
-const Inst *extractDynamic(Wave &w, const Inst *i) {
+static const Inst *extractDynamic(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *a = w.reg<T>(i->a);
   const Index *index = w.reg<Index>(i->b);
@@ -317,8 +329,9 @@ const Inst *extractDynamic(Wave &w, const Inst *i) {
     d[lane] = index[lane] < i->n ? a[index[lane] * w.lanes + lane] : T(~T(0));
   return i + 1;
 }
+
 template <class T, class Index>
-const Inst *insertDynamic(Wave &w, const Inst *i) {
+static const Inst *insertDynamic(Wave &w, const Inst *i) {
   T *d = w.reg<T>(i->dst);
   const T *b = w.reg<T>(i->b);
   const Index *index = w.reg<Index>(i->c);
@@ -332,7 +345,7 @@ const Inst *insertDynamic(Wave &w, const Inst *i) {
 /// v_perm_b32 (AMD): selectors 0..3 take bytes of the second operand, 4..7 of
 /// the first, 8..11 the sign of a half, 12 is 0 and above is 0xff. prmt (PTX):
 /// 0..3 take bytes of the first, bit 3 replicates the sign.
-template <bool AMD> const Inst *permuteBytes(Wave &w, const Inst *i) {
+template <bool AMD> static const Inst *permuteBytes(Wave &w, const Inst *i) {
   const uint32_t *a = w.reg<uint32_t>(i->a), *b = w.reg<uint32_t>(i->b),
                  *c = w.reg<uint32_t>(i->c);
   uint32_t *d = w.reg<uint32_t>(i->dst);
@@ -358,8 +371,6 @@ template <bool AMD> const Inst *permuteBytes(Wave &w, const Inst *i) {
   }
   return i + 1;
 }
-
-} // namespace
 
 #define BY_SIZE(SIZE, TEMPLATE)                                                \
   switch (SIZE) {                                                              \

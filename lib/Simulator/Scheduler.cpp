@@ -1,6 +1,7 @@
 //===- Scheduler.cpp - Runs workgroups and interleaves their subgroups ----===//
 
 #include "Handlers.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <mutex>
@@ -70,7 +71,7 @@ Worker::Worker(const Program &program, LaunchContext &context)
     // Registers are aligned to 64 bytes relative to each other; the array of
     // words is aligned enough for every element.
     w.regs = reinterpret_cast<uint8_t *>(registers[k].data());
-    std::memcpy(w.regs, program.image.data(), program.image.size());
+    llvm::copy(program.image, w.regs);
     for (size_t a = 0; a < program.args.size(); ++a)
       for (unsigned lane = 0; lane < program.lanes; ++lane)
         std::memcpy(w.regs + program.args[a].dst + lane * program.args[a].size,
@@ -97,10 +98,10 @@ void Worker::reset(Wave &w) {
   w.mask = w.live;
   w.status = WaveStatus::Ready;
   w.waitingBlocks.clear();
-  std::fill(w.waiting.begin(), w.waiting.end(), 0);
+  llvm::fill(w.waiting, 0);
   // What was left in private memory by another work item is no value to rely
   // on; neither is what stays in LDS.
-  std::fill(w.privateMemory.begin(), w.privateMemory.end(), 0xff);
+  llvm::fill(w.privateMemory, 0xff);
   w.blockBudget = launch.maxBlocksPerSubgroup;
   w.groups.clear();
   w.open = CopyGroup();
@@ -178,9 +179,9 @@ void Worker::runWorkgroup(uint32_t linearId) {
               linearId / launch.grid[0] / launch.grid[1]};
   group.epoch = 1;
   // All ones is a NaN in every floating-point format.
-  std::fill(group.lds.begin(), group.lds.end(), 0xff);
-  std::fill(group.state.begin(), group.state.end(), ByteState());
-  std::fill(group.inFlight.begin(), group.inFlight.end(), 0);
+  llvm::fill(group.lds, 0xff);
+  llvm::fill(group.state, ByteState());
+  llvm::fill(group.inFlight, 0);
   random.seed(launch.seed * 0x9e3779b97f4a7c15 + linearId);
   for (Wave &w : waves)
     reset(w);
@@ -230,11 +231,13 @@ void Worker::finish() {
     }
 }
 
+} // namespace
+
 /// Merges by kind and site, keeping the first occurrence in launch order.
-void mergeFindings(std::vector<RawFinding> &into,
-                   std::vector<RawFinding> &&from) {
+static void mergeFindings(std::vector<RawFinding> &into,
+                          std::vector<RawFinding> &&from) {
   for (RawFinding &f : from) {
-    auto same = std::find_if(into.begin(), into.end(), [&](RawFinding &g) {
+    auto same = llvm::find_if(into, [&](RawFinding &g) {
       return g.kind == f.kind && g.site == f.site;
     });
     if (same == into.end()) {
@@ -252,8 +255,6 @@ void mergeFindings(std::vector<RawFinding> &into,
   }
 }
 
-} // namespace
-
 LaunchResult
 mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
                                 std::vector<RawFinding> &findings) {
@@ -270,10 +271,9 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
     }
     context.regions.push_back(r);
   }
-  std::sort(context.regions.begin(), context.regions.end(),
-            [](const MemoryRegion &a, const MemoryRegion &b) {
-              return a.begin < b.begin;
-            });
+  llvm::sort(context.regions, [](const MemoryRegion &a, const MemoryRegion &b) {
+    return a.begin < b.begin;
+  });
 
   uint32_t total = launch.grid[0] * launch.grid[1] * launch.grid[2];
   unsigned threads =

@@ -11,11 +11,11 @@
 using namespace mlir::evoformer::sim;
 
 namespace {
-
 /// The contents of every buffer of a launch.
 using Snapshot = std::vector<std::vector<char>>;
+} // namespace
 
-Snapshot save(const Launch &launch) {
+static Snapshot save(const Launch &launch) {
   Snapshot s;
   for (const Buffer &b : launch.buffers) {
     auto *data = static_cast<const char *>(b.base);
@@ -23,20 +23,22 @@ Snapshot save(const Launch &launch) {
   }
   return s;
 }
-void restore(const Launch &launch, const Snapshot &s) {
+
+static void restore(const Launch &launch, const Snapshot &s) {
   for (auto [buffer, bytes] : llvm::zip(launch.buffers, s))
     std::memcpy(buffer.base, bytes.data(), bytes.size());
 }
 
+namespace {
 enum Outcome { Found, Wrong, Refused, Survived };
-
 struct Tally {
   unsigned count[4] = {};
 };
+} // namespace
 
 /// Kinds with many places would crowd out those with few, so kinds take turns.
-std::vector<Mutation> draw(std::vector<Mutation> all, unsigned count,
-                           uint64_t seed) {
+static std::vector<Mutation> draw(std::vector<Mutation> all, unsigned count,
+                                  uint64_t seed) {
   llvm::MapVector<llvm::StringRef, std::vector<Mutation>> kinds;
   for (const Mutation &m : all)
     kinds[m.kind].push_back(m);
@@ -57,8 +59,6 @@ std::vector<Mutation> draw(std::vector<Mutation> all, unsigned count,
   }
   return chosen;
 }
-
-} // namespace
 
 llvm::Error runMutants(mlir::Operation *module, const Options &options,
                        Launch launch, unsigned count, uint64_t seed,
