@@ -43,6 +43,11 @@ static FailureOr<PlanObject> makeObject(gpu::GPUModuleOp module,
     module->print(os, OpPrintingFlags().enableDebugInfo());
     return object;
   }
+  bool fits = StringRef(object.target)
+                  .starts_with(options.device == "hip" ? "gfx" : "sm_");
+  if (!fits)
+    return module.emitError("device '")
+           << options.device << "' runs no code for target " << object.target;
   SerializeOptions serialization;
   serialization.object = options.device == "hip" || !options.cubinChip.empty();
   serialization.objectChip = options.cubinChip;
@@ -55,13 +60,6 @@ static FailureOr<PlanObject> makeObject(gpu::GPUModuleOp module,
       wantsObject ? compiled->objectFormat : compiled->assemblyFormat;
   object.contents =
       std::move(wantsObject ? compiled->object : compiled->assembly);
-  StringRef wanted = options.device == "hip" ? "hsaco"
-                     : wantsObject           ? "cubin"
-                                             : "ptx";
-  if (object.format != wanted)
-    return module.emitError("device '")
-           << options.device << "' runs " << wanted << ", but target "
-           << object.target << " gives " << object.format;
   return object;
 }
 

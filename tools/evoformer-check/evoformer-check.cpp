@@ -14,6 +14,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
+#include <optional>
 
 using namespace mlir::evoformer;
 using llvm::Error;
@@ -24,80 +25,117 @@ namespace cl = llvm::cl;
 namespace {
 cl::OptionCategory category("evoformer-check options");
 
-cl::list<std::string> caseTexts(cl::Positional,
-                                cl::desc("<cases like 'Sq=17 D=32 type=bf16'>"),
-                                cl::cat(category));
-cl::opt<std::string> caseFile("cases", cl::desc("A file with one case a line"),
-                              cl::cat(category));
-cl::opt<std::string> cover("cover",
-                           cl::desc("A pairwise covering set: small, quick or "
-                                    "full"),
-                           cl::cat(category));
-cl::opt<unsigned> part("part", cl::init(0),
-                       cl::desc("Which part of the cases to run"),
-                       cl::cat(category));
-cl::opt<unsigned> parts("parts", cl::init(1),
-                        cl::desc("Into how many parts they are cut"),
-                        cl::cat(category));
-cl::opt<bool> list("list", cl::desc("Only print the cases"), cl::cat(category));
+cl::list<std::string>
+    caseTextsOption(cl::Positional,
+                    cl::desc("<cases like 'Sq=17 D=32 type=bf16'>"),
+                    cl::cat(category));
+cl::opt<std::string> caseFileOption("cases",
+                                    cl::desc("A file with one case a line"),
+                                    cl::cat(category));
 cl::opt<std::string>
-    printModule("print-module",
-                cl::desc("Print the module of this case and stop"),
+    coverOption("cover",
+                cl::desc("A pairwise covering set: small, quick or "
+                         "full"),
                 cl::cat(category));
-cl::opt<std::string> deviceName("device", cl::init("cpu"),
-                                cl::desc("cpu, cuda, hip or sim"),
+cl::opt<unsigned> partOption("part", cl::init(0),
+                             cl::desc("Which part of the cases to run"),
+                             cl::cat(category));
+cl::opt<unsigned> partsOption("parts", cl::init(1),
+                              cl::desc("Into how many parts they are cut"),
+                              cl::cat(category));
+cl::opt<bool> listOption("list", cl::desc("Only print the cases"),
+                         cl::cat(category));
+cl::opt<std::string>
+    printModuleOption("print-module",
+                      cl::desc("Print the module of this case and stop"),
+                      cl::cat(category));
+cl::opt<std::string> deviceNameOption("device", cl::init("cpu"),
+                                      cl::desc("cpu, cuda, hip or sim"),
+                                      cl::cat(category));
+cl::opt<int> ordinalOption("ordinal", cl::init(0), cl::desc("Which GPU"),
+                           cl::cat(category));
+cl::opt<std::string> driverLibraryOption("driver-library",
+                                         cl::desc("The GPU driver's library"),
+                                         cl::cat(category));
+cl::opt<unsigned> threadsOption("cpu-threads", cl::init(0),
+                                cl::desc("Threads (0: one a core)"),
                                 cl::cat(category));
-cl::opt<int> ordinal("ordinal", cl::init(0), cl::desc("Which GPU"),
-                     cl::cat(category));
-cl::opt<std::string> driverLibrary("driver-library",
-                                   cl::desc("The GPU driver's library"),
-                                   cl::cat(category));
-cl::opt<unsigned> threads("cpu-threads", cl::init(0),
-                          cl::desc("Threads (0: one a core)"),
-                          cl::cat(category));
-cl::opt<uint64_t> simSeed("sim-seed", cl::init(0),
-                          cl::desc("Order of subgroups in the simulator"),
-                          cl::cat(category));
-cl::opt<bool>
-    landAtIssue("sim-land-at-issue",
-                cl::desc("Asynchronous copies land at once in the simulator"),
-                cl::cat(category));
-cl::opt<std::string> target("target", cl::init("cpu"),
-                            cl::desc("Chip to compile for"), cl::cat(category));
-cl::opt<std::string> level(
+cl::opt<uint64_t> simSeedOption("sim-seed", cl::init(0),
+                                cl::desc("Order of subgroups in the simulator"),
+                                cl::cat(category));
+cl::opt<bool> landAtIssueOption(
+    "sim-land-at-issue",
+    cl::desc("Asynchronous copies land at once in the simulator"),
+    cl::cat(category));
+cl::opt<std::string> targetOption("target", cl::init("cpu"),
+                                  cl::desc("Chip to compile for"),
+                                  cl::cat(category));
+cl::opt<std::string> levelOption(
     "level", cl::init("tiles"),
     cl::desc("On the CPU: run a chip's program as it is after this level"),
     cl::cat(category));
-cl::opt<std::string> schedule("schedule", cl::desc("Force the schedule"),
-                              cl::cat(category));
+cl::opt<std::string> scheduleOption("schedule", cl::desc("Force the schedule"),
+                                    cl::cat(category));
 cl::opt<std::string>
-    cubinChip("cubin",
-              cl::desc("Compile to a cubin for this chip (needs ptxas)"),
-              cl::cat(category));
-cl::opt<uint64_t>
-    guardBytes("guard-bytes", cl::init(1024),
-               cl::desc("Zone around every buffer that must stay untouched"),
-               cl::cat(category));
-cl::opt<unsigned> repeat("repeat", cl::init(0),
-                         cl::desc("Time each case over this many runs"),
-                         cl::cat(category));
-cl::opt<unsigned> warmup("warmup", cl::init(2),
-                         cl::desc("Untimed runs before them"),
-                         cl::cat(category));
-cl::opt<bool> coldCache("cold-cache",
-                        cl::desc("Evict the caches before each timed run"),
-                        cl::cat(category));
-cl::opt<bool> verbose("verbose", cl::desc("Print each case's errors"),
-                      cl::cat(category));
+    cubinChipOption("cubin",
+                    cl::desc("Compile to a cubin for this chip (needs ptxas)"),
+                    cl::cat(category));
+cl::opt<uint64_t> guardBytesOption(
+    "guard-bytes", cl::init(1024),
+    cl::desc("Zone around every buffer that must stay untouched"),
+    cl::cat(category));
+cl::opt<unsigned> repeatOption("repeat", cl::init(0),
+                               cl::desc("Time each case over this many runs"),
+                               cl::cat(category));
+cl::opt<unsigned> warmupOption("warmup", cl::init(2),
+                               cl::desc("Untimed runs before them"),
+                               cl::cat(category));
+cl::opt<bool>
+    coldCacheOption("cold-cache",
+                    cl::desc("Evict the caches before each timed run"),
+                    cl::cat(category));
+cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
+                            cl::cat(category));
+
+/// What the user said. Linking an AMD object in this process sets all options
+/// back to their defaults, so they are read once.
+struct Settings {
+  std::vector<std::string> caseTexts{caseTextsOption.begin(),
+                                     caseTextsOption.end()};
+  std::string caseFile = caseFileOption;
+  std::string cover = coverOption;
+  unsigned part = partOption;
+  unsigned parts = partsOption;
+  bool list = listOption;
+  std::string printModule = printModuleOption;
+  bool printModuleGiven = printModuleOption.getNumOccurrences() != 0;
+  std::string deviceName = deviceNameOption;
+  int ordinal = ordinalOption;
+  std::string driverLibrary = driverLibraryOption;
+  unsigned threads = threadsOption;
+  uint64_t simSeed = simSeedOption;
+  bool landAtIssue = landAtIssueOption;
+  std::string target = targetOption;
+  std::string level = levelOption;
+  std::string schedule = scheduleOption;
+  std::string cubinChip = cubinChipOption;
+  uint64_t guardBytes = guardBytesOption;
+  unsigned repeat = repeatOption;
+  unsigned warmup = warmupOption;
+  bool coldCache = coldCacheOption;
+  bool verbose = verboseOption;
+};
+std::optional<Settings> settings;
 } // namespace
 
 static Expected<std::vector<AttentionCase>> getCases() {
   std::vector<AttentionCase> cases;
-  std::vector<std::string> texts(caseTexts.begin(), caseTexts.end());
-  if (!caseFile.empty()) {
-    auto buffer = llvm::MemoryBuffer::getFile(caseFile);
+  std::vector<std::string> texts(settings->caseTexts.begin(),
+                                 settings->caseTexts.end());
+  if (!settings->caseFile.empty()) {
+    auto buffer = llvm::MemoryBuffer::getFile(settings->caseFile);
     if (!buffer)
-      return llvm::createFileError(caseFile, buffer.getError());
+      return llvm::createFileError(settings->caseFile, buffer.getError());
     llvm::SmallVector<StringRef> lines;
     (*buffer)->getBuffer().split(lines, '\n');
     for (StringRef line : lines)
@@ -110,12 +148,12 @@ static Expected<std::vector<AttentionCase>> getCases() {
       return parsed.takeError();
     cases.push_back(std::move(*parsed));
   }
-  if (!cover.empty()) {
-    auto covering = makeCover(cover);
+  if (!settings->cover.empty()) {
+    auto covering = makeCover(settings->cover);
     if (!covering)
       return covering.takeError();
     for (auto [i, entry] : llvm::enumerate(*covering))
-      if (i % std::max(1u, parts.getValue()) == part)
+      if (i % std::max(1u, settings->parts) == settings->part)
         cases.push_back(std::move(entry));
   }
   if (cases.empty())
@@ -127,12 +165,12 @@ static Expected<std::vector<AttentionCase>> getCases() {
 /// Runs the cases; how many failed.
 static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   DeviceOptions deviceOptions;
-  deviceOptions.kind = deviceName;
-  deviceOptions.ordinal = ordinal;
-  deviceOptions.threads = threads;
-  deviceOptions.driverLibrary = driverLibrary;
-  deviceOptions.seed = simSeed;
-  deviceOptions.landAtIssue = landAtIssue;
+  deviceOptions.kind = settings->deviceName;
+  deviceOptions.ordinal = settings->ordinal;
+  deviceOptions.threads = settings->threads;
+  deviceOptions.driverLibrary = settings->driverLibrary;
+  deviceOptions.seed = settings->simSeed;
+  deviceOptions.landAtIssue = settings->landAtIssue;
   auto device = createDevice(deviceOptions);
   if (!device)
     return device.takeError();
@@ -140,18 +178,19 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
   CompileOptions compileOptions;
-  compileOptions.target = target;
-  compileOptions.device = deviceName;
-  compileOptions.level = level;
-  compileOptions.schedule = schedule;
-  compileOptions.cubinChip = cubinChip;
-  CaseRunner runner(context, **device, compileOptions, guardBytes);
-  runner.referenceThreads = threads;
-  if (repeat)
-    runner.measureOptions = MeasureOptions{repeat, warmup, coldCache};
+  compileOptions.target = settings->target;
+  compileOptions.device = settings->deviceName;
+  compileOptions.level = settings->level;
+  compileOptions.schedule = settings->schedule;
+  compileOptions.cubinChip = settings->cubinChip;
+  CaseRunner runner(context, **device, compileOptions, settings->guardBytes);
+  runner.referenceThreads = settings->threads;
+  if (settings->repeat)
+    runner.measureOptions =
+        MeasureOptions{settings->repeat, settings->warmup, settings->coldCache};
 
-  llvm::outs() << "checking " << cases.size() << " cases for " << target
-               << " on " << (*device)->getKind() << " ("
+  llvm::outs() << "checking " << cases.size() << " cases for "
+               << settings->target << " on " << (*device)->getKind() << " ("
                << (*device)->getDescription() << ")\n";
   size_t failures = 0;
   for (const AttentionCase &entry : cases) {
@@ -160,7 +199,7 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
       ++failures;
       llvm::outs() << "FAILED " << entry.str() << "\n  "
                    << toString(report.takeError()) << '\n';
-    } else if (verbose || report->times) {
+    } else if (settings->verbose || report->times) {
       llvm::outs() << "passed " << entry.str() << "\n  error "
                    << llvm::format("%.2e", report->maxError) << " (eager "
                    << llvm::format("%.2e", report->maxEagerError)
@@ -182,8 +221,8 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
 }
 
 static Expected<size_t> runTool() {
-  if (printModule.getNumOccurrences()) {
-    Expected<AttentionCase> parsed = parseAttentionCase(printModule);
+  if (settings->printModuleGiven) {
+    Expected<AttentionCase> parsed = parseAttentionCase(settings->printModule);
     if (!parsed)
       return parsed.takeError();
     llvm::outs() << makeModule(*parsed);
@@ -192,7 +231,7 @@ static Expected<size_t> runTool() {
   auto cases = getCases();
   if (!cases)
     return cases.takeError();
-  if (!list)
+  if (!settings->list)
     return runCases(*cases);
   for (const AttentionCase &entry : *cases)
     llvm::outs() << entry.str() << '\n';
@@ -205,6 +244,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(
       argc, argv,
       "Compiles attentions, runs them and compares with the f64 reference\n");
+  settings.emplace();
   Expected<size_t> failures = runTool();
   if (!failures) {
     llvm::WithColor::error(llvm::errs(), "evoformer-check")

@@ -14,6 +14,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
+#include <optional>
 
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::runtime;
@@ -26,114 +27,151 @@ namespace cl = llvm::cl;
 namespace {
 cl::OptionCategory category("evoformer-run options");
 
-cl::opt<std::string> inputFile(cl::Positional, cl::Required,
-                               cl::desc("<plan.json or module.mlir>"),
-                               cl::cat(category));
+cl::opt<std::string> inputFileOption(cl::Positional, cl::Required,
+                                     cl::desc("<plan.json or module.mlir>"),
+                                     cl::cat(category));
 cl::opt<std::string>
-    functionName("function",
-                 cl::desc("The function to run (default: the only one)"),
-                 cl::cat(category));
-cl::opt<std::string> deviceName("device", cl::init("cpu"),
-                                cl::desc("cpu, cuda, hip or sim"),
-                                cl::cat(category));
-cl::opt<int> ordinal("ordinal", cl::init(0), cl::desc("Which GPU"),
-                     cl::cat(category));
-cl::opt<unsigned> threads("cpu-threads", cl::init(0),
-                          cl::desc("CPU threads (0: one a core)"),
-                          cl::cat(category));
-cl::opt<uint64_t> simSeed("sim-seed", cl::init(0),
-                          cl::desc("Order of subgroups in the simulator"),
-                          cl::cat(category));
-cl::opt<std::string>
-    cubinChip("cubin",
-              cl::desc("Compile to a cubin for this chip (needs ptxas)"),
-              cl::cat(category));
-cl::opt<std::string> driverLibrary("driver-library",
-                                   cl::desc("The GPU driver's library"),
-                                   cl::cat(category));
-cl::opt<std::string>
-    target("target", cl::init("cpu"),
-           cl::desc("Chip to compile a module for (cpu, gfx942, …)"),
-           cl::cat(category));
-cl::opt<std::string>
-    level("level", cl::init("tiles"),
-          cl::desc("On the CPU: run a chip's program as it is after this level "
-                   "(tiles, fragments, staged, pipelined)"),
-          cl::cat(category));
-cl::opt<std::string> schedule("schedule", cl::desc("Force the schedule"),
-                              cl::cat(category));
-cl::opt<std::string> emitPlan("emit-plan",
-                              cl::desc("Write the launch plan here"),
-                              cl::cat(category));
-cl::list<std::string> inputs("input", cl::desc("[name=]file.npy to read"),
-                             cl::cat(category));
-cl::list<std::string> outputs("output", cl::desc("[name=]file.npy to write"),
-                              cl::cat(category));
-cl::list<std::string> shapes("shape",
-                             cl::desc("name=1x2x3 of an argument with no file"),
-                             cl::cat(category));
-cl::list<std::string>
-    layouts("layout",
-            cl::desc("name=0,2,1: dimensions outermost first in memory"),
-            cl::cat(category));
-cl::list<std::string> scalars("scalar", cl::desc("name=number"),
-                              cl::cat(category));
-cl::opt<uint64_t> seed("random",
-                       cl::desc("Fill inputs with no file from this seed"),
+    functionNameOption("function",
+                       cl::desc("The function to run (default: the only one)"),
                        cl::cat(category));
-cl::opt<uint64_t>
-    guardBytes("guard-bytes", cl::init(256),
-               cl::desc("Zone around every buffer that must stay untouched"),
-               cl::cat(category));
-cl::opt<unsigned> repeat("repeat", cl::init(0),
-                         cl::desc("Time this many further runs"),
-                         cl::cat(category));
-cl::opt<unsigned> warmup("warmup", cl::init(2),
-                         cl::desc("Untimed runs before them"),
-                         cl::cat(category));
-cl::opt<bool> coldCache("cold-cache",
-                        cl::desc("Evict the caches before each timed run"),
-                        cl::cat(category));
-cl::opt<bool> check("check",
-                    cl::desc("Run twice and compare the outputs bit by bit"),
+cl::opt<std::string> deviceNameOption("device", cl::init("cpu"),
+                                      cl::desc("cpu, cuda, hip or sim"),
+                                      cl::cat(category));
+cl::opt<int> ordinalOption("ordinal", cl::init(0), cl::desc("Which GPU"),
+                           cl::cat(category));
+cl::opt<unsigned> threadsOption("cpu-threads", cl::init(0),
+                                cl::desc("CPU threads (0: one a core)"),
+                                cl::cat(category));
+cl::opt<uint64_t> simSeedOption("sim-seed", cl::init(0),
+                                cl::desc("Order of subgroups in the simulator"),
+                                cl::cat(category));
+cl::opt<std::string>
+    cubinChipOption("cubin",
+                    cl::desc("Compile to a cubin for this chip (needs ptxas)"),
                     cl::cat(category));
-cl::opt<bool> noRun("no-run", cl::desc("Only compile"), cl::cat(category));
+cl::opt<std::string> driverLibraryOption("driver-library",
+                                         cl::desc("The GPU driver's library"),
+                                         cl::cat(category));
+cl::opt<std::string>
+    targetOption("target", cl::init("cpu"),
+                 cl::desc("Chip to compile a module for (cpu, gfx942, …)"),
+                 cl::cat(category));
+cl::opt<std::string> levelOption(
+    "level", cl::init("tiles"),
+    cl::desc("On the CPU: run a chip's program as it is after this level "
+             "(tiles, fragments, staged, pipelined)"),
+    cl::cat(category));
+cl::opt<std::string> scheduleOption("schedule", cl::desc("Force the schedule"),
+                                    cl::cat(category));
+cl::opt<std::string> emitPlanOption("emit-plan",
+                                    cl::desc("Write the launch plan here"),
+                                    cl::cat(category));
+cl::list<std::string> inputsOption("input", cl::desc("[name=]file.npy to read"),
+                                   cl::cat(category));
+cl::list<std::string> outputsOption("output",
+                                    cl::desc("[name=]file.npy to write"),
+                                    cl::cat(category));
+cl::list<std::string>
+    shapesOption("shape", cl::desc("name=1x2x3 of an argument with no file"),
+                 cl::cat(category));
+cl::list<std::string>
+    layoutsOption("layout",
+                  cl::desc("name=0,2,1: dimensions outermost first in memory"),
+                  cl::cat(category));
+cl::list<std::string> scalarsOption("scalar", cl::desc("name=number"),
+                                    cl::cat(category));
+cl::opt<uint64_t>
+    seedOption("random", cl::desc("Fill inputs with no file from this seed"),
+               cl::cat(category));
+cl::opt<uint64_t> guardBytesOption(
+    "guard-bytes", cl::init(256),
+    cl::desc("Zone around every buffer that must stay untouched"),
+    cl::cat(category));
+cl::opt<unsigned> repeatOption("repeat", cl::init(0),
+                               cl::desc("Time this many further runs"),
+                               cl::cat(category));
+cl::opt<unsigned> warmupOption("warmup", cl::init(2),
+                               cl::desc("Untimed runs before them"),
+                               cl::cat(category));
+cl::opt<bool>
+    coldCacheOption("cold-cache",
+                    cl::desc("Evict the caches before each timed run"),
+                    cl::cat(category));
+cl::opt<bool>
+    checkOption("check",
+                cl::desc("Run twice and compare the outputs bit by bit"),
+                cl::cat(category));
+cl::opt<bool> noRunOption("no-run", cl::desc("Only compile"),
+                          cl::cat(category));
+
+/// What the user said. Linking an AMD object in this process sets all options
+/// back to their defaults, so they are read once.
+struct Settings {
+  std::string inputFile = inputFileOption;
+  std::string functionName = functionNameOption;
+  std::string deviceName = deviceNameOption;
+  int ordinal = ordinalOption;
+  unsigned threads = threadsOption;
+  uint64_t simSeed = simSeedOption;
+  std::string cubinChip = cubinChipOption;
+  std::string driverLibrary = driverLibraryOption;
+  std::string target = targetOption;
+  std::string level = levelOption;
+  std::string schedule = scheduleOption;
+  std::string emitPlan = emitPlanOption;
+  std::vector<std::string> inputs{inputsOption.begin(), inputsOption.end()};
+  std::vector<std::string> outputs{outputsOption.begin(), outputsOption.end()};
+  std::vector<std::string> shapes{shapesOption.begin(), shapesOption.end()};
+  std::vector<std::string> layouts{layoutsOption.begin(), layoutsOption.end()};
+  std::vector<std::string> scalars{scalarsOption.begin(), scalarsOption.end()};
+  uint64_t seed = seedOption;
+  bool seedGiven = seedOption.getNumOccurrences() != 0;
+  uint64_t guardBytes = guardBytesOption;
+  unsigned repeat = repeatOption;
+  unsigned warmup = warmupOption;
+  bool coldCache = coldCacheOption;
+  bool check = checkOption;
+  bool noRun = noRunOption;
+};
+std::optional<Settings> settings;
 } // namespace
 
 /// A plan is read, anything else compiled.
 static Expected<Plan> getPlan() {
-  if (StringRef(inputFile).ends_with(".json"))
-    return readPlan(inputFile);
-  auto buffer = llvm::MemoryBuffer::getFile(inputFile);
+  if (StringRef(settings->inputFile).ends_with(".json"))
+    return readPlan(settings->inputFile);
+  auto buffer = llvm::MemoryBuffer::getFile(settings->inputFile);
   if (!buffer)
-    return llvm::createFileError(inputFile, buffer.getError());
+    return llvm::createFileError(settings->inputFile, buffer.getError());
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
   CompileOptions options;
-  options.target = target;
-  options.device = deviceName;
-  options.level = level;
-  options.schedule = schedule;
-  options.cubinChip = cubinChip;
-  auto json =
-      compileToPlan(context, (*buffer)->getBuffer(), inputFile, options);
+  options.target = settings->target;
+  options.device = settings->deviceName;
+  options.level = settings->level;
+  options.schedule = settings->schedule;
+  options.cubinChip = settings->cubinChip;
+  auto json = compileToPlan(context, (*buffer)->getBuffer(),
+                            settings->inputFile, options);
   if (mlir::failed(json))
-    return createStringError("'" + inputFile + "' does not compile");
-  if (!emitPlan.empty())
-    if (Error error = llvm::writeToOutput(emitPlan, [&](llvm::raw_ostream &os) {
-          os << llvm::formatv("{0:2}", *json) << '\n';
-          return Error::success();
-        }))
+    return createStringError("'" + settings->inputFile + "' does not compile");
+  if (!settings->emitPlan.empty())
+    if (Error error =
+            llvm::writeToOutput(settings->emitPlan, [&](llvm::raw_ostream &os) {
+              os << llvm::formatv("{0:2}", *json) << '\n';
+              return Error::success();
+            }))
       return error;
   return decodePlan(*json, "");
 }
 
 static Expected<const PlanFunction *> getFunction(const Plan &plan) {
-  if (!functionName.empty()) {
-    if (const PlanFunction *function = plan.lookup(functionName))
+  if (!settings->functionName.empty()) {
+    if (const PlanFunction *function = plan.lookup(settings->functionName))
       return function;
-    return createStringError("there is no function '" + functionName + "'");
+    return createStringError("there is no function '" + settings->functionName +
+                             "'");
   }
   if (plan.functions.size() == 1)
     return &plan.functions.front();
@@ -157,10 +195,11 @@ download(const std::vector<BoundArgument> &arguments) {
 
 static Error runFunction(const Plan &plan, const PlanFunction &function,
                          Device &device) {
-  ArgumentTexts texts{inputs,  outputs, shapes,    layouts,
-                      scalars, {},      guardBytes};
-  if (seed.getNumOccurrences())
-    texts.seed = seed;
+  ArgumentTexts texts{settings->inputs,    settings->outputs, settings->shapes,
+                      settings->layouts,   settings->scalars, {},
+                      settings->guardBytes};
+  if (settings->seedGiven)
+    texts.seed = settings->seed;
   auto arguments = bindArguments(function, texts, device);
   if (!arguments)
     return arguments.takeError();
@@ -170,7 +209,7 @@ static Error runFunction(const Plan &plan, const PlanFunction &function,
 
   Session session(plan, device);
   auto workspace =
-      SessionWorkspace::create(session, function, values, guardBytes);
+      SessionWorkspace::create(session, function, values, settings->guardBytes);
   if (!workspace)
     return workspace.takeError();
   auto runOnce = [&]() -> Error {
@@ -189,7 +228,7 @@ static Error runFunction(const Plan &plan, const PlanFunction &function,
   Expected<std::vector<HostArray>> arrays = download(*arguments);
   if (!arrays)
     return arrays.takeError();
-  if (check) {
+  if (settings->check) {
     if (Error error = runOnce())
       return error;
     Expected<std::vector<HostArray>> again = download(*arguments);
@@ -204,8 +243,10 @@ static Error runFunction(const Plan &plan, const PlanFunction &function,
   llvm::outs() << "ran '" << function.name << "' on " << device.getKind()
                << " (" << device.getDescription() << "), workspace "
                << workspace->getNumBytes() << " bytes\n";
-  if (repeat) {
-    auto times = measure(device, {repeat, warmup, coldCache}, runOnce);
+  if (settings->repeat) {
+    auto times = measure(
+        device, {settings->repeat, settings->warmup, settings->coldCache},
+        runOnce);
     if (!times)
       return times.takeError();
     times->print(llvm::outs());
@@ -221,17 +262,17 @@ static Error runTool() {
   Expected<Plan> plan = getPlan();
   if (!plan)
     return plan.takeError();
-  if (noRun)
+  if (settings->noRun)
     return Error::success();
   Expected<const PlanFunction *> function = getFunction(*plan);
   if (!function)
     return function.takeError();
   DeviceOptions options;
-  options.kind = deviceName;
-  options.ordinal = ordinal;
-  options.threads = threads;
-  options.driverLibrary = driverLibrary;
-  options.seed = simSeed;
+  options.kind = settings->deviceName;
+  options.ordinal = settings->ordinal;
+  options.threads = settings->threads;
+  options.driverLibrary = settings->driverLibrary;
+  options.seed = settings->simSeed;
   auto device = createDevice(options);
   if (!device)
     return device.takeError();
@@ -244,6 +285,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(
       argc, argv,
       "Runs a function of a launch plan, or of a module that it compiles\n");
+  settings.emplace();
   if (Error error = runTool()) {
     llvm::WithColor::error(llvm::errs(), "evoformer-run")
         << toString(std::move(error)) << '\n';

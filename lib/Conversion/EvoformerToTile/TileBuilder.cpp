@@ -57,18 +57,29 @@ Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> offsets, sizes;
   SmallVector<OpFoldResult> strides(dims.size(), getIndexAttr(1));
-  SmallVector<int64_t> shape;
   for (const SliceDim &dim : dims) {
     offsets.push_back(dim.offset);
     sizes.push_back(dim.extent ? dim.extent : getIndexAttr(1));
-    if (dim.extent)
-      shape.push_back(
-          getConstantIntValue(dim.extent).value_or(ShapedType::kDynamic));
   }
-  auto result = memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides);
-  return memref::SubViewOp::create(*this, cast<MemRefType>(result), memref,
-                                   offsets, sizes, strides);
+  // Which dimensions go is said here: inferring it from the shapes would mix up
+  // those of size 1.
+  MemRefType full =
+      memref::SubViewOp::inferResultType(type, offsets, sizes, strides);
+  auto [fullStrides, offset] = full.getStridesAndOffset();
+  SmallVector<int64_t> shape, keptStrides;
+  for (auto [dim, size, stride] :
+       llvm::zip_equal(dims, full.getShape(), fullStrides)) {
+    if (!dim.extent)
+      continue;
+    shape.push_back(size);
+    keptStrides.push_back(stride);
+  }
+  auto result =
+      MemRefType::get(shape, type.getElementType(),
+                      StridedLayoutAttr::get(getContext(), offset, keptStrides),
+                      type.getMemorySpace());
+  return memref::SubViewOp::create(*this, result, memref, offsets, sizes,
+                                   strides);
 }
 
 Value TileBuilder::load(Value memref, ValueRange indices,
