@@ -103,14 +103,30 @@ static SmallVector<Value> delinearize(OpBuilder &b, Location loc, Value linear,
   return ids;
 }
 
-/// Ops that this pass or a later one of the pipeline knows how to lower.
-static LogicalResult checkBody(KernelOp kernel) {
+/// True for elements that the processor computes on or that become such.
+static bool isSupportedElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.getWidth() <= 64;
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, IndexType>(
+      type);
+}
+
+/// Every tile that the kernel makes has a form on the CPU.
+static LogicalResult checkTiles(KernelOp kernel) {
   WalkResult walk = kernel.walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      if (auto tensor = dyn_cast<TensorType>(value.getType());
-          tensor && !tensor.hasStaticShape())
+    for (Value value : op->getResults()) {
+      auto tensor = dyn_cast<TensorType>(value.getType());
+      if (!tensor)
+        continue;
+      if (!tensor.hasStaticShape())
         return WalkResult(op->emitOpError("makes a tensor of dynamic shape, ")
                           << tensor << "; tiles have static shapes");
+      if (!isSupportedElement(tensor.getElementType()))
+        return WalkResult(
+            op->emitOpError("makes a tile of ")
+            << tensor.getElementType()
+            << "; the CPU has integers of up to 64 bits, f16, bf16, f32, f64");
+    }
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
@@ -123,7 +139,7 @@ static FailureOr<func::FuncOp> convertKernel(KernelOp kernel,
   if (!kernel.getBody().hasOneBlock())
     return kernel.emitOpError(
         "needs one block for the CPU; its control flow must be scf");
-  if (failed(checkBody(kernel)))
+  if (failed(checkTiles(kernel)))
     return failure();
 
   IRRewriter rewriter(kernel);
@@ -183,6 +199,13 @@ static FailureOr<func::FuncOp> convertKernel(KernelOp kernel,
     else if (failed(tile_to_cpu::lowerComputeOp(rewriter, op)))
       return failure();
   }
+  WalkResult left = function.walk([](Operation *op) {
+    if (isa_and_nonnull<TileDialect>(op->getDialect()))
+      return WalkResult(op->emitOpError("has no lowering to the CPU"));
+    return WalkResult::advance();
+  });
+  if (left.wasInterrupted())
+    return failure();
   return function;
 }
 

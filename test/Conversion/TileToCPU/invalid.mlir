@@ -53,3 +53,12 @@ func.func @host(%n: index) {
   evo_tile.launch @third space(%n) args()
   return
 }
+
+// -----
+
+evo_tile.kernel @element(%x: memref<4xf8E4M3FN>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{makes a tile of 'f8E4M3FN'; the CPU has integers of up to 64 bits, f16, bf16, f32, f64}}
+  %t = evo_tile.load %x[%c0] : memref<4xf8E4M3FN> -> tensor<4xf8E4M3FN>
+  evo_tile.return
+}
