@@ -58,28 +58,49 @@ static ScheduleCost estimate(const Machine &machine,
   int64_t keys = schedule.blocks.keys;
   int64_t depth = llvm::alignTo(facts.depth, machine.instr.getK());
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.queryAtom());
-  auto accumulators = [&](int64_t columns) {
-    return llvm::divideCeil(rows * columns, lanes);
+  auto accumulators = [&](int64_t elements) {
+    return llvm::divideCeil(elements, lanes);
   };
-  auto operand = [&](int64_t columns) {
-    return llvm::divideCeil(rows * columns * bytes * machine.operandCopies(),
+  auto operand = [&](int64_t elements) {
+    return llvm::divideCeil(elements * bytes * machine.operandCopies(),
                             4 * lanes);
   };
-  // Scores and output, the queries' fragments, then either a bias or the
-  // weights in the operand's type; addresses, fragments of keys and values in
-  // flight and the rows' statistics are the constant.
-  constexpr int64_t others = 32;
-  cost.registers = accumulators(keys) + accumulators(valueDepth) +
-                   operand(depth) +
-                   std::max(accumulators(keys) / 2, operand(keys)) + others;
-  cost.ldsBytes = schedule.stages * schedule.blocks.rows * keys *
-                  (facts.depth + facts.valueDepth) * bytes;
+  // Keys and values of a block as operands: what the code generator keeps of
+  // them depends on how far it can move their loads. These shares are fitted to
+  // the registers that LLVM 22 gives gfx942 and gfx1100 at depths 1 to 192: all
+  // of them where copies run ahead, since those stand between the loads and
+  // their use, a quarter otherwise, and for matrix units little where rows are
+  // powers of two of at least 64 bytes.
+  int64_t fragments =
+      operand(schedule.blocks.rows * keys * (depth + valueDepth));
+  auto isRegular = [&](int64_t size) {
+    return llvm::isPowerOf2_64(size) && size * bytes >= 64;
+  };
+  if (machine.instr.getK() > 1 && isRegular(facts.depth) &&
+      isRegular(facts.valueDepth))
+    fragments /= 8;
+  else if (schedule.stages == 1)
+    fragments /= 4;
+  // Besides: scores, output, the queries' fragments, then either a bias or the
+  // weights in the operand's type; addresses and the rows' statistics, less
+  // where a lane's registers need not hold what all lanes share.
+  bool hasUniform = machine.target.hasProperty("uniform");
+  cost.registers =
+      accumulators(rows * keys) + accumulators(rows * valueDepth) +
+      operand(rows * depth) +
+      std::max(accumulators(rows * keys) / 2, operand(rows * keys)) +
+      fragments + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  // Rows in LDS are 16 bytes longer than their contents, against conflicts of
+  // its banks; values lie transposed.
+  cost.ldsBytes = schedule.stages * schedule.blocks.rows *
+                  (keys * (facts.depth * bytes + 16) +
+                   facts.valueDepth * (keys * bytes + 16));
   return cost;
 }
 
-/// What the compiler needs besides: a tenth of the registers.
+/// The rest is the code generator's.
 static int64_t usableRegisters(TargetAttr target) {
-  return target.getRegisters() * 9 / 10;
+  return target.getRegisters() * 15 / 16;
 }
 
 static bool fits(const Machine &machine, const ScheduleCost &cost) {
@@ -126,17 +147,18 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                           << target.getMaxWorkgroup();
 
   // Two atoms of queries for every subgroup let a fragment of keys serve
-  // twice; on the CPU a block of queries and keys stays in the first cache.
+  // twice, and long key blocks spread what is done once a block; on the CPU a
+  // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
   int64_t atoms = machine.instr ? 2 : 32;
-  choice.blocks.keys =
-      request.keys.value_or(llvm::alignTo<int64_t>(64, machine.keyAtom()));
-  auto setQueries = [&] {
+  auto cut = [&](int64_t atoms, int64_t keys) {
+    choice.blocks.keys =
+        request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
     choice.blocks.queries =
         request.queries.value_or(choice.subgroups * atoms * atom);
     choice.cost = estimate(machine, facts, choice);
   };
-  setQueries();
+  cut(atoms, 64);
 
   // Few queries: fewer subgroups, then fewer atoms.
   while (!request.queries && !ShapedType::isDynamic(queries) &&
@@ -147,29 +169,38 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
       atoms /= 2;
     else
       break;
-    setQueries();
+    cut(atoms, 64);
   }
+
+  // Where that does not fit, the largest that does.
   AttentionSchedule wanted = choice;
-  while (!fits(machine, choice.cost)) {
-    bool registers = choice.cost.registers > usableRegisters(target);
-    if (registers && !request.queries && atoms > 1)
-      atoms /= 2;
-    else if (!registers && !request.stages && choice.stages > 1)
-      --choice.stages;
-    else if (!request.keys && choice.blocks.keys / 2 % machine.keyAtom() == 0)
-      choice.blocks.keys /= 2;
-    else
-      return emitError(loc)
-             << "schedule q=" << choice.blocks.queries
-             << ", k=" << choice.blocks.keys << ", rows=" << choice.blocks.rows
-             << ", stages=" << choice.stages << " needs about "
-             << choice.cost.registers << " registers a lane and "
-             << choice.cost.ldsBytes << " bytes of LDS; target '"
-             << target.getChip() << "' has " << usableRegisters(target)
-             << " usable registers and " << target.getLdsBytes()
-             << " bytes of LDS";
-    setQueries();
+  for (int64_t stages = choice.stages; !fits(machine, choice.cost); --stages) {
+    choice.stages = request.stages.value_or(std::max<int64_t>(stages, 1));
+    constexpr std::pair<int64_t, int64_t> cuts[] = {
+        {2, 64}, {1, 64}, {2, 32}, {1, 32}};
+    constexpr std::pair<int64_t, int64_t> smallest[] = {{1, 16}, {1, 8}};
+    for (auto [some, keys] : stages > 0 ? ArrayRef(cuts) : ArrayRef(smallest)) {
+      cut(std::min(some, atoms), keys);
+      if (fits(machine, choice.cost))
+        break;
+    }
+    if (stages == 0)
+      break;
   }
+  bool isForced = request.queries || request.keys || request.stages ||
+                  request.rows || request.subgroups;
+  bool fitsLDS = choice.cost.ldsBytes <= target.getLdsBytes();
+  // What is chosen here may spill registers; what a user asks for is refused.
+  if (machine.instr && !fits(machine, choice.cost) && (isForced || !fitsLDS))
+    return emitError(loc) << "schedule q=" << choice.blocks.queries
+                          << ", k=" << choice.blocks.keys
+                          << ", rows=" << choice.blocks.rows
+                          << ", stages=" << choice.stages << " needs about "
+                          << choice.cost.registers << " registers a lane and "
+                          << choice.cost.ldsBytes << " bytes of LDS; target '"
+                          << target.getChip() << "' has "
+                          << usableRegisters(target) << " usable registers and "
+                          << target.getLdsBytes() << " bytes of LDS";
 
   if (machine.instr) {
     std::string name = ("matrix instruction " + machine.instr.getName()).str();
