@@ -26,19 +26,20 @@
 // CHECK-SAME:      in_bounds = array<i1: true, false, true>{{.*}} -> tensor<1x256x32xbf16>
 // CHECK:         scf.for {{.*}} step %c64 iter_args(%[[O:.*]] = {{.*}}, %[[M:.*]] = {{.*}}, %[[L:.*]] = {{.*}})
 // CHECK:           %[[K:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
+// Dropped keys score 0, whatever they hold.
+// CHECK:           %[[CLEARED:.*]] = arith.select {{.*}}, {{.*}}, %[[K]] : tensor<1x64x32xi1>, tensor<1x64x32xbf16>
 // CHECK:           %[[V:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
-// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[K]] [0, 2, 1]
+// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[CLEARED]] [0, 2, 1]
 // CHECK:           %[[S:.*]] = evo_tile.mma %[[QT]], %[[KT]], {{.*}} : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
 // CHECK:           %[[KEY:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} {{.*}} -> tensor<1x64xf32>
 // CHECK:           %[[PAIR:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: false, true>} {{.*}} -> tensor<256x64xbf16>
 // CHECK:           arith.extf %[[PAIR]]
 // CHECK:           %[[C:.*]] = math.fma
-// CHECK:           %[[T0:.*]] = math.fma %[[S]], {{.*}}, %[[C]]
-// CHECK:           %[[T:.*]] = arith.select {{.*}}, {{.*}}, %[[T0]]
+// CHECK:           %[[T:.*]] = math.fma %[[S]], {{.*}}, %[[C]]
 // CHECK:           evo_tile.reduce max %[[T]] dim 2
 // CHECK:           %[[P:.*]] = math.exp2 {{.*}} : tensor<1x256x64xf32>
 // CHECK:           evo_tile.reduce add %[[P]] dim 2
-// CHECK:           %[[PT:.*]] = arith.truncf %[[P]]
+// CHECK:           %[[PT:.*]] = arith.truncf %[[P]] to_nearest_away fastmath<nnan>
 // CHECK:           evo_tile.mma %[[PT]], %[[V]]
 // CHECK:         evo_tile.store {{.*}} tensor<1x256x32xbf16>
 
