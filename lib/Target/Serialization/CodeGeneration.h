@@ -46,6 +46,14 @@ private:
   Location loc;
 };
 
+/// Writes the ISA text of an optimized module and the reports on its kernels.
+/// Where a kernel turns out to spill, to drain its loads in the hot loop or to
+/// run as a lone wave, other choices of LLVM's scheduler are tried, except for
+/// the kernels named in `pinned`.
+LogicalResult generateTunedISA(CodeGenerator &generator, llvm::Module &code,
+                               tile::TargetAttr target, CompiledKernels &result,
+                               ArrayRef<std::string> pinned, Location loc);
+
 /// Assembles and links ISA text to a code object (HSACO).
 FailureOr<std::string> linkCodeObject(StringRef isa, tile::TargetAttr target,
                                       Location loc);

@@ -95,69 +95,6 @@ static LogicalResult generatePTX(CodeGenerator &generator,
   return success();
 }
 
-/// The function attribute (LLVM's) for the waves that a SIMD should hold.
-static constexpr StringLiteral kWavesAttr("amdgpu-waves-per-eu");
-
-/// Whether a kernel would run with a second wave on each SIMD if it took fewer
-/// registers: a lone wave cannot hide its latencies.
-static bool isLoneWave(const KernelReport &report, const llvm::Module &code,
-                       tile::TargetAttr target) {
-  const llvm::Function *function = code.getFunction(report.name);
-  constexpr int64_t simds = 4;
-  if (report.occupancy != 1 || !function ||
-      function->hasFnAttribute(kWavesAttr) || report.threads == 0)
-    return false;
-  int64_t waves = llvm::divideCeil(report.threads, report.subgroupSize);
-  int64_t workgroups = llvm::divideCeil(2 * simds, waves);
-  return workgroups * report.staticLDSBytes <= target.getLdsBytes();
-}
-
-static LogicalResult generateISA(CodeGenerator &generator, llvm::Module &code,
-                                 tile::TargetAttr target,
-                                 CompiledKernels &result, Location loc) {
-  auto generate = [&](CompiledKernels &attempt) -> LogicalResult {
-    FailureOr<std::string> isa = generator.emit(code);
-    if (failed(isa))
-      return failure();
-    attempt.assembly = std::move(*isa);
-    for (KernelReport &report : attempt.kernels)
-      countAMDInstructions(attempt.assembly, report);
-    return attempt.kernels.empty()
-               ? success()
-               : readAMDMetadata(attempt.assembly, attempt.kernels, loc);
-  };
-  const CompiledKernels empty = result;
-  if (failed(generate(result)))
-    return failure();
-
-  SmallVector<std::string> lone;
-  for (const KernelReport &report : result.kernels)
-    if (isLoneWave(report, code, target))
-      lone.push_back(report.name);
-  // The first try asks all of them for two waves, the second only those that
-  // then still keep everything in registers.
-  for (int attempts = 0; attempts < 2 && !lone.empty(); ++attempts) {
-    for (const std::string &name : lone)
-      code.getFunction(name)->addFnAttr(kWavesAttr, "2");
-    CompiledKernels attempt = empty;
-    if (failed(generate(attempt)))
-      return failure();
-    for (const std::string &name : lone)
-      code.getFunction(name)->removeFnAttr(kWavesAttr);
-    SmallVector<std::string> fitting;
-    for (const KernelReport &report : attempt.kernels)
-      if (llvm::is_contained(lone, report.name) &&
-          report.scratchBytes.value_or(0) == 0)
-        fitting.push_back(report.name);
-    if (fitting.size() == lone.size()) {
-      result = std::move(attempt);
-      return success();
-    }
-    lone = fitting;
-  }
-  return success();
-}
-
 FailureOr<CompiledKernels>
 mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                   const SerializeOptions &options) {
@@ -178,9 +115,16 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
   CompiledKernels result;
   result.name = module.getName();
   result.chip = target.getChip();
-  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
-    if (kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
-      result.kernels.push_back(startReport(kernel, target));
+  // Kernels that come with a wish for the number of waves.
+  SmallVector<std::string> pinned;
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      continue;
+    result.kernels.push_back(startReport(kernel, target));
+    if (kernel->hasAttr(
+            ROCDL::ROCDLDialect::WavesPerEuAttrHelper::getNameStr()))
+      pinned.push_back(kernel.getName().str());
+  }
 
   OwningOpRef<gpu::GPUModuleOp> copy = module.clone();
   if (!amd && failed(expandInlinePTX(*copy)))
@@ -195,7 +139,8 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
   if (failed(generator) || failed((*generator)->optimize(*code)))
     return failure();
   result.assemblyFormat = amd ? "isa" : "ptx";
-  if (failed(amd ? generateISA(**generator, *code, target, result, loc)
+  if (failed(amd ? generateTunedISA(**generator, *code, target, result, pinned,
+                                    loc)
                  : generatePTX(**generator, *code, result)))
     return failure();
   if (!options.object)

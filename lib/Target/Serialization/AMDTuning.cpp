@@ -1,0 +1,156 @@
+//===- AMDTuning.cpp - Choices of AMD's instruction scheduler -------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's schedulers trade registers for latency by heuristics; which one fits
+// a kernel shows only in the result. A kernel without a problem is compiled
+// once. One with a problem is compiled with each of a few choices, and the
+// choice with the fewest problems is kept. Source of the attributes: LLVM's
+// "User Guide for AMDGPU Backend", "Function Attributes".
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodeGeneration.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
+#include <tuple>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+namespace {
+/// Values of two function attributes; empty ones are not set.
+struct Tuning {
+  StringLiteral strategy, waves;
+
+  bool operator==(const Tuning &other) const {
+    return strategy == other.strategy && waves == other.waves;
+  }
+};
+
+/// A kernel, the best choice so far and what came of it.
+struct Candidate {
+  llvm::Function *function;
+  /// What the optimizer inferred for the number of waves.
+  llvm::Attribute inferredWaves;
+  Tuning best;
+  KernelReport report;
+};
+} // namespace
+
+static constexpr StringLiteral kStrategyAttr("amdgpu-sched-strategy");
+static constexpr StringLiteral kWavesAttr("amdgpu-waves-per-eu");
+static constexpr Tuning kDefault{"", ""};
+static constexpr Tuning kAlternatives[] = {
+    {"iterative-ilp", ""}, {"max-memory-clause", ""}, {"", "2"}};
+
+/// Whether a second wave would fit on each SIMD if the kernel took fewer
+/// registers: a lone wave cannot hide its latencies.
+static bool isLoneWave(const KernelReport &report, tile::TargetAttr target) {
+  constexpr int64_t simds = 4;
+  if (report.occupancy != 1 || report.threads == 0)
+    return false;
+  int64_t waves = llvm::divideCeil(report.threads, report.subgroupSize);
+  int64_t workgroups = llvm::divideCeil(2 * simds, waves);
+  return workgroups * report.staticLDSBytes <= target.getLdsBytes();
+}
+
+/// The problems, the worst first, then the work of a pass.
+static auto weigh(const KernelReport &report, tile::TargetAttr target) {
+  int64_t drains = 0, work = report.whole.getTotal();
+  if (report.hotLoop) {
+    drains = report.hotLoop->drainingWaits;
+    work = report.hotLoop->getTotal() -
+           report.hotLoop->get(InstructionClass::Wait);
+  }
+  return std::make_tuple(report.scratchBytes.value_or(0),
+                         isLoneWave(report, target), drains, work);
+}
+
+/// Kernels whose matrix loop has a problem are worth another try.
+static bool hasProblem(const KernelReport &report, tile::TargetAttr target) {
+  auto [scratch, lone, drains, work] = weigh(report, target);
+  return report.hotLoop && report.hotLoop->get(InstructionClass::Matrix) > 0 &&
+         (scratch > 0 || lone || drains > 0);
+}
+
+static void apply(const Candidate &candidate, const Tuning &tuning) {
+  llvm::Function &function = *candidate.function;
+  function.removeFnAttr(kStrategyAttr);
+  if (!tuning.strategy.empty())
+    function.addFnAttr(kStrategyAttr, tuning.strategy);
+  function.removeFnAttr(kWavesAttr);
+  if (!tuning.waves.empty())
+    function.addFnAttr(kWavesAttr, tuning.waves);
+  else if (candidate.inferredWaves.isValid())
+    function.addFnAttr(candidate.inferredWaves);
+}
+
+LogicalResult mlir::evoformer::generateTunedISA(
+    CodeGenerator &generator, llvm::Module &code, tile::TargetAttr target,
+    CompiledKernels &result, ArrayRef<std::string> pinned, Location loc) {
+  const std::vector<KernelReport> blank = result.kernels;
+  auto generate = [&]() -> LogicalResult {
+    FailureOr<std::string> isa = generator.emit(code);
+    if (failed(isa))
+      return failure();
+    result.assembly = std::move(*isa);
+    result.kernels = blank;
+    for (KernelReport &report : result.kernels)
+      countAMDInstructions(result.assembly, report);
+    return blank.empty()
+               ? success()
+               : readAMDMetadata(result.assembly, result.kernels, loc);
+  };
+  if (failed(generate()))
+    return failure();
+
+  SmallVector<Candidate, 0> candidates;
+  for (const KernelReport &report : result.kernels) {
+    llvm::Function *function = code.getFunction(report.name);
+    if (function && hasProblem(report, target) &&
+        !llvm::is_contained(pinned, report.name))
+      candidates.push_back(
+          {function, function->getFnAttribute(kWavesAttr), kDefault, report});
+  }
+  SmallVector<Tuning> last(candidates.size(), kDefault);
+  for (const Tuning &tuning : kAlternatives) {
+    SmallVector<Tuning> next;
+    bool changed = false;
+    for (const Candidate &candidate : candidates) {
+      bool wanted =
+          hasProblem(candidate.report, target) &&
+          (tuning.waves.empty() || isLoneWave(candidate.report, target));
+      next.push_back(wanted ? tuning : candidate.best);
+      changed |= wanted;
+    }
+    if (!changed)
+      continue;
+    last = next;
+    for (auto [candidate, tuning] : llvm::zip_equal(candidates, last))
+      apply(candidate, tuning);
+    if (failed(generate()))
+      return failure();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      Candidate &candidate = candidates[i];
+      for (const KernelReport &measured : result.kernels) {
+        if (measured.name != candidate.report.name ||
+            weigh(measured, target) >= weigh(candidate.report, target))
+          continue;
+        candidate.best = last[i];
+        candidate.report = measured;
+        break;
+      }
+    }
+  }
+  bool isLast = true;
+  for (auto [candidate, applied] : llvm::zip_equal(candidates, last)) {
+    apply(candidate, candidate.best);
+    isLast &= applied == candidate.best;
+  }
+  return isLast ? success() : generate();
+}
