@@ -109,7 +109,7 @@ void ProductEmitter::emitBlock(Value row, int64_t height, Value column,
       right.push_back(
           vector::LoadOp::create(b, loc, VectorType::get(lanes, element), rhs,
                                  at(k, shifted(column, start))));
-    auto running = loop.getRegionIterArgs().begin();
+    auto *running = loop.getRegionIterArgs().begin();
     for (int64_t i = 0; i < height; ++i) {
       Value left = memref::LoadOp::create(b, loc, lhs, at(shifted(row, i), k));
       for (Value vectorValue : right) {
