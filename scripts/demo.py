@@ -129,14 +129,15 @@ def run_on(tools, example, arrays, device, folder, options=()):
     for name, array in arrays.items():
         path = os.path.join(folder, f"{name}.npy")
         attention.save(path, array)
-        command.append(f"--input={path}")
+        command.append(f"--input={name}={path}")
     out = os.path.join(folder, "out.npy")
-    text, _ = call(command + [f"--output={out}"])
+    shape = "x".join(map(str, arrays["query"].shape))
+    text, _ = call(command + [f"--shape=out={shape}", f"--output=out={out}"])
     times = re.search(r"median\D*([\d.]+) ms", text)
     return attention.load(out), float(times[1]) if times else None
 
 
-def compare(example, result, exact, eager):
+def compare(result, exact, eager):
     """A line with the errors; whether they are within the promised bound."""
     error = attention.row_errors(result, exact)
     eager_error = attention.row_errors(eager, exact)
@@ -150,37 +151,50 @@ def has_cuda_device():
     return os.path.exists("/dev/nvidia0")
 
 
-def show(example, tools, folder, options):
+def show_run(example, tools, folder, arrays, expected, place, device, options):
+    """Runs, prints errors and time, and says whether it is right."""
+    try:
+        result, median = run_on(tools, example, arrays, device, folder, options)
+    except Failed as problem:
+        print(f"    {place}: failed: {problem}")
+        return False
+    line, good = compare(result, *expected)
+    if median:
+        flops = 4.0 * result.size * result.shape[2]
+        place += f", {median:.1f} ms, {flops / median / 1e6:.1f} GFLOP/s"
+    print(f"    {place}; {line}", flush=True)
+    return good
+
+
+def show(example, tools, folder, length):
     print(f"\n{example.name}: {example.describe()}", flush=True)
+    arrays = example.arrays(length)
+    expected = example.exact_and_eager(arrays)
+    # One row shows that a chip's program is right.
+    one = {name: array[:1, :1] for name, array in arrays.items()}
+    one_expected = [array[:1, :1] for array in expected]
     good = True
     for chip in CHIPS:
         try:
             kernels, seconds = compile_for(tools, example, chip, folder)
-            print(f"  {chip}, compiled in {seconds:.2f} s")
+            print(f"  {chip}, compiled in {seconds:.2f} s", flush=True)
             for kernel in kernels:
                 show_report(kernel)
         except (Failed, ValueError) as problem:
             print(f"  {chip}: failed: {problem}")
             good = False
-    arrays = example.arrays(options.length)
-    exact, eager = example.exact_and_eager(arrays)
-    runs = [("cpu", "this CPU", ["--repeat=3"])]
-    if has_cuda_device():
-        runs.append(("cuda", "this GPU",
-                     ["--target=sm_80", "--repeat=20", "--cold-cache"]))
-    for device, place, extra in runs:
-        try:
-            result, median = run_on(tools, example, arrays, device, folder, extra)
-        except Failed as problem:
-            print(f"  {place}: failed: {problem}")
-            good = False
             continue
-        line, fine = compare(example, result, exact, eager)
-        flops = 4.0 * exact.size * options.length
-        speed = f" ({flops / median / 1e6:.1f} GFLOP/s)" if median else ""
-        print(f"  {place}, {example.batch} x {example.rows} rows of "
-              f"{options.length}: {median or float('nan'):.1f} ms{speed}; {line}")
-        good = good and fine
+        good &= show_run(example, tools, folder, one, one_expected,
+                         "its tiles, run on this CPU", "cpu",
+                         [f"--target={chip}", "--level=pipelined"])
+    count = f"{example.batch * example.rows} rows of {length}"
+    print("  here")
+    good &= show_run(example, tools, folder, arrays, expected,
+                     f"this CPU, {count}", "cpu", ["--repeat=3"])
+    if has_cuda_device():
+        good &= show_run(example, tools, folder, arrays, expected,
+                         f"this GPU, {count}", "cuda",
+                         ["--target=sm_80", "--repeat=20", "--cold-cache"])
     return good
 
 
@@ -190,7 +204,7 @@ def main():
     parser.add_argument("--length", type=int, default=LENGTH)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        good = [show(example, options.tools, folder, options)
+        good = [show(example, options.tools, folder, options.length)
                 for example in EXAMPLES]
     print("\nall results agree with f64" if all(good) else "\nsomething failed")
     return 0 if all(good) else 1

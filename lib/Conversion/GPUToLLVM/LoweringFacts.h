@@ -63,6 +63,9 @@ void populateMathPatterns(const LLVMTypeConverter &converter,
 void populateIntegerTruncatePatterns(RewritePatternSet &patterns,
                                      bool nativeNearest);
 
+/// Rewrites extension of pairs of bf16 to f32 as integer arithmetic.
+void populateExtendPatterns(RewritePatternSet &patterns);
+
 /// Splits long vectors into pairs where the target has an instruction for
 /// pairs that the code generator would not find.
 void populatePairwisePatterns(RewritePatternSet &patterns,

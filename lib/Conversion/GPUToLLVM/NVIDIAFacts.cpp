@@ -24,6 +24,7 @@ using namespace mlir::evoformer;
 static LogicalResult populateNVIDIARewrites(RewritePatternSet &patterns,
                                             tile::TargetAttr target,
                                             Location loc) {
+  populateExtendPatterns(patterns);
   unsigned lanes = target.getSubgroupSize();
   populateGpuLowerSubgroupReduceToShufflePatterns(patterns, lanes);
   populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, lanes);

@@ -270,7 +270,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
   SmallVector<int64_t> offset = map.registerOffset(piece.front());
   int64_t width = piece.size();
   // Uniform over the workgroup, then per lane, then known.
-  Value uniform = memory.dynamicBytes, perLane, valid;
+  Value uniform, perLane, valid;
   int64_t known = memory.constantBytes;
   for (int64_t d = 0; d < map.rank; ++d) {
     int64_t reg = offset[d];
@@ -309,7 +309,14 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
   }
   Value pointer = memory.base;
   if (valid) {
-    // Where nothing is valid, read the first element instead.
+    // Where nothing is valid, read the first element instead: of the memory,
+    // or of the LDS buffer, whose neighbours may be being written.
+    if (memory.isLDS) {
+      if (memory.dynamicBytes)
+        pointer = advance(pointer, memory.dynamicBytes);
+      pointer = advance(pointer, lane.constant(memory.constantBytes));
+      known -= memory.constantBytes;
+    }
     Value bytes = lane.add(lane.add(uniform, perLane),
                            known ? lane.constant(known) : Value());
     if (bytes)
@@ -318,6 +325,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
                                                    bytes, lane.constant(0)));
     return {pointer, valid};
   }
+  uniform = lane.add(memory.dynamicBytes, uniform);
   if (uniform)
     pointer = advance(pointer, uniform);
   if (perLane)

@@ -7,6 +7,8 @@
 
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+
 #include "Patterns.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -170,9 +172,9 @@ struct ConvertTileToGPUPass
                   builder.getUnitAttr());
     func.setKnownBlockSizeAttr(
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
-    func->setAttr("evo_tile.lds_bytes",
-                  builder.getI64IntegerAttr(context.ldsBytes));
-    addLDS(gpuModule, kernel, context);
+    if (addLDS(gpuModule, kernel, context))
+      func->setAttr(evoformer::kDynamicLDSAttrName,
+                    builder.getI64IntegerAttr(context.ldsBytes));
 
     // The kernel's body, after what every lane needs to know of itself.
     Location loc = kernel.getLoc();
@@ -209,10 +211,11 @@ struct ConvertTileToGPUPass
     return distribute(func, context);
   }
 
-  static void addLDS(gpu::GPUModuleOp module, KernelOp kernel,
+  /// Declares the kernel's LDS block; true if the launch must size it.
+  static bool addLDS(gpu::GPUModuleOp module, KernelOp kernel,
                      KernelContext &context) {
     if (context.ldsBytes == 0)
-      return;
+      return false;
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     int64_t limit = context.target.getIntProperty("max_lds_static",
                                                   context.target.getLdsBytes());
@@ -226,6 +229,7 @@ struct ConvertTileToGPUPass
         builder, kernel.getLoc(), type, /*isConstant=*/false,
         dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal,
         context.ldsName, Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+    return dynamic;
   }
 
   LogicalResult distribute(gpu::GPUFuncOp func, const KernelContext &context) {

@@ -93,3 +93,27 @@ gpu.module @m attributes {evo_tile.target = #sm_80} {
     gpu.return
   }
 }
+
+// -----
+
+// Pairs of bf16 are extended within their register.
+#sm_80 = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda",
+  features = "+ptx80", subgroup_size = 32, max_workgroup = 1024,
+  registers = 255, lds_bytes = 166912, lds_banks = 32, matrix = [],
+  properties = {native_bf16_convert}>
+gpu.module @m attributes {evo_tile.target = #sm_80} {
+  // CHECK-LABEL: llvm.func @extend
+  // CHECK-DAG: %[[MASK:.+]] = llvm.mlir.constant(-65536 : i32)
+  // CHECK-DAG: %[[HALF:.+]] = llvm.mlir.constant(16 : i32)
+  // CHECK: %[[WORDS:.+]] = llvm.bitcast %{{.+}} : vector<4xbf16> to vector<2xi32>
+  // CHECK-DAG: llvm.shl %{{.+}}, %[[HALF]]
+  // CHECK-DAG: llvm.and %{{.+}}, %[[MASK]]
+  // CHECK-NOT: llvm.fpext
+  // CHECK: llvm.return
+  gpu.func @extend(%x: memref<?xbf16>, %y: memref<?xf32>, %i: index) kernel {
+    %a = vector.load %x[%i] {alignment = 8} : memref<?xbf16>, vector<4xbf16>
+    %b = arith.extf %a : vector<4xbf16> to vector<4xf32>
+    vector.store %b, %y[%i] {alignment = 16} : memref<?xf32>, vector<4xf32>
+    gpu.return
+  }
+}

@@ -128,10 +128,10 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
   for (Operation *op : ops) {
     for (Value result : op->getResults())
       assign(result);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Value argument : block.getArguments())
-          assign(argument);
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (auto [argument, result] :
+           llvm::zip(loop.getRegionIterArgs(), loop.getResults()))
+        argument.setType(result.getType());
     syncConstant(op);
   }
   auto encoding = [](Value value) {

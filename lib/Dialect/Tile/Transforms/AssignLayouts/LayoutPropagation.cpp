@@ -139,6 +139,9 @@ void LayoutPropagation::spread(Value value) {
       tie(other, layout);
   };
   if (Operation *def = value.getDefiningOp()) {
+    // Each use of a constant gets its own, so one use says nothing of others.
+    if (def->hasTrait<OpTrait::ConstantLike>() || isa<tensor::SplatOp>(def))
+      return;
     tieGroup(def);
     spreadToOp(def, value, layout);
   } else if (Operation *parent = value.getParentBlock()->getParentOp()) {
