@@ -135,3 +135,27 @@ evo_tile.kernel @bits(%m: memref<?x16xi1>, %o: memref<?x16xi1>, %n: index) attri
   }
   evo_tile.return
 }
+
+// A row vector goes along with other staged tiles where all subgroups read it
+// and it would take many registers; a short one stays.
+// CHECK-LABEL: evo_tile.kernel @vector_along
+//       CHECK:   evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+//       CHECK:   scf.for
+//       CHECK:     evo_tile.load %arg1
+//       CHECK:     evo_tile.load %arg0
+//       CHECK:     evo_tile.barrier
+//       CHECK:     evo_tile.load %arg1
+#long_row = #evo_tile.lane_map<registers = [[32, 1]], lanes = [[16, 0], [2, 32]], subgroups = [[4, 0]]>
+evo_tile.kernel @vector_along(%m: memref<?x16xf16>, %v: memref<?xf32>, %o: memref<?x16xf16>, %w: memref<?xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %n step %c32 {
+    %long = evo_tile.load %v[%i] : memref<?xf32> -> tensor<64xf32, #long_row>
+    %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows>
+    %short = evo_tile.load %v[%i] : memref<?xf32> -> tensor<32xf32, #row>
+    evo_tile.store %x, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
+    evo_tile.store %long, %w[%i] : tensor<64xf32, #long_row>, memref<?xf32>
+    evo_tile.store %short, %w[%i] : tensor<32xf32, #row>, memref<?xf32>
+  }
+  evo_tile.return
+}

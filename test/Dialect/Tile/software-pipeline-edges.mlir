@@ -100,9 +100,9 @@ evo_tile.kernel @does_not_fit(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: in
 //  CHECK-NEXT:     evo_tile.store %[[DOUBLE]]
 //   CHECK-NOT:     scf.if
 //       CHECK:     scf.for
-//       CHECK:       evo_tile.barrier
 //       CHECK:       %[[NEXT:.+]] = evo_tile.load %arg0
 //   CHECK-NOT:       arith.addf
+//       CHECK:       evo_tile.barrier
 //       CHECK:       evo_tile.store %{{.+}}, %arg1
 //       CHECK:       %[[SUM:.+]] = arith.addf %[[NEXT]], %[[NEXT]]
 //       CHECK:       evo_tile.store %[[SUM]], %{{.+}}workgroup
@@ -175,7 +175,8 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
   evo_tile.return
 }
 
-// Direct loads are carried from the iteration before; what is too large or a row
+// Direct loads are carried from the iteration before, and loaded again as soon
+// as their registers are free: here once widened. What is too large or a row
 // vector is issued before the copies of the next iteration.
 // CHECK-LABEL: evo_tile.kernel @prefetch
 //       CHECK:   %[[FIRST:.+]] = scf.if %{{.+}} -> (tensor<16x16xf16, #{{.+}}>) {
@@ -183,20 +184,21 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
 //  CHECK-NEXT:     %[[ZERO:.+]] = arith.constant dense<0.000000e+00>
 //  CHECK-NEXT:     scf.yield %[[ZERO]]
 //       CHECK:   scf.for %{{.+}} iter_args(%[[NOW:.+]] = %[[FIRST]], %
-//       CHECK:     evo_tile.barrier
 //       CHECK:     evo_tile.load %arg2
 //       CHECK:     evo_tile.load %arg3
-//       CHECK:     arith.minsi
-//       CHECK:     %[[NEXT_T:.+]] = evo_tile.load %arg0
-//  CHECK-NEXT:     %[[NEXT:.+]] = evo_tile.load %arg1
-//       CHECK:     arith.addf %{{.+}}, %[[NOW]]
+//       CHECK:     %[[CLAMPED:.+]] = arith.minsi
+//       CHECK:     evo_tile.load %arg0[%[[CLAMPED]]
+//       CHECK:     evo_tile.barrier
+//       CHECK:     %[[WIDE:.+]] = arith.extf %[[NOW]]
+//       CHECK:     arith.addf %{{.+}}, %[[WIDE]]
+//  CHECK-NEXT:     %[[NEXT:.+]] = evo_tile.load %arg1[%[[CLAMPED]]
 //       CHECK:     scf.yield %[[NEXT]], %
 //      REMARK: remark: [Passed] pipelined | {{.*}}prefetch_registers=4, prefetched_loads=1
 //  NONE-LABEL: evo_tile.kernel @prefetch
 //    NONE-NOT:   scf.if {{.+}} ->
 //        NONE:   scf.for
-//        NONE:     evo_tile.barrier
 //        NONE:     evo_tile.load %arg1
+//        NONE:     evo_tile.barrier
 evo_tile.kernel @prefetch(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %w: memref<?x16xf16>, %v: memref<?xf16>, %o: memref<?x16xf16>, %u: memref<?x16xf16>, %r: memref<?xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -208,8 +210,11 @@ evo_tile.kernel @prefetch(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %w: memref
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     %bias = evo_tile.load %b[%i, %c0] : memref<?x16xf16> -> !tile
-    %s = arith.addf %x, %bias : !tile
-    evo_tile.store %s, %o[%i, %c0] : !tile, memref<?x16xf16>
+    %widex = arith.extf %x : !tile to tensor<16x16xf32, #rows>
+    %wide = arith.extf %bias : !tile to tensor<16x16xf32, #rows>
+    %s = arith.addf %widex, %wide : tensor<16x16xf32, #rows>
+    %narrow = arith.truncf %s : tensor<16x16xf32, #rows> to !tile
+    evo_tile.store %narrow, %o[%i, %c0] : !tile, memref<?x16xf16>
     %large = evo_tile.load %w[%i, %c0] : memref<?x16xf16> -> tensor<256x16xf16, #wide>
     evo_tile.store %large, %u[%i, %c0] : tensor<256x16xf16, #wide>, memref<?x16xf16>
     %vector = evo_tile.load %v[%i] : memref<?xf16> -> tensor<16xf16, #row>

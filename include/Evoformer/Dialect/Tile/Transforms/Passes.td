@@ -50,8 +50,9 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
       workgroup memory allows wider ones; outside a loop only from
       `min-narrow-accesses` such accesses per lane on.
 
-    Row vectors and loads that are wide and not shared stay as they are. A
-    staged load becomes a buffer, a cooperative copy by all lanes of the
+    Loads that are wide and not shared stay as they are; so do row vectors (the
+    cache serves them), but for those in a loop with other staged tiles that all
+    subgroups read and that take 32 bytes or more of a lane's registers. A staged load becomes a buffer, a cooperative copy by all lanes of the
     workgroup and a read of the buffer; the copies of a block are issued
     together, before the first of them:
 
@@ -140,14 +141,16 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     outstanding copies.
 
     Tiles that pass through registers are loaded one iteration ahead, before
-    compute, and stored to the other one of two slots after it, with one barrier
-    an iteration. Loads beyond the last iteration repeat the last one; a loop
+    the barrier (which keeps schedulers from sinking the loads to their uses),
+    and stored to the other one of two slots after compute: one barrier an
+    iteration. Loads beyond the last iteration repeat the last one; a loop
     without iterations loads nothing.
 
-    Loads straight to registers are issued one iteration ahead, too, as long as
-    all of them take at most `prefetch-registers` 32-bit registers of a lane.
-    Row vectors and those beyond that are issued first in their iteration, so
-    that waiting for them leaves the loads for later iterations pending.
+    Loads straight to registers are issued one iteration ahead, too, as soon as
+    the registers that hold this iteration's tile are free, as long as all of
+    them take at most `prefetch-registers` 32-bit registers of a lane. Row
+    vectors and those beyond that are issued first in their iteration. In this
+    order, waiting for one tile leaves others under way.
 
     What does not fit in workgroup memory gets fewer stages. Loops that cannot
     be pipelined (copies that depend on carried values, memory that the loop

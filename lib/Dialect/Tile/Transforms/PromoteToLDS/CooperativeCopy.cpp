@@ -15,6 +15,8 @@ using llvm::SmallVector;
 
 /// Widest access of a lane, and the narrowest that still runs at full rate.
 static constexpr int64_t kVectorBytes = 16, kHalfVectorBytes = 8;
+/// The narrowest access that is still worth its instruction.
+static constexpr int64_t kNarrowBytes = 4;
 /// What memory delivers at once: neighbouring lanes read at least this much.
 static constexpr int64_t kSectorBytes = 32;
 
@@ -91,14 +93,18 @@ std::vector<CooperativeCopy> mlir::evoformer::tile::getCooperativeCopies(
   auto vectorAlong = [&](int64_t dim, int64_t bytes) {
     return powerOfTwoIn(shape[dim], std::max<int64_t>(bytes / elementBytes, 1));
   };
-  // A transposing lane holds a block, as large as leaves no lane idle.
+  // A transposing lane holds a block, as large as leaves no lane idle: idle
+  // lanes cost branches.
   int64_t sourceVector =
       vectorAlong(sourceDim, std::min(kVectorBytes, maxBytes));
   int64_t destVector = 1;
   if (transposed) {
+    auto leavesIdle = [&]() {
+      return sourceVector * destVector * lanes * subgroups > elements;
+    };
     destVector = vectorAlong(destDim, kHalfVectorBytes);
-    if (sourceVector * destVector * lanes * subgroups > elements)
-      sourceVector = vectorAlong(sourceDim, kHalfVectorBytes);
+    while (leavesIdle() && sourceVector * elementBytes > kNarrowBytes)
+      sourceVector /= 2;
     int64_t wider = vectorAlong(destDim, kVectorBytes);
     if (sourceVector * wider * lanes * subgroups <= elements)
       destVector = wider;

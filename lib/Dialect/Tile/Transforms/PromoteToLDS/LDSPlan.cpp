@@ -17,6 +17,9 @@ using namespace mlir::evoformer::tile;
 /// Accesses below this many bytes waste most of the memory pipeline.
 static constexpr int64_t kNarrowBytes = 4;
 static constexpr int64_t kWideBytes = 8;
+/// A row vector of this many bytes in a lane is cheaper to load ahead through
+/// workgroup memory, where all lanes together hold it once.
+static constexpr int64_t kManyRegisterBytes = 32;
 
 StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
   switch (reason) {
@@ -28,6 +31,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "not shared, and wide enough";
   case PromotionReason::RowVector:
     return "a row vector, served by the cache";
+  case PromotionReason::SharedVector:
+    return "a row vector that many registers would hold";
   case PromotionReason::OutsideLoop:
     return "outside a loop, with few narrow accesses";
   case PromotionReason::PartialBytes:
@@ -170,6 +175,13 @@ int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
     piece *= 2;
   // Four bytes are the least that such a copy moves ("cp.async", PTX ISA).
   return piece >= 4 ? piece : 0;
+}
+
+bool mlir::evoformer::tile::isSharedVector(RankedTensorType tile,
+                                           const LDSMachine &machine) {
+  LaneMap map = *getLaneMap(tile);
+  return getSharing(map, machine.subgroups) > 1 &&
+         map.getNumRegisters() * getElementBytes(tile) >= kManyRegisterBytes;
 }
 
 //===----------------------------------------------------------------------===//

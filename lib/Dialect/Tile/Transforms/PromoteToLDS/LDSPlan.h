@@ -19,6 +19,7 @@ enum class PromotionReason {
   ShortRun,     ///< a lane's accesses to memory would be below four bytes
   Direct,       ///< not shared, and wide enough
   RowVector,    ///< a row vector: the cache serves it
+  SharedVector, ///< a row vector that many registers hold, beside other tiles
   OutsideLoop,  ///< runs once; too few narrow accesses to pay for a barrier
   PartialBytes, ///< elements are not whole bytes
   NoWiderAccess ///< narrow, but not wider from workgroup memory either
@@ -26,7 +27,8 @@ enum class PromotionReason {
 StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {
   return reason == PromotionReason::Shared ||
-         reason == PromotionReason::ShortRun;
+         reason == PromotionReason::ShortRun ||
+         reason == PromotionReason::SharedVector;
 }
 
 /// The kernel's machine, as far as staging is concerned.
@@ -53,6 +55,10 @@ int64_t getWantedDim(RankedTensorType reader, int64_t sourceDim,
 /// contiguous along `contiguousDim`.
 bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
                      TargetAttr target);
+
+/// True for a row vector in a loop that is worth staging where other tiles are:
+/// all subgroups read it, and it takes many registers of a lane to load ahead.
+bool isSharedVector(RankedTensorType tile, const LDSMachine &machine);
 
 /// Decides for a load of `tile` from `memory`; `minNarrow` is the number of
 /// narrow accesses per lane from which staging pays outside a loop.

@@ -66,6 +66,18 @@ static bool canHoist(LoadOp load, Operation *anchor,
   return true;
 }
 
+/// Where the buffer is best read: not before it is needed, which is still
+/// before the next barrier.
+static Operation *getFirstUser(LoadOp load) {
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers()) {
+    Operation *inBlock = load->getBlock()->findAncestorOpInBlock(*user);
+    if (inBlock && (!first || inBlock->isBeforeInBlock(first)))
+      first = inBlock;
+  }
+  return first ? first : load;
+}
+
 static bool readsSameElements(LoadOp a, LoadOp b) {
   return a.getSource() == b.getSource() && a.getIndices() == b.getIndices() &&
          a.getTileType().getShape() == b.getTileType().getShape() &&
@@ -116,13 +128,27 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
   Operation *parent = block.getParentOp();
   bool inLoop = isa<LoopLikeOpInterface>(parent) ||
                 parent->getParentOfType<LoopLikeOpInterface>();
+  auto globalLoad = [](Operation &op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && !isWorkgroupMemory(load.getSourceType()) ? load : LoadOp();
+  };
+  auto decide = [&](LoadOp load) {
+    return decidePromotion(load.getTileType(), load.getSourceType(), inLoop,
+                           minNarrow, machine);
+  };
+  bool anyStaged = llvm::any_of(block, [&](Operation &op) {
+    LoadOp load = globalLoad(op);
+    return load && isPromoted(decide(load));
+  });
   StagedGroup group;
   for (Operation &op : block) {
-    auto load = dyn_cast<LoadOp>(op);
-    if (!load || isWorkgroupMemory(load.getSourceType()))
+    LoadOp load = globalLoad(op);
+    if (!load)
       continue;
-    PromotionReason reason = decidePromotion(
-        load.getTileType(), load.getSourceType(), inLoop, minNarrow, machine);
+    PromotionReason reason = decide(load);
+    if (reason == PromotionReason::RowVector && inLoop && anyStaged &&
+        isSharedVector(load.getTileType(), machine))
+      reason = PromotionReason::SharedVector;
     if (!isPromoted(reason)) {
       remark::missed(load.getLoc(),
                      remark::RemarkOpts::name("direct-load").category(kPass))
@@ -253,7 +279,7 @@ void Promotion::rewrite(StagedGroup &group) {
     remark(tile);
     for (LoadOp load : tile.loads) {
       int64_t rank = tile.plan.type.getRank();
-      OpBuilder at(load);
+      OpBuilder at(getFirstUser(load));
       // Atoms may reach beyond the tile; there the padding still counts.
       auto staged =
           LoadOp::create(at, load.getLoc(), load.getType(), buffer,

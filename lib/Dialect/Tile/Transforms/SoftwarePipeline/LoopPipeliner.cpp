@@ -54,6 +54,8 @@ private:
   void emitPrologue();
   void carry();
   void emitTop();
+  void issueLoads();
+  void emitPrefetches();
   void emitBottom();
   void eraseReplaced();
   void emitViews();
@@ -88,6 +90,7 @@ private:
 
   DenseMap<Value, Value> rings; ///< by the buffer
   Value last;                   ///< the last iteration of the loop
+  Value next;                   ///< the next iteration, at most the last
   SmallVector<Value> inits;     ///< prefetched tiles, then counters
   unsigned firstPrefetch = 0;
   SlotCounter asyncCounter, registerCounter;
@@ -219,8 +222,8 @@ void LoopPipeliner::emitPrologue() {
   Value runs = isBefore(lower);
   bool always = getConstantIntValue(runs).value_or(0) != 0;
   SmallVector<Type> tiles;
-  for (LoadOp load : staged.prefetches)
-    tiles.push_back(load.getType());
+  for (StagedLoop::Prefetch &prefetch : staged.prefetches)
+    tiles.push_back(prefetch.load.getType());
   scf::IfOp guard;
   if (!always) {
     guard = scf::IfOp::create(rewriter, loc, tiles, runs,
@@ -231,12 +234,13 @@ void LoopPipeliner::emitPrologue() {
   first.map(loop.getInductionVar(), lower);
   direct.map(loop.getInductionVar(), lower);
   clone(staged.loadSlice, first);
-  clone(staged.prefetchSlice, direct);
+  SmallVector<Value> loaded;
+  for (StagedLoop::Prefetch &prefetch : staged.prefetches) {
+    clone(prefetch.slice, direct);
+    loaded.push_back(direct.lookup(prefetch.load.getResult()));
+  }
   if (!staged.stores.empty())
     storeTiles(first, rewriter.getIndexAttr(0));
-  SmallVector<Value> loaded;
-  for (LoadOp load : staged.prefetches)
-    loaded.push_back(direct.lookup(load.getResult()));
   if (guard && !tiles.empty()) {
     scf::YieldOp::create(rewriter, loc, loaded);
     rewriter.setInsertionPointToStart(guard.elseBlock());
@@ -292,6 +296,7 @@ void LoopPipeliner::emitTop() {
             ? counter->nextRead
             : wrap(counter->read, counter->distance, counter->slots);
   }
+  issueLoads();
   auto issue = [&]() {
     issueCopies(advance(iv, shape.getDistance()), asyncCounter.write);
   };
@@ -304,42 +309,38 @@ void LoopPipeliner::emitTop() {
     landed = BarrierOp::create(rewriter, loc);
   if (async && !shape.issuesFirst())
     issue();
+}
 
-  // Memory answers in order. What this iteration needs comes first, then what
-  // ends in workgroup memory after compute, then what the next iteration needs:
-  // each is waited for while the following is still under way.
+/// Loads to registers. Memory answers in order: what this iteration needs comes
+/// first, then what ends in workgroup memory after compute; waiting for the one
+/// leaves the other under way. The barrier after them keeps schedulers from
+/// sinking them to their uses.
+void LoopPipeliner::issueLoads() {
   if (staged.hasBuffers())
     for (Operation *op : staged.directSlice)
       rewriter.moveOpBefore(op, rewriter.getInsertionBlock(),
                             rewriter.getInsertionPoint());
-  if (!staged.stores.empty() || !staged.prefetches.empty()) {
-    Value next = clamp(advance(iv, 1));
-    ahead.map(iv, next);
-    clone(staged.loadSlice, ahead);
+  if (staged.stores.empty() && staged.prefetches.empty())
+    return;
+  next = clamp(advance(loop.getInductionVar(), 1));
+  ahead.map(loop.getInductionVar(), next);
+  clone(staged.loadSlice, ahead);
+}
+
+/// What the next iteration needs in registers is loaded as soon as this one's
+/// registers are free: so it needs no others, and no copy from one to the other
+/// that would have to wait for it. It arrives while the loads above are waited
+/// for.
+void LoopPipeliner::emitPrefetches() {
+  for (auto [i, prefetch] : llvm::enumerate(staged.prefetches)) {
+    unsigned arg = firstPrefetch + i;
+    rewriter.setInsertionPointAfter(prefetch.lastUse);
     IRMapping direct;
-    direct.map(iv, next);
-    // Behind the last use of the tiles that they follow, whose registers are
-    // free by then: earlier, both would live and every iteration copy one.
-    Operation *last = next.getDefiningOp();
-    for (LoadOp load : staged.prefetches)
-      for (Operation *user : load->getUsers()) {
-        Operation *inBody = loop.getBody()->findAncestorOpInBlock(*user);
-        if (inBody && (!last || last->getBlock() != loop.getBody() ||
-                       last->isBeforeInBlock(inBody)))
-          last = inBody;
-      }
-    OpBuilder::InsertionGuard guard(rewriter);
-    if (last && last->getBlock() == loop.getBody() &&
-        !last->hasTrait<OpTrait::IsTerminator>() &&
-        !last->isBeforeInBlock(next.getDefiningOp()))
-      rewriter.setInsertionPointAfter(last);
-    clone(staged.prefetchSlice, direct);
-    for (auto [i, load] : llvm::enumerate(staged.prefetches)) {
-      unsigned arg = firstPrefetch + i;
-      loop.getBody()->getTerminator()->setOperand(
-          arg, direct.lookup(load.getResult()));
-      rewriter.replaceAllUsesWith(load.getResult(), loop.getRegionIterArg(arg));
-    }
+    direct.map(loop.getInductionVar(), next);
+    clone(prefetch.slice, direct);
+    Value now = prefetch.load.getResult();
+    loop.getBody()->getTerminator()->setOperand(arg, direct.lookup(now));
+    rewriter.replaceAllUsesWith(now, loop.getRegionIterArg(arg));
   }
 }
 
@@ -394,6 +395,7 @@ void LoopPipeliner::run() {
   emitPrologue();
   carry();
   emitTop();
+  emitPrefetches();
   emitBottom();
   eraseReplaced();
   emitViews();

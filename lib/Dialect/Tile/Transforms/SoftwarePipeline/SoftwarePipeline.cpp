@@ -100,8 +100,8 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     }
     bool async = !staged->copies.empty();
     int64_t direct = staged->prefetches.size(), registers = 0;
-    for (LoadOp load : staged->prefetches)
-      registers += getRegisterCount(load.getTileType());
+    for (StagedLoop::Prefetch &prefetch : staged->prefetches)
+      registers += getRegisterCount(prefetch.load.getTileType());
     pipelineLoop(*staged, *shape);
     remark::passed(loc, remark::RemarkOpts::name("pipelined").category(kPass))
         << remark::metric("stages", async ? shape->stages : 2)

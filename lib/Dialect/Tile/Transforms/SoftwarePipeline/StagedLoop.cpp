@@ -8,6 +8,7 @@
 #include "StagedLoop.h"
 
 #include "../KernelMemory.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
@@ -191,8 +192,35 @@ LogicalResult LoopAnalysis::splitStores() {
   return success();
 }
 
+/// The last op of the body that needs what was loaded as it was loaded: casts,
+/// broadcasts and the like of it are followed up to where they meet other
+/// tiles.
+static Operation *getLastUse(LoadOp load, Block *body) {
+  Operation *last = load;
+  SmallVector<Operation *> worklist = {load};
+  DenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    for (Operation *user : op->getUsers()) {
+      Operation *inBody = body->findAncestorOpInBlock(*user);
+      if (!inBody || !seen.insert(user).second)
+        continue;
+      if (last->isBeforeInBlock(inBody))
+        last = inBody;
+      int64_t tiles = llvm::count_if(user->getOperands(), [](Value operand) {
+        return isa<RankedTensorType>(operand.getType()) &&
+               !matchPattern(operand, m_Constant());
+      });
+      if (user == inBody && tiles == 1 && isPure(user) &&
+          user->getNumRegions() == 0 && !isa<ReduceOp>(user))
+        worklist.push_back(user);
+    }
+  }
+  return last;
+}
+
 void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
-  SetVector<Operation *> prefetched, direct;
+  SetVector<Operation *> direct;
   // The cache has row vectors most of the time: being issued first is enough.
   auto isRowVector = [](RankedTensorType tile) {
     return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <=
@@ -217,10 +245,8 @@ void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
       continue;
     }
     registerBudget -= registers;
-    staged.prefetches.push_back(load);
-    prefetched.insert(slice.begin(), slice.end());
+    staged.prefetches.push_back({load, inOrder(slice), getLastUse(load, body)});
   }
-  staged.prefetchSlice = inOrder(prefetched);
   staged.directSlice = inOrder(direct);
 }
 

@@ -29,10 +29,15 @@ struct StagedLoop {
   /// What the stores need: first indices and loads, then what depends on the
   /// loaded tiles.
   SmallVector<Operation *> loadSlice, storeSlice;
-  /// Loads straight to registers that are issued an iteration early, and what
-  /// they need (themselves included).
-  SmallVector<LoadOp> prefetches;
-  SmallVector<Operation *> prefetchSlice;
+  /// A load straight to registers that is issued an iteration early.
+  struct Prefetch {
+    LoadOp load;
+    /// What it needs, itself included.
+    SmallVector<Operation *> slice;
+    /// The op of the body after which its registers are free again.
+    Operation *lastUse;
+  };
+  SmallVector<Prefetch> prefetches;
   /// The other direct loads, and what they need: they can be issued first.
   SmallVector<Operation *> directSlice;
 
