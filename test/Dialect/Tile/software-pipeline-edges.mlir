@@ -17,7 +17,7 @@
 // CHECK-LABEL: evo_tile.kernel @fewer_stages
 //       CHECK:   evo_tile.alloc_lds : memref<4x16x16xf16
 //       CHECK:   evo_tile.async_wait 2
-//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, lds_bytes=2048, {{.*}}slots=4, stages=4, wanted_stages=5
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, {{.*}}lds_bytes=2048, {{.*}}slots=4, stages=4, wanted_stages=5
 evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #five} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -45,7 +45,7 @@ evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: in
 //       CHECK:     evo_tile.store
 //  CHECK-NEXT:     evo_tile.barrier
 //  CHECK-NEXT:     scf.yield
-//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, lds_bytes=1568, {{.*}}slots=2, stages=2, wanted_stages=2
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, {{.*}}lds_bytes=1568, {{.*}}slots=2, stages=2, wanted_stages=2
 evo_tile.kernel @two_slots(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -176,15 +176,14 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
 }
 
 // Direct loads are carried from the iteration before, and loaded again as soon
-// as their registers are free: here once widened. What is too large or a row
-// vector is issued before the copies of the next iteration.
+// as their registers are free: here once widened. Row vectors are issued before
+// the copies of the next iteration, what is too large stays where it is.
 // CHECK-LABEL: evo_tile.kernel @prefetch
 //       CHECK:   %[[FIRST:.+]] = scf.if %{{.+}} -> (tensor<16x16xf16, #{{.+}}>) {
 //       CHECK:   } else {
 //  CHECK-NEXT:     %[[ZERO:.+]] = arith.constant dense<0.000000e+00>
 //  CHECK-NEXT:     scf.yield %[[ZERO]]
 //       CHECK:   scf.for %{{.+}} iter_args(%[[NOW:.+]] = %[[FIRST]], %
-//       CHECK:     evo_tile.load %arg2
 //       CHECK:     evo_tile.load %arg3
 //       CHECK:     %[[CLAMPED:.+]] = arith.minsi
 //       CHECK:     evo_tile.load %arg0[%[[CLAMPED]]
@@ -192,13 +191,14 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
 //       CHECK:     %[[WIDE:.+]] = arith.extf %[[NOW]]
 //       CHECK:     arith.addf %{{.+}}, %[[WIDE]]
 //  CHECK-NEXT:     %[[NEXT:.+]] = evo_tile.load %arg1[%[[CLAMPED]]
+//       CHECK:     evo_tile.load %arg2
 //       CHECK:     scf.yield %[[NEXT]], %
 //      REMARK: remark: [Passed] pipelined | {{.*}}prefetch_registers=4, prefetched_loads=1
 //  NONE-LABEL: evo_tile.kernel @prefetch
 //    NONE-NOT:   scf.if {{.+}} ->
 //        NONE:   scf.for
-//        NONE:     evo_tile.load %arg1
 //        NONE:     evo_tile.barrier
+//        NONE:     evo_tile.load %arg1
 evo_tile.kernel @prefetch(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %w: memref<?x16xf16>, %v: memref<?xf16>, %o: memref<?x16xf16>, %u: memref<?x16xf16>, %r: memref<?xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
@@ -284,5 +284,31 @@ evo_tile.kernel @read_later(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: inde
   }
   %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
   evo_tile.store %x, %o[%c0, %c0] : !tile, memref<?x16xf16>
+  evo_tile.return
+}
+
+// Where the loop's tiles leave too few registers, loads come after the barrier,
+// so that a scheduler may sink them.
+// CHECK-LABEL: evo_tile.kernel @no_room
+//       CHECK:   scf.for
+//       CHECK:     evo_tile.barrier
+//       CHECK:     evo_tile.load %arg0
+//      REMARK: remark: [Passed] pipelined | {{.*}}estimated_registers=192, {{.*}}loads="after the barrier"
+evo_tile.kernel @no_room(%m: memref<?x16xf16>, %w: memref<?x16xf16>, %o: memref<?x16xf16>, %u: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  %held = evo_tile.load %w[%c0, %c0] : memref<?x16xf16> -> tensor<256x16xf16, #wide>
+  scf.for %i = %c0 to %n step %c16 {
+    %t = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+    %now = evo_tile.load %w[%i, %c0] : memref<?x16xf16> -> tensor<256x16xf16, #wide>
+    %sum = arith.addf %now, %held : tensor<256x16xf16, #wide>
+    evo_tile.store %sum, %u[%i, %c0] : tensor<256x16xf16, #wide>, memref<?x16xf16>
+  }
   evo_tile.return
 }

@@ -82,4 +82,4 @@
 //       FOUR:     evo_tile.return
 
 // RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", lds_bytes=20416, prefetch_registers=0, prefetched_loads=0, slots=2, stages=2, wanted_stages=2
+// REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", estimated_registers={{[0-9]+}}, lds_bytes=20416, loads="before the barrier", prefetch_registers=0, prefetched_loads=0, slots=2, stages=2, wanted_stages=2

@@ -52,7 +52,8 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
 
     Loads that are wide and not shared stay as they are; so do row vectors (the
     cache serves them), but for those in a loop with other staged tiles that all
-    subgroups read and that take 32 bytes or more of a lane's registers. A staged load becomes a buffer, a cooperative copy by all lanes of the
+    subgroups read and that take 32 bytes or more of a lane's registers, while
+    the loop's other tiles leave a quarter of the registers free. A staged load becomes a buffer, a cooperative copy by all lanes of the
     workgroup and a read of the buffer; the copies of a block are issued
     together, before the first of them:
 
@@ -141,7 +142,8 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     outstanding copies.
 
     Tiles that pass through registers are loaded one iteration ahead, before
-    the barrier (which keeps schedulers from sinking the loads to their uses),
+    the barrier (which keeps schedulers from sinking the loads to their uses)
+    unless the loop's tiles leave less than a quarter of the registers free,
     and stored to the other one of two slots after compute: one barrier an
     iteration. Loads beyond the last iteration repeat the last one; a loop
     without iterations loads nothing.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../KernelMemory.h"
+#include "../SoftwarePipeline/StagedLoop.h"
 #include "LDSPlan.h"
 
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -140,13 +141,17 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     LoadOp load = globalLoad(op);
     return load && isPromoted(decide(load));
   });
+  // Ahead of their use, vectors in workgroup memory still need registers on
+  // their way there; where those are scarce they are better loaded late.
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  bool stagesVectors = anyStaged && loop && hasRoom(loop, machine.target);
   StagedGroup group;
   for (Operation &op : block) {
     LoadOp load = globalLoad(op);
     if (!load)
       continue;
     PromotionReason reason = decide(load);
-    if (reason == PromotionReason::RowVector && inLoop && anyStaged &&
+    if (reason == PromotionReason::RowVector && stagesVectors &&
         isSharedVector(load.getTileType(), machine))
       reason = PromotionReason::SharedVector;
     if (!isPromoted(reason)) {

@@ -296,7 +296,8 @@ void LoopPipeliner::emitTop() {
             ? counter->nextRead
             : wrap(counter->read, counter->distance, counter->slots);
   }
-  issueLoads();
+  if (shape.loadsFirst)
+    issueLoads();
   auto issue = [&]() {
     issueCopies(advance(iv, shape.getDistance()), asyncCounter.write);
   };
@@ -309,12 +310,13 @@ void LoopPipeliner::emitTop() {
     landed = BarrierOp::create(rewriter, loc);
   if (async && !shape.issuesFirst())
     issue();
+  if (!shape.loadsFirst)
+    issueLoads();
 }
 
 /// Loads to registers. Memory answers in order: what this iteration needs comes
 /// first, then what ends in workgroup memory after compute; waiting for the one
-/// leaves the other under way. The barrier after them keeps schedulers from
-/// sinking them to their uses.
+/// leaves the other under way.
 void LoopPipeliner::issueLoads() {
   if (staged.hasBuffers())
     for (Operation *op : staged.directSlice)

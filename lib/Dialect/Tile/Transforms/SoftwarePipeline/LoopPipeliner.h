@@ -17,6 +17,9 @@ struct PipelineShape {
   int64_t stages = 2;
   /// Slots of a ring of asynchronous copies; those of stores have two.
   int64_t asyncSlots = 3;
+  /// Loads to registers come before the barrier, which keeps schedulers from
+  /// sinking them to their uses; where registers are scarce they should.
+  bool loadsFirst = true;
 
   /// Iterations that asynchronous copies run ahead.
   int64_t getDistance() const { return stages - 1; }

@@ -98,6 +98,8 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
              Twine(target.getLdsBytes()));
       continue;
     }
+    int64_t pressure = estimatePressure(loop);
+    shape->loadsFirst = hasRoom(loop, target);
     bool async = !staged->copies.empty();
     int64_t direct = staged->prefetches.size(), registers = 0;
     for (StagedLoop::Prefetch &prefetch : staged->prefetches)
@@ -111,6 +113,10 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
                                                     : "through registers"))
         << remark::metric("prefetched_loads", direct)
         << remark::metric("prefetch_registers", registers)
+        << remark::metric("estimated_registers", pressure)
+        << remark::metric("loads",
+                          StringRef(shape->loadsFirst ? "before the barrier"
+                                                      : "after the barrier"))
         << remark::metric("lds_bytes", getKernelBytes(kernel));
   }
 }

@@ -21,6 +21,42 @@ int64_t mlir::evoformer::tile::getRegisterCount(RankedTensorType tile) {
       map->getNumRegisters() * tile.getElementTypeBitWidth(), 32);
 }
 
+int64_t mlir::evoformer::tile::estimatePressure(scf::ForOp loop) {
+  DenseSet<Value> live;
+  int64_t now = 0, peak = 0;
+  auto count = [](Value value) -> int64_t {
+    auto tile = dyn_cast<RankedTensorType>(value.getType());
+    // Constants and repeated tiles take no registers of their own.
+    if (!tile || matchPattern(value, m_Constant()) ||
+        value.getDefiningOp<BroadcastOp>())
+      return 0;
+    return getRegisterCount(tile);
+  };
+  auto use = [&](Value value) {
+    if (live.insert(value).second)
+      now += count(value);
+  };
+  // What comes from outside lives throughout.
+  loop.getBody()->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!loop->isAncestor(operand.getParentBlock()->getParentOp()))
+        use(operand);
+  });
+  for (Operation &op : llvm::reverse(*loop.getBody())) {
+    for (Value operand : op.getOperands())
+      use(operand);
+    peak = std::max(peak, now);
+    for (Value result : op.getResults())
+      if (live.erase(result))
+        now -= count(result);
+  }
+  return peak;
+}
+
+bool mlir::evoformer::tile::hasRoom(scf::ForOp loop, TargetAttr target) {
+  return estimatePressure(loop) <= target.getRegisters() * 3 / 4;
+}
+
 static bool isGlobalLoad(Operation *op) {
   auto load = dyn_cast<LoadOp>(op);
   return load && !isWorkgroupMemory(load.getSourceType());
@@ -239,8 +275,9 @@ void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
                                 staged.loop.getInductionVar());
     });
     int64_t registers = getRegisterCount(load.getTileType());
-    if (!varies || registers > registerBudget ||
-        isRowVector(load.getTileType())) {
+    if (registers > registerBudget)
+      continue;
+    if (!varies || isRowVector(load.getTileType())) {
       direct.insert(slice.begin(), slice.end());
       continue;
     }

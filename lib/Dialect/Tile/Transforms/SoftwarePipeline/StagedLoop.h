@@ -55,6 +55,13 @@ struct StagedLoop {
 FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, int64_t registerBudget,
                                   std::string &reason);
 
+/// An estimate of the 32-bit registers of a lane that the loop's tiles need at
+/// once; what is computed from what in one step counts with it.
+int64_t estimatePressure(scf::ForOp loop);
+
+/// True if that leaves a quarter of the target's registers for tiles under way.
+bool hasRoom(scf::ForOp loop, TargetAttr target);
+
 /// 32-bit registers per lane that hold a tile.
 int64_t getRegisterCount(RankedTensorType tile);
 
