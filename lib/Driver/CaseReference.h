@@ -1,4 +1,4 @@
-//===- CaseReference.h - A case's results and the reference's ----*- C++ -*-===//
+//===- CaseReference.h - The reference results of a case --------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

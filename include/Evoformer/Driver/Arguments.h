@@ -1,5 +1,4 @@
-//===- Arguments.h - A run's arguments from the command line ------*- C++
-//-*-===//
+//===- Arguments.h - A run's arguments from the command line ----*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
