@@ -97,6 +97,7 @@ private:
                              Value value, Value passThrough);
   LogicalResult decodeAtomic(LLVM::AtomicRMWOp op);
   FailureOr<Space> spaceOf(Operation *op, Value pointer);
+  std::optional<Part> guardOf(Value result);
   unsigned alignmentOf(Type type, std::optional<uint64_t> attribute);
 
   // Shared helpers.

@@ -207,6 +207,39 @@ LogicalResult Decoder::decodeAddrSpaceCast(LLVM::AddrSpaceCastOp op) {
   return unsupported(op, "this pair of address spaces");
 }
 
+/// The condition under which anything looks at `value`: that of the selects
+/// that are its only users. Null if it is always used.
+static Value onlyUsedUnder(Value value) {
+  Value condition;
+  for (Operation *user : value.getUsers()) {
+    Value here;
+    if (auto select = dyn_cast<LLVM::SelectOp>(user)) {
+      bool keepsIfTrue = select.getTrueValue() == value &&
+                         select.getFalseValue() != value &&
+                         select.getCondition().getType().isInteger(1);
+      here = keepsIfTrue ? select.getCondition() : Value();
+    } else if (isa<LLVM::BitcastOp, LLVM::ExtractElementOp,
+                   LLVM::ShuffleVectorOp>(user)) {
+      here = onlyUsedUnder(user->getResult(0));
+    }
+    if (!here || (condition && condition != here))
+      return {};
+    condition = here;
+  }
+  return condition;
+}
+
+/// Where lanes outside of a tile load from some valid place and drop the
+/// value, such a load is no access to what lies there. The condition must be
+/// known before the load; it is if it has been decoded, because both dominate
+/// the select.
+std::optional<Part> Decoder::guardOf(Value result) {
+  Value condition = onlyUsedUnder(result);
+  if (!condition || !values.contains(condition))
+    return std::nullopt;
+  return single(condition);
+}
+
 LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
                                   unsigned alignment) {
   llvm::SmallVector<MemoryPart> shape;
@@ -221,6 +254,7 @@ LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
     Part to{m.kind, m.count, allocate(m.kind, m.count)};
     parts.push_back(to);
     Inst inst;
+    inst.c = UINT32_MAX;
     inst.dst = to.offset;
     inst.n = m.count;
     inst.imm64 = m.offset;
@@ -237,6 +271,9 @@ LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
     if (failed(where))
       return failure();
     inst.a = single(pointer).offset;
+    if (*where == Space::LDS)
+      if (std::optional<Part> guard = guardOf(result))
+        inst.c = guard->offset;
     if (failed(emitChecked(op, loadHandler(*where, sizeOf(m.kind)), inst)))
       return failure();
   }

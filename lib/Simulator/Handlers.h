@@ -129,7 +129,9 @@ Handler reduceFloatHandler(FloatOp op, Kind kind, bool hasStart);
 Handler addressHandler(bool pointer64, unsigned indexSize);
 
 enum class Space { Generic, LDS, Private };
-/// n elements per lane at address a + imm64; imm is the promised alignment.
+/// n elements per lane at address a + imm64; imm is the promised alignment. c
+/// of a load: the register of the condition without which its value is dropped,
+/// or UINT32_MAX.
 Handler loadHandler(Space space, unsigned size);
 Handler storeHandler(Space space, unsigned size);
 /// c: one I1 per element and lane; b of a load: the pass-through register.

@@ -72,7 +72,10 @@ template <Space S, class T> static const Inst *load(Wave &w, const Inst *i) {
   forLanes(w.mask, [&](unsigned lane) {
     uint64_t address = uint64_t(pointer[lane]) + i->imm64;
     checkAlignment(w, i, lane, address, i->imm);
-    const uint8_t *p = In<S>::at(w, i, lane, address, bytes, Access::Read);
+    bool used =
+        S != Space::LDS || i->c == UINT32_MAX || w.reg<uint8_t>(i->c)[lane];
+    const uint8_t *p = In<S>::at(w, i, lane, address, bytes,
+                                 used ? Access::Read : Access::Speculative);
     for (uint32_t e = 0; e < i->n; ++e) {
       T v = 0;
       if (p)

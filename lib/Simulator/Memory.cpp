@@ -153,12 +153,14 @@ uint8_t *mlir::evoformer::sim::ldsAddress(Wave &w, const Inst *i, unsigned lane,
     report(w, i, FindingKind::OutOfBounds, lane, offset, [&] {
       return llvm::formatv("{0} {1} bytes at offset {2} of LDS, which has {3} "
                            "bytes",
-                           access == Access::Read ? "reads" : "writes", size,
+                           access == Access::Write ? "writes" : "reads", size,
                            offset, g.lds.size())
           .str();
     });
     return nullptr;
   }
+  if (access == Access::Speculative)
+    return g.lds.data() + offset;
   if (access != Access::Atomic)
     trackLDS(w, i, lane, offset, size, access == Access::Write);
   else

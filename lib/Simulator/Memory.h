@@ -7,7 +7,8 @@
 
 namespace mlir::evoformer::sim {
 
-enum class Access { Read, Write, Atomic };
+/// The value of a speculative read is dropped: only its bounds matter.
+enum class Access { Read, Speculative, Write, Atomic };
 
 /// Each returns the host address of `size` bytes after checking and recording
 /// the access, or null if the access is out of bounds (a finding is made).

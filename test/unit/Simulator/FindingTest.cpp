@@ -108,6 +108,34 @@ TEST(Finding, RaceOnLDS) {
   }
 }
 
+/// Lanes that drop what they loaded read anywhere without harm; the same load
+/// is a race as soon as one lane keeps a value.
+TEST(Finding, DroppedValuesDoNotRace) {
+  auto body = [](const char *limit) {
+    return lds + R"(
+  %z = llvm.mlir.constant(0 : i32) : i32
+  %c32 = llvm.mlir.constant(32 : i32) : i32
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  %limit = llvm.mlir.constant()" +
+           limit + R"( : i32) : i32
+  %own = llvm.icmp "ult" %t, %limit : i32
+  %u = llvm.select %own, %t, %z : i1, i32
+  %pr = llvm.getelementptr %p[%u] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  %w = llvm.load %pr : !llvm.ptr<3> -> i32
+  %v = llvm.select %own, %w, %c32 : i1, i32
+)" + store;
+  };
+  Broken harmless("sm_80", body("40"), 64);
+  EXPECT_TRUE(harmless.kernel.run().findings.empty());
+  for (int k = 0; k < 64; ++k)
+    EXPECT_EQ(harmless.out[k], k < 40 ? k : 32);
+  std::string kept = body("40");
+  kept.replace(kept.find("%v = llvm.select"), std::string::npos,
+               "%v = llvm.add %w, %z : i32\n" + store);
+  Broken race("sm_80", kept, 64);
+  race.expect(FindingKind::LDSRace);
+}
+
 TEST(Finding, WriteAfterReadRace) {
   Broken b("sm_80", lds + R"(
   llvm.store %t, %pw : i32, !llvm.ptr<3>
