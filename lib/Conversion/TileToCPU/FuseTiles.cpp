@@ -114,8 +114,13 @@ static LogicalResult reuseOperand(linalg::GenericOp op,
         !input->get().hasOneUse() ||
         op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(init))
       continue;
-    // An outer value may be needed by the next iteration.
+    // Memory of the kernel's arguments is not to be written.
     Operation *definition = input->get().getDefiningOp();
+    if (auto memory =
+            dyn_cast_if_present<bufferization::ToTensorOp>(definition);
+        memory && !memory.getWritable())
+      continue;
+    // An outer value may be needed by the next iteration.
     Block *block = definition ? definition->getBlock()
                               : cast<BlockArgument>(input->get()).getOwner();
     if (block != op->getBlock())

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A load copies the tile into a buffer of its own, which then is the tensor.
+// A load copies the tile into a buffer of its own, which then is the tensor,
+// unless no write can come between: then the memory itself is.
 // Bounds are intersected once per dimension, so that the loops are plain.
 //
 //===----------------------------------------------------------------------===//
@@ -164,6 +165,20 @@ static void emitClampedCopy(OpBuilder &b, Location loc, const Window &from,
             });
 }
 
+/// Reads a tile of which `inside` lies in `from`'s memory.
+static void emitPartialRead(OpBuilder &b, Location loc, const Window &from,
+                            const Window &to, ArrayRef<int64_t> shape,
+                            const Ranges &inside,
+                            function_ref<bool(int64_t)> isInBounds,
+                            TypedAttr padding) {
+  if (!padding)
+    return emitClampedCopy(b, loc, from, to, shape, isInBounds);
+  Value value = arith::ConstantOp::create(b, loc, padding);
+  SmallVector<Value> start(shape.size(), index(b, loc, 0));
+  linalg::FillOp::create(b, loc, value, viewOf(b, loc, to, start, shape));
+  emitCopy(b, loc, from, to, shape, inside, isInBounds);
+}
+
 /// Reads a tile into `to`: outside of `from`'s memory elements are `padding`
 /// or, without one, the nearest valid element.
 static void emitRead(OpBuilder &b, Location loc, const Window &from,
@@ -174,22 +189,16 @@ static void emitRead(OpBuilder &b, Location loc, const Window &from,
   Ranges inside = insideOf(b, loc, from, shape, isInBounds, partial);
   if (!partial)
     return emitWholeCopy(b, loc, from, to, shape);
-  auto whole = [&](OpBuilder &b, Location loc) {
-    emitWholeCopy(b, loc, from, to, shape);
-    scf::YieldOp::create(b, loc);
-  };
-  auto cut = [&](OpBuilder &b, Location loc) {
-    if (padding) {
-      Value value = arith::ConstantOp::create(b, loc, padding);
-      SmallVector<Value> start(shape.size(), index(b, loc, 0));
-      linalg::FillOp::create(b, loc, value, viewOf(b, loc, to, start, shape));
-      emitCopy(b, loc, from, to, shape, inside, isInBounds);
-    } else {
-      emitClampedCopy(b, loc, from, to, shape, isInBounds);
-    }
-    scf::YieldOp::create(b, loc);
-  };
-  scf::IfOp::create(b, loc, partial, cut, whole);
+  scf::IfOp::create(
+      b, loc, partial,
+      [&](OpBuilder &b, Location loc) {
+        emitPartialRead(b, loc, from, to, shape, inside, isInBounds, padding);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &b, Location loc) {
+        emitWholeCopy(b, loc, from, to, shape);
+        scf::YieldOp::create(b, loc);
+      });
 }
 
 static Window wholeBuffer(OpBuilder &b, Location loc, Value buffer) {
@@ -197,7 +206,78 @@ static Window wholeBuffer(OpBuilder &b, Location loc, Value buffer) {
   return {buffer, SmallVector<Value>(rank, index(b, loc, 0))};
 }
 
+/// True where nothing may write memory while the tile is in use, so that it
+/// can stay where it is. What a loop's body computes ends with the iteration:
+/// a tile that is carried on is copied.
+static bool canStayInPlace(LoadOp op) {
+  if (!isa<scf::ForOp>(op->getParentOp()) || op.getTileType().getRank() == 0 ||
+      !op.getSourceType().isLastDimUnitStride())
+    return false;
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    WalkResult walk = next->walk([](Operation *inner) {
+      bool reads = isa<LoadOp, AllocLDSOp, AsyncCommitOp, AsyncWaitOp,
+                       BarrierOp, memref::LoadOp>(inner) ||
+                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                   isMemoryEffectFree(inner);
+      return reads ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return false;
+  }
+  return true;
+}
+
+/// A memref of any offset and strides but 1 for the last.
+static MemRefType getRowsType(RankedTensorType tile) {
+  SmallVector<int64_t> strides(tile.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  return MemRefType::get(
+      tile.getShape(), tile.getElementType(),
+      StridedLayoutAttr::get(tile.getContext(), ShapedType::kDynamic, strides));
+}
+
+/// The tile where it lies; a copy of it where some of it is outside.
+static void lowerLoadInPlace(RewriterBase &rewriter, LoadOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType tile = op.getTileType();
+  MemRefType type = getRowsType(tile);
+  Window from{op.getSource(), op.getIndices()};
+  auto isInBounds = [&](int64_t d) { return op.isDimInBounds(d); };
+  auto inPlace = [&](OpBuilder &b, Location loc) -> Value {
+    SmallVector<Value> start(tile.getRank(), index(b, loc, 0));
+    Value view = viewOf(b, loc, from, start, tile.getShape());
+    return memref::CastOp::create(b, loc, type, view);
+  };
+  Value partial;
+  Ranges inside =
+      insideOf(rewriter, loc, from, tile.getShape(), isInBounds, partial);
+  Value buffer;
+  if (!partial) {
+    buffer = inPlace(rewriter, loc);
+  } else {
+    Value copy = memref::AllocOp::create(
+        rewriter, loc, MemRefType::get(tile.getShape(), tile.getElementType()));
+    buffer = scf::IfOp::create(
+                 rewriter, loc, partial,
+                 [&](OpBuilder &b, Location loc) {
+                   emitPartialRead(b, loc, from, wholeBuffer(b, loc, copy),
+                                   tile.getShape(), inside, isInBounds,
+                                   op.getPaddingAttr());
+                   Value cast = memref::CastOp::create(b, loc, type, copy);
+                   scf::YieldOp::create(b, loc, cast);
+                 },
+                 [&](OpBuilder &b, Location loc) {
+                   scf::YieldOp::create(b, loc, inPlace(b, loc));
+                 })
+                 .getResult(0);
+  }
+  rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(
+      op, tile, buffer, /*restrict=*/true, /*writable=*/false);
+}
+
 static void lowerLoad(RewriterBase &rewriter, LoadOp op) {
+  if (canStayInPlace(op))
+    return lowerLoadInPlace(rewriter, op);
   Location loc = op.getLoc();
   RankedTensorType tile = op.getTileType();
   auto type = MemRefType::get(tile.getShape(), tile.getElementType());

@@ -79,3 +79,31 @@ evo_tile.kernel @carried(%x: memref<4x4xf32>, %n: index) {
   evo_tile.store %r, %x[%c0, %c0] : tensor<4x4xf32>, memref<4x4xf32>
   evo_tile.return
 }
+
+// -----
+
+// Nothing writes while %t is in use: it stays where it is, unless some of it
+// is outside. %u is read before a write: it is copied.
+// CHECK-LABEL: func.func @stays(
+//       CHECK:   scf.for
+//       CHECK:     %[[U:.+]] = bufferization.to_tensor %{{.+}} restrict writable : memref<4x8xf32>
+//       CHECK:     scf.for
+//       CHECK:       %[[T:.+]] = scf.if %{{.+}} -> (memref<4x8xf32, strided<[?, 1], offset: ?>>)
+//       CHECK:         linalg.fill
+//       CHECK:       } else {
+//       CHECK:         %[[VIEW:.+]] = memref.subview
+//       CHECK:         %[[CAST:.+]] = memref.cast %[[VIEW]]
+//       CHECK:         scf.yield %[[CAST]]
+//       CHECK:       bufferization.to_tensor %[[T]] restrict : memref<4x8xf32, strided<[?, 1], offset: ?>>
+evo_tile.kernel @stays(%x: memref<?x8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %u = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<?x8xf32> -> tensor<4x8xf32>
+  %r = scf.for %i = %c0 to %n step %c4 iter_args(%s = %u) -> tensor<4x8xf32> {
+    %t = evo_tile.load %x[%i, %c0] padding 0.0 : f32 {in_bounds = array<i1: false, true>} : memref<?x8xf32> -> tensor<4x8xf32>
+    %next = arith.addf %s, %t : tensor<4x8xf32>
+    scf.yield %next : tensor<4x8xf32>
+  }
+  evo_tile.store %r, %x[%c0, %c0] {in_bounds = array<i1: true, true>} : tensor<4x8xf32>, memref<?x8xf32>
+  evo_tile.return
+}

@@ -81,6 +81,37 @@ evo_tile.kernel @staged(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
   evo_tile.return
 }
 
+// Rows change places: what was read stays as it was read. Thrice, in a loop.
+evo_tile.kernel @swap(%x: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %c0 to %c3 step %c1 {
+    %a = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<?x?xf32> -> tensor<1x3xf32>
+    %b = evo_tile.load %x[%c1, %c0] {in_bounds = array<i1: true, true>} : memref<?x?xf32> -> tensor<1x3xf32>
+    evo_tile.store %b, %x[%c0, %c0] : tensor<1x3xf32>, memref<?x?xf32>
+    evo_tile.store %a, %x[%c1, %c0] : tensor<1x3xf32>, memref<?x?xf32>
+  }
+  evo_tile.return
+}
+
+// A row that one iteration reads and the next one adds to another.
+evo_tile.kernel @carry(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant dense<100.0> : tensor<1x3xf32>
+  %sum:2 = scf.for %i = %c0 to %c2 step %c1 iter_args(%last = %zero, %s = %zero)
+      -> (tensor<1x3xf32>, tensor<1x3xf32>) {
+    %row = evo_tile.load %x[%i, %c0] padding 0.0 : f32 : memref<?x?xf32> -> tensor<1x3xf32>
+    %n = arith.addf %s, %last : tensor<1x3xf32>
+    scf.yield %row, %n : tensor<1x3xf32>, tensor<1x3xf32>
+  }
+  evo_tile.store %sum#0, %y[%c0, %c0] : tensor<1x3xf32>, memref<?x?xf32>
+  evo_tile.store %sum#1, %y[%c1, %c0] : tensor<1x3xf32>, memref<?x?xf32>
+  evo_tile.return
+}
+
 func.func private @printMemrefF32(memref<*xf32>) attributes {llvm.emit_c_interface}
 
 func.func private @fresh(%rows: index, %columns: index, %value: f32) -> memref<?x?xf32> {
@@ -203,6 +234,18 @@ func.func @main() {
   func.call @show(%y6) : (memref<?x?xf32>) -> ()
   // CHECK:      data =
   // CHECK-NEXT: 0
-  memref.dealloc %x : memref<?x?xf32>
+
+  %y7 = func.call @fresh(%c2, %c3, %zero) : (index, index, f32) -> memref<?x?xf32>
+  evo_tile.launch @carry space(%c1) args(%x, %y7 : memref<?x?xf32>, memref<?x?xf32>)
+  func.call @show(%y7) : (memref<?x?xf32>) -> ()
+  // CHECK:      data =
+  // CHECK-NEXT: [10, 11, 12]
+  // CHECK-NEXT: [200, 201, 202]
+
+  evo_tile.launch @swap space(%c1) args(%x : memref<?x?xf32>)
+  func.call @show(%x) : (memref<?x?xf32>) -> ()
+  // CHECK:      data =
+  // CHECK-NEXT: [10, 11, 12]
+  // CHECK-NEXT: [0, 1, 2]
   return
 }
