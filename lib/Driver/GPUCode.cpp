@@ -28,6 +28,28 @@ static int64_t getThreads(LLVM::LLVMFuncOp function) {
   return 0;
 }
 
+/// Bytes of LDS that the launch provides: what lowering to LLVM placed behind
+/// the shared symbol, or what distribution placed behind an external array of
+/// the kernel's own.
+static int64_t getDynamicLDSBytes(LLVM::LLVMFuncOp function) {
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicLDSAttrName))
+    return bytes.getInt();
+  auto bytes = function->getAttrOfType<IntegerAttr>("evo_tile.lds_bytes");
+  if (!bytes)
+    return 0;
+  bool isExternal =
+      function
+          .walk([&](LLVM::AddressOfOp address) {
+            auto global = SymbolTable::lookupNearestSymbolFrom<LLVM::GlobalOp>(
+                address, address.getGlobalNameAttr());
+            bool found = global && global.getAddrSpace() == 3 &&
+                         global.getLinkage() == LLVM::Linkage::External;
+            return found ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+  return isExternal ? bytes.getInt() : 0;
+}
+
 static FailureOr<PlanObject> makeObject(gpu::GPUModuleOp module,
                                         const CompileOptions &options,
                                         std::vector<KernelReport> &reports) {
@@ -82,9 +104,7 @@ mlir::evoformer::collectGPUCode(ModuleOp module,
       if (kernel.threads == 0)
         return function.emitOpError("does not say how many threads a workgroup "
                                     "has");
-      if (auto bytes =
-              function->getAttrOfType<IntegerAttr>(kDynamicLDSAttrName))
-        kernel.ldsBytes = bytes.getInt();
+      kernel.ldsBytes = getDynamicLDSBytes(function);
       for (const KernelReport &report : reports)
         if (report.name == kernel.symbol)
           kernel.report = report.toJSON();
