@@ -44,9 +44,10 @@ public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
-                   bool fastRounding)
+                   bool fastRounding, bool chooseDrops)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
-        alignedRows(alignedRows), fastRounding(fastRounding) {}
+        alignedRows(alignedRows), fastRounding(fastRounding),
+        chooseDrops(chooseDrops) {}
 
   void write() {
     findItem();
@@ -210,6 +211,7 @@ private:
 
     LogitsSlices slices;
     slices.scale = facts.scale;
+    slices.chooseDrops = chooseDrops;
     if (operands.keySum.memory)
       slices.keySum = sliceKeySum();
     for (const Bias &bias : operands.biases)
@@ -364,6 +366,8 @@ private:
   bool alignedRows;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
+  /// See LogitsSlices.
+  bool chooseDrops;
   Value batch, row, head, query, zero;
   OpFoldResult rowsLeft, queriesLeft;
 };
@@ -379,16 +383,19 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
   TargetAttr target = factory.getTarget();
   bool fastRounding =
       target.isCPU() || target.hasProperty("native_bf16_convert");
+  // 16-bit types on GPUs spend as little as possible on a logit; there a NaN in
+  // a key that only a bias of the query drops by -inf is not ignored.
+  bool chooseDrops = target.isCPU() || facts.elementType.isF32();
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
-  return factory.create(loc, "attention", types, schedule,
-                        [&](TileBuilder &builder, ValueRange arguments) {
-                          for (auto [operand, argument] :
-                               llvm::zip(inside.present(), arguments))
-                            *operand = argument;
-                          AttentionProgram(builder, facts, inside, blocks,
-                                           alignedRows, fastRounding)
-                              .write();
-                        });
+  return factory.create(
+      loc, "attention", types, schedule,
+      [&](TileBuilder &builder, ValueRange arguments) {
+        for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
+          *operand = argument;
+        AttentionProgram(builder, facts, inside, blocks, alignedRows,
+                         fastRounding, chooseDrops)
+            .write();
+      });
 }

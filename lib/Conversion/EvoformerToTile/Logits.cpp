@@ -53,6 +53,10 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   Value logits =
       sum ? builder.fma(scores, factor, sum) : builder.mulf(scores, factor);
   Value nothing = builder.splatLike(scores, -kInfinity);
+  bool hasQueryTerms = llvm::any_of(
+      slices.biases, [](const BiasSlice &bias) { return !bias.isMask; });
+  if (slices.chooseDrops && hasQueryTerms)
+    logits = builder.select(builder.equals(sum, -kInfinity), nothing, logits);
   for (const BiasSlice &bias : slices.biases) {
     if (!bias.isMask)
       continue;

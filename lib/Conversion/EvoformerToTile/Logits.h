@@ -30,6 +30,9 @@ struct LogitsSlices {
   BiasSlice keySum;
   SmallVector<BiasSlice> biases;
   float scale;
+  /// Drop a key where the biases' sum is -inf whatever its scores hold, at two
+  /// instructions a logit; else a NaN score is one of the logits there.
+  bool chooseDrops = false;
 };
 
 /// The logits, in base 2 and relative to the prepared maximum, of the keys from

@@ -128,3 +128,25 @@ func.func @queries(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
       outs(%out : memref<1x3x32x2x8xf32>)
   return
 }
+
+// -----
+
+// Where a bias of the query is -inf, the scores do not matter.
+
+// CHECK-LABEL: evo_tile.kernel @dropped_attention(
+// CHECK:         %[[BIAS:.*]] = evo_tile.load {{.*}} -> tensor<32x64xf32>
+// CHECK:         %[[SUM:.*]] = arith.mulf
+// CHECK:         %[[LOGITS:.*]] = math.fma {{.*}}, %[[SUM]]
+// CHECK:         %[[DROPPED:.*]] = arith.cmpf oeq, %[[SUM]]
+// CHECK:         arith.select %[[DROPPED]], {{.*}}, %[[LOGITS]]
+func.func @dropped(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
+                   %bias: memref<1x1x1x32x64xf32>,
+                   %out: memref<1x3x32x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x32x2x8xf32>)
+      key(%k : memref<1x3x64x2x8xf32>)
+      value(%k : memref<1x3x64x2x8xf32>)
+      bias(%bias : memref<1x1x1x32x64xf32>)
+      outs(%out : memref<1x3x32x2x8xf32>)
+  return
+}
