@@ -1,4 +1,4 @@
-//===- GPUCode.h - Kernels for GPUs in a launch plan -------------*- C++ -*-===//
+//===- GPUCode.h - Kernels for GPUs in a launch plan ------------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
