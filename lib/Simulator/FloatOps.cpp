@@ -265,7 +265,7 @@ static const Inst *compare(Wave &w, const Inst *i) {
     bool r = (P & 1) && x == y;
     r |= (P & 2) && x > y;
     r |= (P & 4) && x < y;
-    r |= (P & 8) && (x != x || y != y);
+    r |= (P & 8) && (std::isnan(x) || std::isnan(y));
     d[k] = r;
   }
   return i + 1;
