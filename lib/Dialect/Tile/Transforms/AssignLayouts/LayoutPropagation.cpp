@@ -104,14 +104,14 @@ void LayoutPropagation::spreadToOp(Operation *op, Value value,
     return;
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    // Only from the result: who uses it knows, while a row vector may be
+    // repeated into tiles of different layouts.
     int64_t dim = broadcast.getDim();
-    int64_t size = typeOf(broadcast.getResult()).getDimSize(dim);
     if (value == broadcast.getResult())
       tie(broadcast.getSource(),
-          SliceAttr::get(op->getContext(), dim, size, layout));
-    else if (auto slice = dyn_cast<SliceAttr>(layout);
-             slice && (int64_t)slice.getDim() == dim && slice.getSize() == size)
-      tie(broadcast.getResult(), slice.getParent());
+          SliceAttr::get(op->getContext(), dim,
+                         typeOf(broadcast.getResult()).getDimSize(dim),
+                         layout));
     return;
   }
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
