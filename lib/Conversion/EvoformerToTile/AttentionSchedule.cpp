@@ -146,11 +146,12 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                           << target.getChip() << "' has workgroups of at most "
                           << target.getMaxWorkgroup();
 
-  // Two atoms of queries for every subgroup let a fragment of keys serve
-  // twice, and long key blocks spread what is done once a block; on the CPU a
+  // More atoms of queries for every subgroup let a fragment of keys serve more
+  // often, and long key blocks spread what is done once a block; on the CPU a
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
-  int64_t atoms = machine.instr ? 2 : 32;
+  int64_t atoms =
+      machine.instr ? target.getIntProperty("operand_reuse", 2) : 32;
   auto cut = [&](int64_t atoms, int64_t keys) {
     choice.blocks.keys =
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));

@@ -6,12 +6,12 @@
 // RUN: evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:k=32" | FileCheck %s --check-prefix=KEYS
 
 // FORCED: #evo_tile.schedule<v1, block = [2, 64, 64], subgroups = [1, 2, 1], stages = 1>
-// KEYS:   #evo_tile.schedule<v1, block = [1, 128, 32], subgroups = [1, 4, 1], stages = 2>
+// KEYS:   #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 4, 1], stages = 2>
 
 // CPU-DAG:     Function=d32 {{.*}} k=64, lds_bytes=0, q=32, registers=0, rows=1, stages=1, subgroups=1
 // GFX942-DAG:  Function=d32 {{.*}} instruction=mfma_f32_32x32x8_bf16, k=64, lds_bytes=19456, q=256,
 // GFX1100-DAG: Function=d32 {{.*}} instruction=wmma_f32_16x16x16_bf16, k=64, lds_bytes=19456, q=128,
-// SM80-DAG:    Function=d32 {{.*}} instruction=mma_m16n8k16_bf16, k=64, lds_bytes=19456, q=128,
+// SM80-DAG:    Function=d32 {{.*}} instruction=mma_m16n8k16_bf16, k=64, lds_bytes=19456, q=64,
 func.func @d32(%x: memref<?x?x?x?x32xbf16>, %o: memref<?x?x?x?x32xbf16>) {
   evoformer.attention
       query(%x : memref<?x?x?x?x32xbf16>)
@@ -23,7 +23,7 @@ func.func @d32(%x: memref<?x?x?x?x32xbf16>, %o: memref<?x?x?x?x32xbf16>) {
 
 // Large depths and f32 take smaller tiles, and the remark tells what did not
 // fit.
-// SM80-DAG: [Missed] attention-schedule {{.*}} Function=d128 {{.*}}q=128, k=64, stages=2 needs
+// GFX942-DAG: [Missed] attention-schedule {{.*}} Function=d128 {{.*}}q=256, k=64, stages=2 needs
 // SM80-DAG: [Passed] attention-schedule {{.*}} Function=d128 {{.*}} k=64, {{.*}} q=64,
 func.func @d128(%x: memref<?x?x?x?x128xbf16>, %o: memref<?x?x?x?x128xbf16>) {
   evoformer.attention
@@ -46,7 +46,7 @@ func.func @wide(%x: memref<?x?x?x?x32xf32>, %o: memref<?x?x?x?x32xf32>) {
 }
 
 // Few queries need few subgroups.
-// SM80-DAG: [Passed] {{.*}} Function=short {{.*}} q=32, {{.*}} subgroups=1
+// SM80-DAG: [Passed] {{.*}} Function=short {{.*}} q=32, {{.*}} subgroups=2
 func.func @short(%x: memref<1x4x20x4x32xf16>, %o: memref<1x4x20x4x32xf16>) {
   evoformer.attention
       query(%x : memref<1x4x20x4x32xf16>)
