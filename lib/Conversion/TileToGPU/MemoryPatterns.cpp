@@ -30,6 +30,34 @@ static LogicalResult unresolved(Operation *op) {
                          "through subviews with static strides");
 }
 
+/// What reads beyond the memory's sizes give: the op's padding, or any element.
+template <typename OpTy> static MemoryAccess::Outside getOutside(OpTy op) {
+  return op.getPadding() ? MemoryAccess::Outside::Check
+                         : MemoryAccess::Outside::Clamp;
+}
+
+/// The elements of a piece; `fill` where its address is not valid.
+static Value loadPiece(OpBuilder &builder, Location loc, VectorType type,
+                       const MemoryAccess::Address &address, int64_t alignment,
+                       Value fill) {
+  bool single = type.getNumElements() == 1;
+  Value value = LLVM::LoadOp::create(
+      builder, loc, single ? type.getElementType() : Type(type),
+      address.pointer, alignment);
+  if (single)
+    value = vector::BroadcastOp::create(builder, loc, type, value);
+  if (address.valid)
+    value = arith::SelectOp::create(builder, loc, address.valid, value, fill);
+  return value;
+}
+
+static void storePiece(OpBuilder &builder, Location loc, Value value,
+                       Value pointer, int64_t alignment) {
+  if (cast<VectorType>(value.getType()).getNumElements() == 1)
+    value = vector::ExtractOp::create(builder, loc, value, 0);
+  LLVM::StoreOp::create(builder, loc, value, pointer, alignment);
+}
+
 namespace {
 
 struct LoadPattern : KernelPattern<LoadOp> {
@@ -52,9 +80,7 @@ struct LoadPattern : KernelPattern<LoadOp> {
       return success();
     }
     MemoryAccess access(lane, *memory, map, type.getShape(), op.getIndices(),
-                        op.getInBounds(),
-                        op.getPadding() ? MemoryAccess::Outside::Check
-                                        : MemoryAccess::Outside::Clamp,
+                        op.getInBounds(), getOutside(op),
                         ::getAlignment(op.getAlignment()));
     Type elementType = type.getElementType();
     TypedAttr padding = op.getPaddingAttr();
@@ -69,17 +95,9 @@ struct LoadPattern : KernelPattern<LoadOp> {
         fill = arith::ConstantOp::create(
             rewriter, loc,
             DenseElementsAttr::get(vectorType, Attribute(padding)));
-      if (!address.never) {
-        bool single = piece.size() == 1;
-        value = LLVM::LoadOp::create(
-            rewriter, loc, single ? elementType : Type(vectorType),
-            address.pointer, access.getAlignment(piece));
-        if (single)
-          value = vector::BroadcastOp::create(rewriter, loc, vectorType, value);
-        if (address.valid)
-          value = arith::SelectOp::create(rewriter, loc, address.valid, value,
-                                          fill);
-      }
+      if (!address.never)
+        value = loadPiece(rewriter, loc, vectorType, address,
+                          access.getAlignment(piece), fill);
       for (auto [i, reg] : llvm::enumerate(piece))
         elements[reg] = {value ? value : fill, (int64_t)i};
     }
@@ -127,15 +145,13 @@ struct StorePattern : KernelPattern<StoreOp> {
       for (int64_t reg : piece)
         parts.push_back(held[reg]);
       Value value = lane.assemble(parts);
-      if (piece.size() == 1)
-        value = vector::ExtractOp::create(rewriter, loc, value, 0);
       OpBuilder::InsertionGuard guard(rewriter);
       if (Value valid = lane.andI(address.valid, first)) {
         auto branch = scf::IfOp::create(rewriter, loc, valid);
         rewriter.setInsertionPointToStart(branch.thenBlock());
       }
-      LLVM::StoreOp::create(rewriter, loc, value, address.pointer,
-                            access.getAlignment(piece));
+      storePiece(rewriter, loc, value, address.pointer,
+                 access.getAlignment(piece));
     }
     rewriter.eraseOp(op);
     return success();
@@ -162,9 +178,7 @@ struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
     if (failed(from) || failed(to))
       return unresolved(op);
     MemoryAccess source(lane, *from, *map, type.getShape(),
-                        op.getSourceIndices(), op.getInBounds(),
-                        op.getPadding() ? MemoryAccess::Outside::Check
-                                        : MemoryAccess::Outside::Clamp,
+                        op.getSourceIndices(), op.getInBounds(), getOutside(op),
                         ::getAlignment(op.getAlignment()));
     MemoryAccess dest(lane, *to, *map, type.getShape(), op.getDestIndices(), {},
                       MemoryAccess::Outside::Check, std::nullopt);
@@ -199,17 +213,13 @@ struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
       // Too narrow for the instruction: through a register.
       auto vectorType =
           VectorType::get({(int64_t)piece.size()}, type.getElementType());
-      bool single = piece.size() == 1;
-      Type loaded = single ? type.getElementType() : Type(vectorType);
-      Value value = LLVM::LoadOp::create(rewriter, loc, loaded, src.pointer,
-                                         source.getAlignment(piece));
-      if (src.valid) {
-        TypedAttr zero = rewriter.getZeroAttr(loaded);
-        Value fill = arith::ConstantOp::create(rewriter, loc, zero);
-        value = arith::SelectOp::create(rewriter, loc, src.valid, value, fill);
-      }
-      LLVM::StoreOp::create(rewriter, loc, value, dst.pointer,
-                            dest.getAlignment(piece));
+      Value fill;
+      if (src.valid)
+        fill = arith::ConstantOp::create(rewriter, loc,
+                                         rewriter.getZeroAttr(vectorType));
+      Value value = loadPiece(rewriter, loc, vectorType, src,
+                              source.getAlignment(piece), fill);
+      storePiece(rewriter, loc, value, dst.pointer, dest.getAlignment(piece));
     }
     rewriter.eraseOp(op);
     return success();

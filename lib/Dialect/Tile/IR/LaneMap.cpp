@@ -92,36 +92,6 @@ LaneMap LaneMap::permuteDims(ArrayRef<int64_t> permutation) const {
   return result;
 }
 
-LaneMap LaneMap::simplified() const {
-  LaneMap result(rank);
-  for (auto [i, axis] : llvm::enumerate(registers))
-    if (axis.size != 1) {
-      result.registers.push_back(axis);
-      if (i < innerAxes)
-        ++result.innerAxes;
-    }
-  // Neighbouring axes that continue each other are one axis.
-  auto merge = [](ArrayRef<LayoutAxis> axes) {
-    SmallVector<LayoutAxis, 4> merged;
-    for (const LayoutAxis &axis : axes) {
-      if (axis.size == 1)
-        continue;
-      bool continues = !merged.empty();
-      if (continues)
-        for (auto [a, b] : llvm::zip(merged.back().strides, axis.strides))
-          continues &= b == a * merged.back().size;
-      if (continues)
-        merged.back().size *= axis.size;
-      else
-        merged.push_back(axis);
-    }
-    return merged;
-  };
-  result.lanes = merge(lanes);
-  result.subgroups = merge(subgroups);
-  return result;
-}
-
 bool LaneMap::operator==(const LaneMap &other) const {
   if (rank != other.rank || getNumRegisters() != other.getNumRegisters() ||
       getNumLanes() != other.getNumLanes() ||

@@ -90,8 +90,6 @@ public:
   LaneMap dropDim(int64_t dim) const;
   /// The map whose dimension i is this map's dimension permutation[i].
   LaneMap permuteDims(llvm::ArrayRef<int64_t> permutation) const;
-  /// Axes of size 1 removed.
-  LaneMap simplified() const;
 
   /// How `dst` relates to `src` for a tile of this shape. For an exchange,
   /// `laneMask` (if given) is set to the union of (source lane xor lane).
