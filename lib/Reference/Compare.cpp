@@ -1,6 +1,7 @@
 //===- Compare.cpp - Errors against the reference -------------------------===//
 
 #include "Evoformer/Reference/Compare.h"
+#include "Evoformer/Reference/Gradients.h"
 #include "Head.h"
 #include <algorithm>
 #include <cmath>
@@ -75,35 +76,35 @@ static std::string nameRow(int64_t b, int64_t n, int64_t h, int64_t i) {
   return text;
 }
 
-static void compareRow(const AttentionProblem &problem, const View &output,
-                       const double *reference, const double *eager, int64_t b,
-                       int64_t n, int64_t h, int64_t i, Judge &judge) {
+/// `given(e)` gives the elements of a row of `size`.
+template <typename Given>
+static void compareRow(int64_t size, ElementType type, Given given,
+                       const double *reference, const double *eager,
+                       int64_t stride, const std::string &where, Judge &judge) {
   double error = 0, eagerError = 0, ulps = 0, norm = 0;
-  for (int64_t e = 0; e < problem.valueDepth; ++e) {
-    double given = output.at(b, n, i, h, e);
-    double expected = roundTo(reference[e], output.type);
-    if (isSpecial(expected, given)) {
-      if (!agreeOnSpecial(expected, given)) {
-        judge.rejectSpecial(nameRow(b, n, h, i) + ", depth " +
-                                std::to_string(e),
-                            expected, given);
+  for (int64_t e = 0; e < size; ++e) {
+    double value = given(e);
+    double exact = reference[e * stride];
+    double expected = roundTo(exact, type);
+    if (isSpecial(expected, value)) {
+      if (!agreeOnSpecial(expected, value)) {
+        judge.rejectSpecial(where + ", element " + std::to_string(e), expected,
+                            value);
         return;
       }
       continue;
     }
     auto square = [](double x) { return x * x; };
-    error += square(given - reference[e]);
-    eagerError += square(eager[e] - reference[e]);
-    norm += square(reference[e]);
-    if (reference[e] != 0)
-      ulps += square(ulpOf(reference[e], output.type));
+    error += square(value - exact);
+    eagerError += square(eager[e * stride] - exact);
+    norm += square(exact);
+    if (exact != 0)
+      ulps += square(ulpOf(exact, type));
   }
   norm = std::sqrt(norm);
   eagerError = std::isfinite(eagerError) ? std::sqrt(eagerError) : 0;
-  double ulp =
-      output.type == ElementType::F32 ? kF32Accuracy * norm : std::sqrt(ulps);
-  judge.accept(std::sqrt(error), eagerError, 2 * eagerError + ulp, norm,
-               nameRow(b, n, h, i));
+  double ulp = type == ElementType::F32 ? kF32Accuracy * norm : std::sqrt(ulps);
+  judge.accept(std::sqrt(error), eagerError, 2 * eagerError + ulp, norm, where);
 }
 
 template <typename Body>
@@ -123,8 +124,10 @@ Comparison mlir::evoformer::reference::compareOutput(
   ResultIndex index{problem};
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.out(b, n, i, h);
-    compareRow(problem, output, &reference.out[row], &eager.out[row], b, n, h,
-               i, judge);
+    compareRow(
+        problem.valueDepth, output.type,
+        [&](int64_t e) { return output.at(b, n, i, h, e); },
+        &reference.out[row], &eager.out[row], 1, nameRow(b, n, h, i), judge);
   });
   return comparison;
 }
@@ -155,5 +158,48 @@ Comparison mlir::evoformer::reference::compareStatistic(
                  2 * eagerError + kF32Accuracy * norm, norm,
                  nameRow(b, n, h, i));
   });
+  return comparison;
+}
+
+Comparison
+mlir::evoformer::reference::compareGradient(const View &gradient,
+                                            const DenseArray &reference,
+                                            const DenseArray &eager) {
+  Comparison comparison;
+  Judge judge(comparison);
+  if (reference.elements.empty())
+    return comparison;
+  int along = 4;
+  while (along > 0 && reference.sizes[along] == 1)
+    --along;
+  std::array<int64_t, 5> rows = reference.sizes;
+  int64_t size = rows[along], stride = 1;
+  for (int dim = along + 1; dim < 5; ++dim)
+    stride *= rows[dim];
+  rows[along] = 1;
+  int64_t count = static_cast<int64_t>(reference.elements.size()) / size;
+  for (int64_t row = 0; row < count; ++row) {
+    std::array<int64_t, 5> index = {};
+    int64_t rest = row, at = 0;
+    for (int dim = 4; dim >= 0; --dim) {
+      index[dim] = rest % rows[dim];
+      rest /= rows[dim];
+    }
+    for (int dim = 0; dim < 5; ++dim)
+      at = at * reference.sizes[dim] + index[dim];
+    char where[96];
+    std::snprintf(
+        where, sizeof(where), "row [%lld, %lld, %lld, %lld, %lld]",
+        static_cast<long long>(index[0]), static_cast<long long>(index[1]),
+        static_cast<long long>(index[2]), static_cast<long long>(index[3]),
+        static_cast<long long>(index[4]));
+    auto given = [&](int64_t e) {
+      std::array<int64_t, 5> i = index;
+      i[along] = e;
+      return gradient.at(i[0], i[1], i[2], i[3], i[4]);
+    };
+    compareRow(size, gradient.type, given, &reference.elements[at],
+               &eager.elements[at], stride, where, judge);
+  }
   return comparison;
 }

@@ -1,0 +1,76 @@
+//===- GradientSums.cpp - Gradients of one head and of all ----------------===//
+
+#include "GradientSums.h"
+
+using namespace mlir::evoformer::reference;
+
+static DenseArray makeArray(std::array<int64_t, 5> sizes) {
+  DenseArray array;
+  array.sizes = sizes;
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  array.elements.resize(count);
+  return array;
+}
+
+GradientResult::GradientResult(const AttentionProblem &problem)
+    : problem(problem) {
+  auto sequence = [&](int64_t length, int64_t depth) {
+    return makeArray(
+        {problem.batch, problem.rows, length, problem.heads, depth});
+  };
+  gradients.query = sequence(problem.queries, problem.depth);
+  gradients.key = sequence(problem.keys, problem.depth);
+  gradients.value = sequence(problem.keys, problem.valueDepth);
+  if (problem.gate)
+    gradients.gate = sequence(problem.queries, problem.valueDepth);
+  for (const Bias &bias : problem.biases) {
+    gradients.biases.emplace_back();
+    if (bias.view.type == ElementType::I1)
+      continue;
+    std::array<int64_t, 5> sizes = {problem.batch, problem.rows, problem.heads,
+                                    problem.queries, problem.keys};
+    for (int dim = 0; dim < 5; ++dim)
+      if (bias.broadcast[dim])
+        sizes[dim] = 1;
+    gradients.biases.back() = makeArray(sizes);
+  }
+}
+
+void GradientResult::addToBias(const GradientSums &sums, size_t bias, int64_t b,
+                               int64_t n, int64_t h) {
+  DenseArray &array = gradients.biases[bias];
+  const std::array<bool, 5> &broadcast = problem.biases[bias].broadcast;
+  auto at = [&](int64_t base, int dim, int64_t index) {
+    return base * array.sizes[dim] + (broadcast[dim] ? 0 : index);
+  };
+  int64_t head = at(at(at(0, 0, b), 1, n), 2, h);
+  for (int64_t i = 0; i < problem.queries; ++i)
+    for (int64_t j = 0; j < problem.keys; ++j)
+      array.elements[at(at(head, 3, i), 4, j)] +=
+          sums.logits[i * problem.keys + j];
+}
+
+void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
+                         int64_t h) {
+  auto place = [&](DenseArray &array, const std::vector<double> &from) {
+    if (array.elements.empty())
+      return;
+    int64_t length = array.sizes[2], depth = array.sizes[4];
+    for (int64_t s = 0; s < length; ++s)
+      for (int64_t d = 0; d < depth; ++d)
+        array.elements[(((b * problem.rows + n) * length + s) * problem.heads +
+                        h) *
+                           depth +
+                       d] = from[s * depth + d];
+  };
+  place(gradients.query, sums.query);
+  place(gradients.key, sums.key);
+  place(gradients.value, sums.value);
+  place(gradients.gate, sums.gate);
+  std::lock_guard<std::mutex> lock(mutex);
+  for (size_t bias = 0; bias < problem.biases.size(); ++bias)
+    if (!gradients.biases[bias].elements.empty())
+      addToBias(sums, bias, b, n, h);
+}

@@ -1,0 +1,51 @@
+//===- GradientSums.h - Gradients of one head and of all --------*- C++ -*-===//
+//
+// What the f64 gradients and those of eager mode share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_REFERENCE_GRADIENTSUMS_H
+#define EVOFORMER_LIB_REFERENCE_GRADIENTSUMS_H
+
+#include "Evoformer/Reference/Gradients.h"
+#include <mutex>
+
+namespace mlir::evoformer::reference {
+
+/// The gradients of one (b, n, h), starting from zero.
+struct GradientSums {
+  explicit GradientSums(const AttentionProblem &problem)
+      : query(problem.queries * problem.depth),
+        key(problem.keys * problem.depth),
+        value(problem.keys * problem.valueDepth),
+        gate(problem.queries * problem.valueDepth),
+        logits(problem.queries * problem.keys) {}
+
+  std::vector<double> query, key; // [Sq][D], [Sk][D]
+  std::vector<double> value;      // [Sk][Dv]
+  std::vector<double> gate;       // [Sq][Dv]
+  std::vector<double> logits;     // [Sq][Sk]
+};
+
+/// The gradients of all heads. Heads may be added from several threads.
+class GradientResult {
+public:
+  explicit GradientResult(const AttentionProblem &problem);
+
+  /// Copies the gradients of a head to their places; those of its logits are
+  /// added to every bias.
+  void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h);
+
+  AttentionGradients gradients;
+
+private:
+  void addToBias(const GradientSums &sums, size_t bias, int64_t b, int64_t n,
+                 int64_t h);
+
+  const AttentionProblem &problem;
+  std::mutex mutex;
+};
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_LIB_REFERENCE_GRADIENTSUMS_H

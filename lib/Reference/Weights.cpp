@@ -1,0 +1,72 @@
+//===- Weights.cpp - The softmax of one query in f64 ----------------------===//
+
+#include "Weights.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir::evoformer::reference;
+
+void HeadWeights::multiplyKeys(int64_t i) {
+  products.assign(problem.keys, 0.0);
+  for (int64_t d = 0; d < problem.depth; ++d) {
+    double q = inputs.query[i * problem.depth + d] * problem.scale;
+    const double *keys = inputs.keyTransposed.data() + d * problem.keys;
+    for (int64_t j = 0; j < problem.keys; ++j)
+      products[j] += q * keys[j];
+  }
+}
+
+/// The logit of key j relative to that of another key: each summand is
+/// compared with its like, so that large masks cancel before anything is
+/// rounded to their size.
+double HeadWeights::difference(int64_t j, int64_t other) const {
+  const std::vector<double> &independent = biases.independent();
+  return (independent[j] - independent[other]) +
+         (dependent[j] - dependent[other]) + (products[j] - products[other]);
+}
+
+/// The kept key with the largest logit (any key whose logit is NaN), -1 if no
+/// key is left.
+int64_t HeadWeights::findLargest() const {
+  int64_t largest = -1;
+  double maximum = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    if (!kept[j])
+      continue;
+    double logit = biases.independent()[j] + dependent[j] + products[j];
+    if (std::isnan(logit))
+      return j;
+    bool isLarger = std::isinf(maximum) || std::isinf(logit)
+                        ? logit > maximum
+                        : largest >= 0 && difference(j, largest) > 0;
+    if (largest < 0 || isLarger) {
+      largest = j;
+      maximum = logit;
+    }
+  }
+  return largest;
+}
+
+bool HeadWeights::compute(int64_t i) {
+  multiplyKeys(i);
+  dependent.assign(problem.keys, 0.0);
+  biases.readQuery(i, kept,
+                   [&](int64_t j, double term) { dependent[j] += term; });
+  int64_t largest = findLargest();
+  if (largest < 0) {
+    weights.assign(problem.keys, 0.0);
+    total = 0;
+    lse = stats = -std::numeric_limits<double>::infinity();
+    return false;
+  }
+  total = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    weights[j] = kept[j] ? std::exp(difference(j, largest)) : 0;
+    total += weights[j];
+  }
+  const std::vector<double> &independent = biases.independent();
+  double relative = dependent[largest] + products[largest] + std::log(total);
+  lse = independent[largest] + relative;
+  stats = (independent[largest] - biases.m0()) + relative;
+  return true;
+}

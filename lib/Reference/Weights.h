@@ -1,0 +1,45 @@
+//===- Weights.h - The softmax of one query in f64 --------------*- C++ -*-===//
+//
+// Shared by the f64 attention and its gradients.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_REFERENCE_WEIGHTS_H
+#define EVOFORMER_LIB_REFERENCE_WEIGHTS_H
+
+#include "Head.h"
+
+namespace mlir::evoformer::reference {
+
+/// The weights of the keys for one query of a head after the other.
+class HeadWeights {
+public:
+  HeadWeights(const AttentionProblem &problem, int64_t b, int64_t n, int64_t h)
+      : problem(problem), inputs(readHead<double>(problem, b, n, h)),
+        biases(problem, b, n, h), weights(problem.keys), products(problem.keys),
+        dependent(problem.keys) {}
+
+  /// Computes what is below for query i; false if it has no key left.
+  bool compute(int64_t i);
+
+  const AttentionProblem &problem;
+  HeadInputs<double> inputs;
+  HeadBiases biases;
+  /// Of query i: which keys are left, exp of each logit relative to the largest
+  /// (0 for a dropped key), their sum, the statistics.
+  std::vector<uint8_t> kept;
+  std::vector<double> weights;
+  double total = 0, lse = 0, stats = 0;
+
+private:
+  void multiplyKeys(int64_t i);
+  double difference(int64_t j, int64_t other) const;
+  int64_t findLargest() const;
+
+  std::vector<double> products;
+  std::vector<double> dependent;
+};
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_LIB_REFERENCE_WEIGHTS_H
