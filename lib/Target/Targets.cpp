@@ -51,12 +51,27 @@ FailureOr<tile::TargetAttr> tile::parseTarget(MLIRContext *context,
   return target;
 }
 
+/// A chip in a file of the user's.
+static FailureOr<tile::TargetAttr> readTarget(Location loc, StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return emitError(loc) << "cannot read the target '" << path
+                          << "': " << file.getError().message();
+  FailureOr<tile::TargetAttr> target =
+      tile::parseTarget(loc.getContext(), (*file)->getBuffer(), path);
+  if (failed(target))
+    return emitError(loc) << "'" << path << "' describes no target";
+  return target;
+}
+
 FailureOr<tile::TargetAttr> tile::getTarget(Location loc, StringRef chip) {
   for (const Chip &known : getChips())
     if (known.name == chip)
       return parseTarget(loc.getContext(), known.text, chip);
+  if (chip.ends_with(".mlir"))
+    return readTarget(loc, chip);
   InFlightDiagnostic diag = emitError(loc) << "unknown target '" << chip
                                            << "'; known targets: ";
   llvm::interleaveComma(getKnownChips(), diag);
-  return diag;
+  return diag << ", or the path of a file that ends in .mlir";
 }

@@ -34,8 +34,8 @@ enum class Level {
 struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("chip to compile for; default: the module's "
-                     "evo_tile.target")};
+      llvm::cl::desc("chip to compile for, by name or by the path of a .mlir "
+                     "file; default: the module's evo_tile.target")};
   Option<std::string> schedule{
       *this, "schedule",
       llvm::cl::desc("forces the cut of the attention kernel, "

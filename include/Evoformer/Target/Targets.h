@@ -15,8 +15,8 @@ namespace mlir::evoformer::tile {
 /// The names of the chips that are built in.
 SmallVector<StringRef> getKnownChips();
 
-/// The target of a built-in chip. An unknown name is an error at `loc` that
-/// lists the known ones.
+/// The target of a built-in chip, or one from a file if the name ends in
+/// `.mlir`. An unknown name is an error at `loc` that lists the known ones.
 FailureOr<TargetAttr> getTarget(Location loc, StringRef chip);
 
 /// A chip from text: a module with an `evo_tile.target` attribute.
