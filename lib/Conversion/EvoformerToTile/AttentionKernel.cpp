@@ -267,11 +267,19 @@ private:
         b.mulf(state.output,
                b.broadcast(shrink, {0, 1},
                            TileBuilder::typeOf(state.output).getShape()));
-    output = MmaOp::create(b, narrowWeights(b, weights), values, output);
+    Value narrow = narrowWeights(b, weights);
+    // In a row of few elements the errors of its weights do not average out,
+    // and their sum may vanish: what narrowing takes away is added as well.
+    constexpr int64_t kFewElements = 16;
+    if (narrow != weights && facts.valueDepth <= kFewElements) {
+      Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
+      output = MmaOp::create(b, narrowWeights(b, lost), values, output);
+    }
+    output = MmaOp::create(b, narrow, values, output);
     return {output, maximum, sum};
   }
 
-  /// The weights in the type of the values.
+  /// The weights, or what is left of them, in the type of the values.
   Value narrowWeights(TileBuilder &b, Value weights) {
     Value narrow = b.convert(weights, facts.elementType);
     // Without an instruction for it, rounding ties to even and keeping NaNs

@@ -25,10 +25,28 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+/// `memory` without static sizes of 0: no offset, not even 0, is within a
+/// dimension that the type says is empty, and slices start at offsets.
+static Value hideEmptySizes(TileBuilder &builder, Value memory) {
+  if (!memory)
+    return {};
+  auto type = cast<MemRefType>(memory.getType());
+  if (!llvm::is_contained(type.getShape(), 0))
+    return memory;
+  SmallVector<int64_t> shape(type.getShape());
+  std::replace(shape.begin(), shape.end(), int64_t(0), ShapedType::kDynamic);
+  auto [strides, offset] = type.getStridesAndOffset();
+  auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
+  auto dynamic = MemRefType::get(shape, type.getElementType(), layout,
+                                 type.getMemorySpace());
+  return memref::CastOp::create(builder, dynamic, memory);
+}
+
 /// `memory`, whose dimensions `order` names, as a view with dimensions in the
 /// order of `letters`.
 static Value transposeTo(TileBuilder &builder, Value memory, DimOrderAttr order,
                          StringRef letters) {
+  memory = hideEmptySizes(builder, memory);
   SmallVector<AffineExpr> results;
   for (char letter : letters)
     results.push_back(builder.getAffineDimExpr(order.getPosition(letter)));
@@ -110,8 +128,8 @@ struct ConvertEvoformerToTile
     // The output's depth may have any stride.
     attention.output =
         transposeTo(builder, op.getOutput(), op.getOutputOrder(), "bnhsd");
-    attention.lse = op.getLse();
-    attention.stats = op.getStats();
+    attention.lse = hideEmptySizes(builder, op.getLse());
+    attention.stats = hideEmptySizes(builder, op.getStats());
     for (auto [i, bias] : llvm::enumerate(op.getBiases()))
       attention.biases.push_back(
           {transposeTo(builder, bias, op.getBiasOrder(i), "bnhqk"),
