@@ -101,13 +101,30 @@ private:
                           {builder.getIndexAttr(0), builder.dim(memory, 4)}});
   }
 
+  /// The elements [start, start + size) of the depth.
+  struct DepthPart {
+    int64_t start, size;
+  };
+
+  /// Sums of many products lose digits of f32. Where the inputs have as many,
+  /// long sums are made of short ones.
+  SmallVector<DepthPart> cutDepth() const {
+    constexpr int64_t kLong = 64, kShort = 32;
+    int64_t step =
+        facts.elementType.isF32() && facts.depth > kLong ? kShort : facts.depth;
+    SmallVector<DepthPart> parts;
+    for (int64_t start = 0; start < facts.depth; start += step)
+      parts.push_back({start, std::min(step, facts.depth - start)});
+    return parts;
+  }
+
   /// A zero outside, for atoms wider than the depth and keys beyond the last:
   /// 0 * 0 adds nothing where a repeated infinity would make a NaN.
   Value loadOperand(TileBuilder &b, Value slice, Value offset, int64_t size,
-                    int64_t depth, bool fits) {
+                    DepthPart depth, bool fits) {
     Type element = cast<MemRefType>(slice.getType()).getElementType();
-    return b.load(slice, {b.index(0), offset, b.index(0)},
-                  {blocks.rows, size, depth}, {rowsFit(), fits, true},
+    return b.load(slice, {b.index(0), offset, b.index(depth.start)},
+                  {blocks.rows, size, depth.size}, {rowsFit(), fits, true},
                   b.getZeroAttr(element), rowAlignment(slice));
   }
 
@@ -199,11 +216,27 @@ private:
     return b.select(dropped, b.splatLike(k, 0), k);
   }
 
+  /// [rows, queries, keys] of [rows, queries, depth] and [rows, keys, depth].
+  Value multiplyTransposed(TileBuilder &b, Value queries, Value keys) {
+    RankedTensorType type = TileBuilder::typeOf(keys);
+    int64_t depth = type.getDimSize(2);
+    Value transposed =
+        TransposeOp::create(b, type.clone({blocks.rows, depth, blocks.keys}),
+                            keys, ArrayRef<int64_t>{0, 2, 1});
+    return MmaOp::create(
+        b, queries, transposed,
+        b.splat({blocks.rows, blocks.queries, blocks.keys}, b.getF32Type(), 0));
+  }
+
   State loopOverKeys() {
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = builder.getF32Type();
-    Value queries = loadOperand(builder, sliceQueries(operands.query), zero,
-                                blocks.queries, facts.depth, queriesFit());
+    SmallVector<DepthPart> parts = cutDepth();
+    Value querySlice = sliceQueries(operands.query);
+    auto queries = llvm::map_to_vector(parts, [&](DepthPart part) {
+      return loadOperand(builder, querySlice, zero, blocks.queries, part,
+                         queriesFit());
+    });
     Value keys = sliceKeys(operands.key), values = sliceKeys(operands.value);
     OpFoldResult numKeys = builder.dim(operands.key, 3);
     auto fixed = getConstantIntValue(numKeys);
@@ -225,20 +258,18 @@ private:
         builder, zero, builder.index(numKeys), builder.index(blocks.keys),
         start, [&](OpBuilder &nested, Location loc, Value key, ValueRange c) {
           TileBuilder b(loc, nested);
-          Value k =
-              loadOperand(b, keys, key, blocks.keys, facts.depth, keysFit);
-          if (slices.keySum.memory)
-            k = clearDropped(b, slices.keySum, k, key);
-          Value v = loadOperand(b, values, key, blocks.keys, facts.valueDepth,
-                                keysFit);
-          Value kT = TransposeOp::create(
-              b,
-              RankedTensorType::get({blocks.rows, facts.depth, blocks.keys},
-                                    facts.elementType),
-              k, ArrayRef<int64_t>{0, 2, 1});
-          Value scores = MmaOp::create(
-              b, queries, kT,
-              b.splat({blocks.rows, blocks.queries, blocks.keys}, f32, 0));
+          auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
+            Value k = loadOperand(b, keys, key, blocks.keys, part, keysFit);
+            return slices.keySum.memory ? clearDropped(b, slices.keySum, k, key)
+                                        : k;
+          });
+          Value v = loadOperand(b, values, key, blocks.keys,
+                                {0, facts.valueDepth}, keysFit);
+          Value scores;
+          for (auto [query, k] : llvm::zip(queries, ks)) {
+            Value some = multiplyTransposed(b, query, k);
+            scores = scores ? b.addf(scores, some) : some;
+          }
           Value logits = buildLogits(b, slices, scores, key);
           State next = update(b, {c[0], c[1], c[2]}, logits, v);
           scf::YieldOp::create(b,
@@ -263,15 +294,19 @@ private:
         b.exp2(b.addf(logits, b.broadcast(negative, {0, 1}, shape)));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
-    Value output =
-        b.mulf(state.output,
-               b.broadcast(shrink, {0, 1},
-                           TileBuilder::typeOf(state.output).getShape()));
+    Value factor = b.broadcast(shrink, {0, 1},
+                               TileBuilder::typeOf(state.output).getShape());
+    if (facts.elementType.isF32()) {
+      Value part =
+          MmaOp::create(b, weights, values, b.splatLike(state.output, 0));
+      return {b.fma(state.output, factor, part), maximum, sum};
+    }
+    Value output = b.mulf(state.output, factor);
     Value narrow = narrowWeights(b, weights);
     // In a row of few elements the errors of its weights do not average out,
     // and their sum may vanish: what narrowing takes away is added as well.
     constexpr int64_t kFewElements = 16;
-    if (narrow != weights && facts.valueDepth <= kFewElements) {
+    if (facts.valueDepth <= kFewElements) {
       Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
       output = MmaOp::create(b, narrowWeights(b, lost), values, output);
     }

@@ -81,12 +81,14 @@ static ScheduleCost estimate(const Machine &machine,
     fragments /= 8;
   else if (schedule.stages == 1)
     fragments /= 4;
+  // In f32 a block's share of the output is added to the output as a whole.
+  int64_t outputs = facts.elementType.isF32() ? 2 : 1;
   // Besides: scores, output, the queries' fragments, then either a bias or the
   // weights in the operand's type; addresses and the rows' statistics, less
   // where a lane's registers need not hold what all lanes share.
   bool hasUniform = machine.target.hasProperty("uniform");
   cost.registers =
-      accumulators(rows * keys) + accumulators(rows * valueDepth) +
+      accumulators(rows * keys) + outputs * accumulators(rows * valueDepth) +
       operand(rows * depth) +
       std::max(accumulators(rows * keys) / 2, operand(rows * keys)) +
       fragments + machine.target.getRegisters() / (hasUniform ? 8 : 4);
@@ -117,41 +119,22 @@ static LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
                         << ")";
 }
 
-FailureOr<AttentionSchedule>
-evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
-                          const AttentionFacts &facts, int64_t queries,
-                          const ScheduleRequest &request) {
-  Machine machine{target, {}};
-  if (!target.isCPU()) {
-    for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
-      if (!machine.instr && instr.getAType() == facts.elementType)
-        machine.instr = instr;
-    if (!machine.instr)
-      return emitError(loc) << "target '" << target.getChip()
-                            << "' has no matrix instruction for "
-                            << facts.elementType << " attention";
-  }
-
+/// The cut for one matrix instruction: the preferred one, and where that does
+/// not fit the largest that does.
+static std::pair<AttentionSchedule, AttentionSchedule>
+cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
+       const ScheduleRequest &request) {
   AttentionSchedule choice;
   choice.blocks.rows = request.rows.value_or(1);
   choice.stages = request.stages.value_or(machine.instr ? 2 : 1);
   choice.subgroups = request.subgroups.value_or(machine.instr ? 4 : 1);
-  if (!machine.instr && choice.subgroups != 1)
-    return emitError(loc) << "schedule: target '" << target.getChip()
-                          << "' has one subgroup, not " << choice.subgroups;
-  int64_t lanes = choice.subgroups * target.getSubgroupSize();
-  if (lanes > target.getMaxWorkgroup())
-    return emitError(loc) << "schedule: " << choice.subgroups
-                          << " subgroups are " << lanes << " lanes, target '"
-                          << target.getChip() << "' has workgroups of at most "
-                          << target.getMaxWorkgroup();
 
   // More atoms of queries for every subgroup let a fragment of keys serve more
   // often, and long key blocks spread what is done once a block; on the CPU a
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
   int64_t atoms =
-      machine.instr ? target.getIntProperty("operand_reuse", 2) : 32;
+      machine.instr ? machine.target.getIntProperty("operand_reuse", 2) : 32;
   auto cut = [&](int64_t atoms, int64_t keys) {
     choice.blocks.keys =
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
@@ -173,7 +156,6 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
     cut(atoms, 64);
   }
 
-  // Where that does not fit, the largest that does.
   AttentionSchedule wanted = choice;
   for (int64_t stages = choice.stages; !fits(machine, choice.cost); --stages) {
     choice.stages = request.stages.value_or(std::max<int64_t>(stages, 1));
@@ -188,6 +170,50 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
     if (stages == 0)
       break;
   }
+  return {choice, wanted};
+}
+
+FailureOr<AttentionSchedule>
+evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
+                          const AttentionFacts &facts, int64_t queries,
+                          const ScheduleRequest &request) {
+  SmallVector<Machine> machines;
+  for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
+    if (!target.isCPU() && instr.getAType() == facts.elementType)
+      machines.push_back({target, instr});
+  if (target.isCPU())
+    machines.push_back({target, {}});
+  if (machines.empty())
+    return emitError(loc) << "target '" << target.getChip()
+                          << "' has no matrix instruction for "
+                          << facts.elementType << " attention";
+
+  if (target.isCPU() && request.subgroups.value_or(1) != 1)
+    return emitError(loc) << "schedule: target '" << target.getChip()
+                          << "' has one subgroup, not " << *request.subgroups;
+
+  // The table's first instructions are the fastest ones; smaller atoms make
+  // smaller blocks.
+  AttentionSchedule choice, wanted;
+  Machine machine = machines.front();
+  for (const Machine &candidate : machines) {
+    auto [cut, preferred] = cutFor(candidate, facts, queries, request);
+    bool isFirst = &candidate == machines.begin();
+    if (!isFirst && !fits(candidate, cut.cost))
+      continue;
+    machine = candidate;
+    choice = cut;
+    wanted = isFirst ? preferred : wanted;
+    if (fits(candidate, cut.cost))
+      break;
+  }
+  int64_t lanes = choice.subgroups * target.getSubgroupSize();
+  if (lanes > target.getMaxWorkgroup())
+    return emitError(loc) << "schedule: " << choice.subgroups
+                          << " subgroups are " << lanes << " lanes, target '"
+                          << target.getChip() << "' has workgroups of at most "
+                          << target.getMaxWorkgroup();
+
   bool isForced = request.queries || request.keys || request.stages ||
                   request.rows || request.subgroups;
   bool fitsLDS = choice.cost.ldsBytes <= target.getLdsBytes();
@@ -206,7 +232,7 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   if (machine.instr) {
     std::string name = ("matrix instruction " + machine.instr.getName()).str();
     if (failed(checkMultiple(loc, "q", choice.blocks.queries,
-                             choice.subgroups * atom,
+                             choice.subgroups * machine.queryAtom(),
                              "subgroups times atoms of " + name)) ||
         failed(checkMultiple(loc, "k", choice.blocks.keys, machine.keyAtom(),
                              "atoms of " + name)))
