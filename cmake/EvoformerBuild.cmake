@@ -58,7 +58,11 @@ endif()
 function(evoformer_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PUBLIC EvoformerOptions ${ARG_LINK_LIBS})
+  # Our flags are ours: who links an installed library gets its headers only.
+  target_link_libraries(${name} PUBLIC
+    $<BUILD_INTERFACE:EvoformerOptions> ${ARG_LINK_LIBS})
+  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:include>)
+  set_property(GLOBAL APPEND PROPERTY EVOFORMER_INSTALLED ${name})
   target_precompile_headers(${name} REUSE_FROM EvoformerPCH)
   # Generated headers are cheap; depending on all keeps the lists short.
   add_dependencies(${name} EvoformerHeaders ${ARG_DEPENDS})
@@ -72,6 +76,7 @@ function(evoformer_add_tool name)
   target_precompile_headers(${name} REUSE_FROM EvoformerPCH)
   add_dependencies(${name} EvoformerHeaders)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set_property(GLOBAL APPEND PROPERTY EVOFORMER_TOOLS ${name})
 endfunction()
 
 # evoformer_add_unittest(NAME SOURCES... [LINK_LIBS libs...]): a GoogleTest

@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_PIPELINES_PIPELINES_H
 #define EVOFORMER_PIPELINES_PIPELINES_H
 
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
