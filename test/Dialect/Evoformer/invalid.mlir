@@ -761,7 +761,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x4x32xf16>) {
-  // expected-error @+1 {{operand group #5 (query, key, value, biases, gate, output, lse, stats) must have 1 operand, but has 0}}
+  // expected-error @+1 {{operand group #5 (query, key, value, bias, gate, output, lse, stats) must have 1 operand, but has 0}}
   "evoformer.attention"(%q, %q, %q, %q) <{
       operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,

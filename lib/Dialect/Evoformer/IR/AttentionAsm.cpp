@@ -1,4 +1,4 @@
-//===- AttentionAsm.cpp - Textual form of an attention --------------------===//
+//===- AttentionAsm.cpp - Textual form of attentions ----------------------===//
 //
 //   evoformer.attention
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
@@ -6,8 +6,9 @@
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) {attributes}
 //
-// A missing order is the default one. The results have the destinations'
-// types, so that these are not repeated.
+// One clause an operand, in the order of the op's groups. A missing order is
+// the default one. The results have the destinations' types, so that these are
+// not repeated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +16,6 @@
 
 using namespace mlir;
 using namespace mlir::evoformer;
-
-namespace {
-/// One clause `name(%operand as order : type)`.
-struct Clause {
-  OpAsmParser::UnresolvedOperand operand;
-  DimOrderAttr order;
-  Type type;
-};
-} // namespace
 
 static ParseResult parseOrder(OpAsmParser &parser, StringRef canonical,
                               DimOrderAttr &order) {
@@ -41,130 +33,187 @@ static ParseResult parseOrder(OpAsmParser &parser, StringRef canonical,
   return success();
 }
 
-/// Parses what follows a clause's name. A clause without an order of its own
-/// (lse, stats) has no `canonical`.
-static ParseResult parseClause(OpAsmParser &parser, StringRef canonical,
-                               Clause &clause) {
-  if (parser.parseLParen() || parser.parseOperand(clause.operand))
-    return failure();
-  if (!canonical.empty() && parseOrder(parser, canonical, clause.order))
-    return failure();
-  return failure(parser.parseColonType(clause.type) || parser.parseRParen());
-}
-
-ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
-  Properties &properties = state.getOrAddProperties<Properties>();
-  constexpr StringRef sequence = DimOrderAttr::kSequence;
-
-  SmallVector<Clause> clauses;
-  SmallVector<Type, 3> initTypes;
-  // The segment sizes, in the order of the operands.
-  std::array<int32_t, 8> segments = {};
-  auto resolve = [&](AttentionOperand role, const Clause &clause) {
-    ++segments[static_cast<unsigned>(role)];
-    return parser.resolveOperand(clause.operand, clause.type, state.operands);
-  };
-  auto parseRequired = [&](StringRef name, AttentionOperand role,
-                           DimOrderAttr &order) -> ParseResult {
-    Clause clause;
-    if (parser.parseKeyword(name) || parseClause(parser, sequence, clause) ||
-        resolve(role, clause))
-      return failure();
-    order = clause.order;
-    if (role == AttentionOperand::Output)
-      initTypes.push_back(clause.type);
-    return success();
-  };
-  auto parseOptionalInit = [&](StringRef name,
-                               AttentionOperand role) -> ParseResult {
-    if (failed(parser.parseOptionalKeyword(name)))
-      return success();
-    Clause clause;
-    if (parseClause(parser, "", clause) || resolve(role, clause))
-      return failure();
-    initTypes.push_back(clause.type);
-    return success();
-  };
-
-  if (parseRequired("query", AttentionOperand::Query, properties.query_order) ||
-      parseRequired("key", AttentionOperand::Key, properties.key_order) ||
-      parseRequired("value", AttentionOperand::Value, properties.value_order))
-    return failure();
-
-  SmallVector<Attribute> biasOrders;
-  while (succeeded(parser.parseOptionalKeyword("bias"))) {
-    Clause clause;
-    if (parseClause(parser, DimOrderAttr::kBias, clause) ||
-        resolve(AttentionOperand::Bias, clause))
-      return failure();
-    biasOrders.push_back(clause.order);
-  }
-  bool defaultBiasOrders = llvm::all_of(biasOrders, [](Attribute order) {
-    return cast<DimOrderAttr>(order).isIdentity();
-  });
-  properties.bias_orders = parser.getBuilder().getArrayAttr(
-      defaultBiasOrders ? ArrayRef<Attribute>() : biasOrders);
-
-  properties.gate_order = DimOrderAttr::getSequence(parser.getContext());
-  if (succeeded(parser.parseOptionalKeyword("gate"))) {
-    Clause clause;
-    if (parseClause(parser, sequence, clause) ||
-        resolve(AttentionOperand::Gate, clause))
-      return failure();
-    properties.gate_order = clause.order;
-  }
-
-  if (parseRequired("outs", AttentionOperand::Output,
-                    properties.output_order) ||
-      parseOptionalInit("lse", AttentionOperand::Lse) ||
-      parseOptionalInit("stats", AttentionOperand::Stats))
-    return failure();
-
-  if (succeeded(parser.parseOptionalKeyword("scale"))) {
-    if (parser.parseLParen() ||
-        parser.parseAttribute(properties.scale,
-                              parser.getBuilder().getF32Type()) ||
-        parser.parseRParen())
+/// Parses `(%operand as order : type)`, without an order for statistics.
+static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
+                               const AttentionGroup &group,
+                               family::ParsedClauses &clauses) {
+  OpAsmParser::UnresolvedOperand operand;
+  DimOrderAttr order;
+  Type type;
+  if (group.role == AttentionOperand::BiasGradient) {
+    if (parser.parseLSquare() ||
+        parser.parseInteger(clauses.biasGradients.emplace_back()) ||
+        parser.parseRSquare())
       return failure();
   }
-  if (parser.parseOptionalAttrDict(state.attributes))
+  if (parser.parseLParen() || parser.parseOperand(operand))
     return failure();
-
-  llvm::copy(segments, properties.operandSegmentSizes.begin());
-  for (Type type : initTypes)
-    if (isa<TensorType>(type))
-      state.addTypes(type);
+  if (!isStatistic(group.role) &&
+      parseOrder(parser,
+                 isBias(group.role) ? DimOrderAttr::kBias
+                                    : DimOrderAttr::kSequence,
+                 order))
+    return failure();
+  if (parser.parseColonType(type) || parser.parseRParen() ||
+      parser.resolveOperand(operand, type, state.operands))
+    return failure();
+  clauses.orders.push_back(order);
+  if (group.isInit() && isa<TensorType>(type))
+    state.addTypes(type);
   return success();
 }
 
-static void printClause(OpAsmPrinter &printer, StringRef name, Value operand,
-                        DimOrderAttr order = {}) {
+ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
+                                 ArrayRef<AttentionGroup> groups,
+                                 ParsedClauses &clauses) {
+  for (const AttentionGroup &group : groups) {
+    int32_t &count = clauses.segments.emplace_back(0);
+    if (group.arity == GroupArity::One) {
+      count = 1;
+      if (parser.parseKeyword(group.clause) ||
+          parseClause(parser, state, group, clauses))
+        return failure();
+      continue;
+    }
+    while ((group.arity == GroupArity::Any || count == 0) &&
+           succeeded(parser.parseOptionalKeyword(group.clause))) {
+      ++count;
+      if (parseClause(parser, state, group, clauses))
+        return failure();
+    }
+  }
+  return success();
+}
+
+ParseResult family::parseScale(OpAsmParser &parser, FloatAttr &scale) {
+  if (failed(parser.parseOptionalKeyword("scale")))
+    return success();
+  return failure(
+      parser.parseLParen() ||
+      parser.parseAttribute(scale, parser.getBuilder().getF32Type()) ||
+      parser.parseRParen());
+}
+
+void family::printClauses(OpAsmPrinter &printer, Operation *operation,
+                          ArrayRef<int64_t> biasGradients) {
+  auto op = cast<AttentionFamilyOpInterface>(operation);
+  for (auto [number, group] : llvm::enumerate(op.getGroups())) {
+    auto [first, length] = op.getGroupRange(number);
+    for (unsigned i = 0; i < length; ++i) {
+      OpOperand &operand = operation->getOpOperand(first + i);
+      printer.printNewline();
+      printer << "    " << group.clause;
+      if (group.role == AttentionOperand::BiasGradient)
+        printer << "[" << biasGradients[i] << "]";
+      printer << "(" << operand.get();
+      DimOrderAttr order = op.getOperandOrder(operand);
+      if (order && !order.isIdentity())
+        printer << " as " << order.getLetters();
+      printer << " : " << operand.get().getType() << ")";
+    }
+  }
+}
+
+void family::printScale(OpAsmPrinter &printer, FloatAttr scale) {
+  if (!scale)
+    return;
   printer.printNewline();
-  printer << "    " << name << "(" << operand;
-  if (order && !order.isIdentity())
-    printer << " as " << order.getLetters();
-  printer << " : " << operand.getType() << ")";
+  printer << "    scale(";
+  printer.printAttributeWithoutType(scale);
+  printer << ")";
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
+  Properties &properties = state.getOrAddProperties<Properties>();
+  family::ParsedClauses clauses;
+  if (family::parseClauses(parser, state, getGroups(), clauses) ||
+      family::parseScale(parser, properties.scale) ||
+      parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
+
+  auto next = clauses.orders.begin();
+  auto count = [&](AttentionOperand role) {
+    return clauses.segments[static_cast<unsigned>(role)];
+  };
+  properties.query_order = *next++;
+  properties.key_order = *next++;
+  properties.value_order = *next++;
+  ArrayRef<DimOrderAttr> biasOrders(next, count(AttentionOperand::Bias));
+  next += biasOrders.size();
+  properties.bias_orders = family::makeOrders(parser.getContext(), biasOrders);
+  properties.gate_order = count(AttentionOperand::Gate)
+                              ? *next++
+                              : DimOrderAttr::getSequence(parser.getContext());
+  properties.output_order = *next++;
+  return success();
 }
 
 void AttentionOp::print(OpAsmPrinter &printer) {
-  printClause(printer, "query", getQuery(), getQueryOrder());
-  printClause(printer, "key", getKey(), getKeyOrder());
-  printClause(printer, "value", getValue(), getValueOrder());
-  for (auto [bias, order] : llvm::zip_equal(getBiases(), getAllBiasOrders()))
-    printClause(printer, "bias", bias, order);
-  if (getGate())
-    printClause(printer, "gate", getGate(), getGateOrder());
-  printClause(printer, "outs", getOutput(), getOutputOrder());
-  if (getLse())
-    printClause(printer, "lse", getLse());
-  if (getStats())
-    printClause(printer, "stats", getStats());
-  if (FloatAttr scale = getScaleAttr()) {
-    printer.printNewline();
-    printer << "    scale(";
-    printer.printAttributeWithoutType(scale);
-    printer << ")";
-  }
+  family::printClauses(printer, getOperation());
+  family::printScale(printer, getScaleAttr());
   printer.printOptionalAttrDict(
       llvm::to_vector((*this)->getDiscardableAttrs()));
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// Those ops of the family with one attribute for all orders.
+template <typename OpTy>
+static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
+  auto &properties = state.getOrAddProperties<typename OpTy::Properties>();
+  family::ParsedClauses clauses;
+  if (family::parseClauses(parser, state, OpTy::getGroups(), clauses))
+    return failure();
+  if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
+    properties.bias_gradients =
+        parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
+    if (family::parseScale(parser, properties.scale))
+      return failure();
+  }
+  properties.operand_orders =
+      family::makeOrders(parser.getContext(), clauses.orders);
+  llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
+  return parser.parseOptionalAttrDict(state.attributes);
+}
+
+template <typename OpTy>
+static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
+  if constexpr (std::is_same_v<OpTy, AttentionDeltaOp>) {
+    family::printClauses(printer, op);
+  } else {
+    family::printClauses(printer, op, op.getBiasGradients());
+    family::printScale(printer, op.getScaleAttr());
+  }
+  printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
+}
+
+ParseResult AttentionBackwardOp::parse(OpAsmParser &parser,
+                                       OperationState &state) {
+  return parseGradientOp<AttentionBackwardOp>(parser, state);
+}
+void AttentionBackwardOp::print(OpAsmPrinter &printer) {
+  printGradientOp(printer, *this);
+}
+
+ParseResult AttentionDeltaOp::parse(OpAsmParser &parser,
+                                    OperationState &state) {
+  return parseGradientOp<AttentionDeltaOp>(parser, state);
+}
+void AttentionDeltaOp::print(OpAsmPrinter &printer) {
+  printGradientOp(printer, *this);
+}
+
+ParseResult AttentionGradientOp::parse(OpAsmParser &parser,
+                                       OperationState &state) {
+  return parseGradientOp<AttentionGradientOp>(parser, state);
+}
+void AttentionGradientOp::print(OpAsmPrinter &printer) {
+  printGradientOp(printer, *this);
 }

@@ -209,10 +209,6 @@ struct DropNeutralBias : OpRewritePattern<AttentionOp> {
 // Registration
 //===----------------------------------------------------------------------===//
 
-LogicalResult AttentionOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
-  return memref::foldMemRefCast(*this);
-}
-
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
   patterns.add<DropNeutralBias, DropUnusedStatistics, FoldTransposedOperand,

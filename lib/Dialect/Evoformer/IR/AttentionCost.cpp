@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 
-static double bytesOf(AttentionOp op, OpOperand &operand,
+static double bytesOf(AttentionFamilyOpInterface op, OpOperand &operand,
                       AttentionSizes &sizes) {
   auto type = cast<ShapedType>(operand.get().getType());
   AttentionOperand role = op.getOperandRole(operand).first;
@@ -16,32 +16,95 @@ static double bytesOf(AttentionOp op, OpOperand &operand,
   return bytes;
 }
 
+static void addTraffic(AttentionFamilyOpInterface op, AttentionSizes &sizes,
+                       AttentionCost &cost) {
+  for (OpOperand &operand : op->getOpOperands())
+    (op.isDpsInit(&operand) ? cost.bytesWritten : cost.bytesRead) +=
+        bytesOf(op, operand, sizes);
+}
+
+static double countQueries(const AttentionSizes &sizes) {
+  return static_cast<double>(sizes.batch) * static_cast<double>(sizes.rows) *
+         static_cast<double>(sizes.heads) * static_cast<double>(sizes.queries);
+}
+
+static double countFloatBiases(AttentionFamilyOpInterface op) {
+  double count = 0;
+  auto biases = op.getRoleOperands(AttentionOperand::Bias);
+  for (unsigned index = 0; index < biases.size(); ++index)
+    count += op.isMask(index) ? 0 : 1;
+  return count;
+}
+
 AttentionCost AttentionOp::getCost(AttentionSizes sizes) {
   AttentionCost cost;
-  auto queries =
-      static_cast<double>(sizes.batch) * static_cast<double>(sizes.rows) *
-      static_cast<double>(sizes.heads) * static_cast<double>(sizes.queries);
+  double queries = countQueries(sizes);
   cost.logits = queries * static_cast<double>(sizes.keys);
   cost.matrixFlops =
       2 * cost.logits * static_cast<double>(sizes.depth + sizes.valueDepth);
 
   auto outputs = queries * static_cast<double>(sizes.valueDepth);
-  double floatBiases = 0;
-  for (unsigned index = 0; index < getBiases().size(); ++index)
-    floatBiases += isMask(index) ? 0 : 1;
   double gates = getGate() ? 1 : 0;
-  cost.vectorFlops = cost.logits * (4 + floatBiases) + outputs * (1 + gates);
+  cost.vectorFlops =
+      cost.logits * (4 + countFloatBiases(*this)) + outputs * (1 + gates);
   cost.exponentials = cost.logits + outputs * gates;
-
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    (isDpsInit(&operand) ? cost.bytesWritten : cost.bytesRead) +=
-        bytesOf(*this, operand, sizes);
+  addTraffic(*this, sizes, cost);
   return cost;
 }
 
-std::optional<AttentionCost> AttentionOp::getCost() {
-  AttentionSizes sizes = getSizes();
-  if (!sizes.isStatic())
-    return std::nullopt;
-  return getCost(sizes);
+/// The products and the work on logits of one recomputation that yields the
+/// gradients which the op has.
+template <typename OpTy>
+static AttentionCost getRecomputationCost(OpTy op, AttentionSizes &sizes) {
+  AttentionCost cost;
+  cost.logits = countQueries(sizes) * static_cast<double>(sizes.keys);
+  auto depth = static_cast<double>(sizes.depth);
+  auto valueDepth = static_cast<double>(sizes.valueDepth);
+  auto numBiases = static_cast<double>(op.getBiasGrads().size());
+  bool needsLogits = op.getQueryGrad() || op.getKeyGrad() || numBiases > 0;
+  double columns = 0;
+  if (needsLogits || op.getValueGrad())
+    columns += depth;
+  if (needsLogits)
+    columns += valueDepth;
+  columns += (op.getQueryGrad() ? depth : 0) + (op.getKeyGrad() ? depth : 0) +
+             (op.getValueGrad() ? valueDepth : 0);
+  cost.matrixFlops = 2 * cost.logits * columns;
+  if (columns == 0)
+    return cost;
+  // The scale, the biases and the statistic; then a difference and a product.
+  cost.vectorFlops = cost.logits * (2 + countFloatBiases(op) +
+                                    (needsLogits ? 2 : 0) + numBiases);
+  cost.exponentials = cost.logits;
+  return cost;
+}
+
+static double countOutputs(const AttentionSizes &sizes) {
+  return countQueries(sizes) * static_cast<double>(sizes.valueDepth);
+}
+
+AttentionCost AttentionGradientOp::getCost(AttentionSizes sizes) {
+  AttentionCost cost = getRecomputationCost(*this, sizes);
+  addTraffic(*this, sizes, cost);
+  return cost;
+}
+
+AttentionCost AttentionBackwardOp::getCost(AttentionSizes sizes) {
+  AttentionCost cost = getRecomputationCost(*this, sizes);
+  double outputs = countOutputs(sizes);
+  cost.vectorFlops +=
+      outputs * (2 + (getGate() ? 1 : 0) + (getGateGrad() ? 3 : 0));
+  cost.exponentials += getGate() ? outputs : 0;
+  addTraffic(*this, sizes, cost);
+  return cost;
+}
+
+AttentionCost AttentionDeltaOp::getCost(AttentionSizes sizes) {
+  AttentionCost cost;
+  double outputs = countOutputs(sizes);
+  cost.vectorFlops = outputs * ((getDelta() ? 2 : 0) + (getGate() ? 1 : 0) +
+                                (getGateGrad() ? 3 : 0));
+  cost.exponentials = getGate() ? outputs : 0;
+  addTraffic(*this, sizes, cost);
+  return cost;
 }

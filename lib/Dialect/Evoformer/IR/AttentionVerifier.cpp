@@ -17,27 +17,25 @@ static ShapedType getShapedType(OpOperand &operand) {
   return cast<ShapedType>(operand.get().getType());
 }
 
-static bool isSequence(AttentionOperand role) {
-  return role != AttentionOperand::Bias && role != AttentionOperand::Lse &&
-         role != AttentionOperand::Stats;
-}
+using Family = AttentionFamilyOpInterface;
 
 //===----------------------------------------------------------------------===//
 // Operand groups
 //===----------------------------------------------------------------------===//
 
 // The generated code trusts the sizes of groups of exactly one operand.
-static LogicalResult verifySegments(AttentionOp op) {
-  ArrayRef<int32_t> segments = op.getProperties().operandSegmentSizes;
-  for (AttentionOperand operand :
-       {AttentionOperand::Query, AttentionOperand::Key, AttentionOperand::Value,
-        AttentionOperand::Output}) {
-    auto group = static_cast<unsigned>(operand);
-    if (segments[group] != 1)
-      return op.emitOpError() << "operand group #" << group
-                              << " (query, key, value, biases, gate, output, "
-                                 "lse, stats) must have 1 operand, but has "
-                              << segments[group];
+LogicalResult family::verifySegments(Operation *op,
+                                     ArrayRef<AttentionGroup> groups,
+                                     ArrayRef<int32_t> segments) {
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    if (group.arity != GroupArity::One || segments[number] == 1)
+      continue;
+    InFlightDiagnostic diagnostic = op->emitOpError()
+                                    << "operand group #" << number << " (";
+    llvm::interleaveComma(groups, diagnostic, [&](const AttentionGroup &entry) {
+      diagnostic << entry.name;
+    });
+    return diagnostic << ") must have 1 operand, but has " << segments[number];
   }
   return success();
 }
@@ -46,17 +44,19 @@ static LogicalResult verifySegments(AttentionOp op) {
 // Tensors or memrefs
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifySemantics(AttentionOp op) {
-  bool onTensors = isa<RankedTensorType>(op.getQuery().getType());
+static LogicalResult verifySemantics(Family op) {
+  OpOperand &first = op->getOpOperand(0);
+  bool onTensors = isa<RankedTensorType>(first.get().getType());
   for (OpOperand &operand : op->getOpOperands()) {
     if (isa<RankedTensorType>(operand.get().getType()) != onTensors)
-      return op.emitOpError()
-             << "operands must be all tensors or all memrefs, but query is "
-             << op.getQuery().getType() << " and " << op.getOperandName(operand)
-             << " is " << operand.get().getType();
+      return op->emitOpError()
+             << "operands must be all tensors or all memrefs, but "
+             << op.getOperandName(first) << " is " << first.get().getType()
+             << " and " << op.getOperandName(operand) << " is "
+             << operand.get().getType();
     if (auto tensor = dyn_cast<RankedTensorType>(operand.get().getType()))
       if (tensor.getEncoding())
-        return op.emitOpError()
+        return op->emitOpError()
                << op.getOperandName(operand)
                << " must be a tensor without encoding, but is " << tensor;
   }
@@ -67,22 +67,12 @@ static LogicalResult verifySemantics(AttentionOp op) {
 // Orders
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyOrders(AttentionOp op) {
-  size_t numOrders = op.getBiasOrders().size();
-  size_t numBiases = op.getBiases().size();
-  if (numOrders != 0 && numOrders != numBiases)
-    return op.emitOpError() << "bias_orders must be empty or have one order "
-                               "for each of the "
-                            << numBiases << " biases, but has " << numOrders;
-  if (!op.getGate() && !op.getGateOrder().isIdentity())
-    return op.emitOpError()
-           << "gate_order is '" << op.getGateOrder().getLetters()
-           << "', but there is no gate";
+static LogicalResult verifyOrders(Family op) {
   for (OpOperand &operand : op->getOpOperands()) {
     DimOrderAttr order = op.getOperandOrder(operand);
     bool wantsSequence = isSequence(op.getOperandRole(operand).first);
     if (order && order.isSequenceOrder() != wantsSequence)
-      return op.emitOpError()
+      return op->emitOpError()
              << "the order of " << op.getOperandName(operand)
              << " must be a permutation of '"
              << (wantsSequence ? DimOrderAttr::kSequence : DimOrderAttr::kBias)
@@ -95,42 +85,57 @@ static LogicalResult verifyOrders(AttentionOp op) {
 // Element types
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyElementType(AttentionOp op, OpOperand &operand) {
+/// The operand whose type a gradient has, unless it is f32.
+static Type getDifferentiatedType(Family op, AttentionOperand role,
+                                  unsigned index) {
+  if (role != AttentionOperand::GateGradient)
+    return op.getInputElementType();
+  return getElementTypeOrSelf(
+      op.getRoleOperands(AttentionOperand::Gate).front().get().getType());
+}
+
+static LogicalResult verifyElementType(Family op, OpOperand &operand) {
   Type input = op.getInputElementType();
   Type given = getShapedType(operand).getElementType();
-  AttentionOperand role = op.getOperandRole(operand).first;
+  auto [role, index] = op.getOperandRole(operand);
   auto emit = [&] {
-    return op.emitOpError()
+    return op->emitOpError()
            << "element type of " << op.getOperandName(operand) << " must be ";
   };
+  auto isFloat = [](Type type) {
+    return type.isF16() || type.isBF16() || type.isF32();
+  };
+  if (isStatistic(role))
+    return given.isF32() ? success()
+                         : LogicalResult(emit() << "f32, but is " << given);
+  // Without a query there is no input type.
+  if (!input || role == AttentionOperand::Query)
+    return isFloat(given)
+               ? success()
+               : LogicalResult(emit() << "f16, bf16 or f32, but is " << given);
   switch (role) {
-  case AttentionOperand::Query:
-    if (given.isF16() || given.isBF16() || given.isF32())
-      return success();
-    return emit() << "f16, bf16 or f32, but is " << given;
   case AttentionOperand::Key:
   case AttentionOperand::Value:
+  case AttentionOperand::WeightedGradient:
     if (given == input)
       return success();
     return emit() << "that of query, " << input << ", but is " << given;
-  case AttentionOperand::Lse:
-  case AttentionOperand::Stats:
-    if (given.isF32())
-      return success();
-    return emit() << "f32, but is " << given;
   case AttentionOperand::Bias:
     if (given == input || given.isF32() || given.isInteger(1))
       return success();
     return (input.isF32() ? emit() << "f32 or i1"
                           : emit() << input << ", f32 or i1")
            << ", but is " << given;
-  case AttentionOperand::Gate:
-  case AttentionOperand::Output:
+  case AttentionOperand::BiasGradient:
+    // With its bias, see verifyBiasGradients.
+    return success();
+  default:
     break;
   }
-  if (given == input || given.isF32())
+  Type wanted = getDifferentiatedType(op, role, index);
+  if (given == wanted || given.isF32())
     return success();
-  return (input.isF32() ? emit() << "f32" : emit() << input << " or f32")
+  return (wanted.isF32() ? emit() << "f32" : emit() << wanted << " or f32")
          << ", but is " << given;
 }
 
@@ -138,17 +143,17 @@ static LogicalResult verifyElementType(AttentionOp op, OpOperand &operand) {
 // Ranks and sizes
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyRank(AttentionOp op, OpOperand &operand) {
+static LogicalResult verifyRank(Family op, OpOperand &operand) {
   StringRef letters = op.getOperandLetters(operand);
   int64_t rank = getShapedType(operand).getRank();
   if (rank == static_cast<int64_t>(letters.size()))
     return success();
-  return op.emitOpError() << op.getOperandName(operand) << " must have rank "
-                          << letters.size() << " (dimensions " << letters
-                          << "), but has rank " << rank;
+  return op->emitOpError() << op.getOperandName(operand) << " must have rank "
+                           << letters.size() << " (dimensions " << letters
+                           << "), but has rank " << rank;
 }
 
-static LogicalResult verifyDepth(AttentionOp op, OpOperand &operand) {
+static LogicalResult verifyDepth(Family op, OpOperand &operand) {
   AttentionOperand role = op.getOperandRole(operand).first;
   if (!isSequence(role))
     return success();
@@ -157,17 +162,17 @@ static LogicalResult verifyDepth(AttentionOp op, OpOperand &operand) {
   if (size >= 1 && size <= kMaxDepth)
     return success();
   InFlightDiagnostic diagnostic =
-      op.emitOpError() << stringifyAttentionSize(getAttentionSize(role, 'd'))
-                       << " (dimension " << dim << " of "
-                       << op.getOperandName(operand)
-                       << ") must be static and from 1 to " << kMaxDepth
-                       << ", but is ";
+      op->emitOpError() << stringifyAttentionSize(getAttentionSize(role, 'd'))
+                        << " (dimension " << dim << " of "
+                        << op.getOperandName(operand)
+                        << ") must be static and from 1 to " << kMaxDepth
+                        << ", but is ";
   if (ShapedType::isDynamic(size))
     return diagnostic << "dynamic";
   return diagnostic << size;
 }
 
-static LogicalResult verifySizes(AttentionOp op) {
+static LogicalResult verifySizes(Family op) {
   // The operand that told a size first, null if none did.
   std::array<OpOperand *, kAllAttentionSizes.size()> source = {};
   std::array<int64_t, kAllAttentionSizes.size()> known = {};
@@ -185,14 +190,13 @@ static LogicalResult verifySizes(AttentionOp op) {
         continue;
       }
       if (known[index] != size)
-        return op.emitOpError()
+        return op->emitOpError()
                << stringifyAttentionSize(name) << " is " << known[index]
                << " in " << op.getOperandName(*source[index]) << ", but "
                << size << " in " << op.getOperandName(operand) << " (dimension "
                << dim << ")"
-               << (role == AttentionOperand::Bias
-                       ? "; a bias must match or have a static 1"
-                       : "");
+               << (isBias(role) ? "; a bias must match or have a static 1"
+                                : "");
     }
   }
   return success();
@@ -202,23 +206,24 @@ static LogicalResult verifySizes(AttentionOp op) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyStrides(AttentionOp op, OpOperand &operand) {
+static LogicalResult verifyStrides(Family op, OpOperand &operand) {
   auto memref = dyn_cast<MemRefType>(operand.get().getType());
   if (!memref)
     return success();
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(memref.getStridesAndOffset(strides, offset)))
-    return op.emitOpError() << op.getOperandName(operand)
-                            << " must have a strided layout, but is " << memref;
+    return op->emitOpError()
+           << op.getOperandName(operand)
+           << " must have a strided layout, but is " << memref;
   if (!op.isDpsInit(&operand)) {
-    if (op.getOperandRole(operand).first == AttentionOperand::Bias)
+    if (!isSequence(op.getOperandRole(operand).first))
       return success();
     int64_t dim = op.getOperandOrder(operand).getPosition('d');
     int64_t stride = strides[dim];
     if (ShapedType::isStatic(stride) && stride != 1 &&
         memref.getDimSize(dim) != 1)
-      return op.emitOpError()
+      return op->emitOpError()
              << "stride of dimension d of " << op.getOperandName(operand)
              << " must be 1, but is " << stride << " (dimension " << dim
              << " of " << memref << ")";
@@ -227,7 +232,7 @@ static LogicalResult verifyStrides(AttentionOp op, OpOperand &operand) {
   for (auto [dim, stride] : llvm::enumerate(strides)) {
     int64_t size = memref.getDimSize(dim);
     if (stride == 0 && size != 0 && size != 1)
-      return op.emitOpError()
+      return op->emitOpError()
              << op.getOperandName(operand)
              << " is written, so that its strides must not be 0 (dimension "
              << dim << " of " << memref << ")";
@@ -235,37 +240,54 @@ static LogicalResult verifyStrides(AttentionOp op, OpOperand &operand) {
   return success();
 }
 
-static LogicalResult verifyAliasing(AttentionOp op) {
-  if (isa<RankedTensorType>(op.getQuery().getType()))
+static LogicalResult verifyAliasing(Family op) {
+  if (op.hasPureTensorSemantics())
     return success();
   for (OpOperand &init : op.getDpsInitsMutable())
     for (OpOperand &other : op->getOpOperands())
       if (&init != &other && init.get() == other.get())
-        return op.emitOpError()
+        return op->emitOpError()
                << op.getOperandName(init) << " must not alias "
                << op.getOperandName(other) << ", but both are the same memref";
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  if (failed(verifySegments(*this)) || failed(verifySemantics(*this)) ||
-      failed(verifyOrders(*this)))
+LogicalResult family::verifyFamily(Operation *operation) {
+  auto op = cast<Family>(operation);
+  if (failed(verifySemantics(op)) || failed(verifyOrders(op)))
     return failure();
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    if (failed(verifyElementType(*this, operand)) ||
-        failed(verifyRank(*this, operand)))
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(verifyElementType(op, operand)) ||
+        failed(verifyRank(op, operand)))
       return failure();
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    if (failed(verifyDepth(*this, operand)))
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(verifyDepth(op, operand)))
       return failure();
-  if (failed(verifySizes(*this)))
+  if (failed(verifySizes(op)))
     return failure();
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    if (failed(verifyStrides(*this, operand)))
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(verifyStrides(op, operand)))
       return failure();
-  if (failed(verifyAliasing(*this)))
+  if (failed(verifyAliasing(op)))
     return failure();
-  if (FloatAttr scale = getScaleAttr(); scale && !scale.getValue().isFinite())
-    return emitOpError() << "scale must be finite, but is " << scale;
+  auto scale = op->getAttrOfType<FloatAttr>("scale");
+  if (scale && !scale.getValue().isFinite())
+    return op->emitOpError() << "scale must be finite, but is " << scale;
   return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(family::verifySegments(*this, getGroups(),
+                                    getProperties().operandSegmentSizes)))
+    return failure();
+  size_t numOrders = getBiasOrders().size();
+  size_t numBiases = getBiases().size();
+  if (numOrders != 0 && numOrders != numBiases)
+    return emitOpError() << "bias_orders must be empty or have one order "
+                            "for each of the "
+                         << numBiases << " biases, but has " << numOrders;
+  if (!getGate() && !getGateOrder().isIdentity())
+    return emitOpError() << "gate_order is '" << getGateOrder().getLetters()
+                         << "', but there is no gate";
+  return family::verifyFamily(*this);
 }

@@ -28,7 +28,8 @@ static bool isFromCaller(Value buffer) {
 /// Whether `buffer` can be an operand on memrefs as it is: the depth of query,
 /// key, value and gate has stride 1. A stride that is unknown because the
 /// function's signature says nothing is 1 if the depth is innermost.
-static bool hasUsableDepth(AttentionOp op, OpOperand &operand, Value buffer) {
+static bool hasUsableDepth(AttentionFamilyOpInterface op, OpOperand &operand,
+                           Value buffer) {
   DimOrderAttr order = op.getOperandOrder(operand);
   if (op.isDpsInit(&operand) || !order || !order.isSequenceOrder())
     return true;
@@ -75,19 +76,20 @@ copyToDefaultOrder(RewriterBase &rewriter, Location loc, Value buffer,
 }
 
 namespace {
+template <typename OpTy>
 struct AttentionBufferization
-    : DstBufferizableOpInterfaceExternalModel<AttentionBufferization,
-                                              AttentionOp> {
+    : DstBufferizableOpInterfaceExternalModel<AttentionBufferization<OpTy>,
+                                              OpTy> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     // What a destination held before is overwritten.
-    return !cast<AttentionOp>(op).isDpsInit(&operand);
+    return !cast<OpTy>(op).isDpsInit(&operand);
   }
 
   LogicalResult bufferize(Operation *operation, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto op = cast<AttentionOp>(operation);
+    auto op = cast<AttentionFamilyOpInterface>(operation);
     if (op.hasPureBufferSemantics())
       return success();
     OpBuilder::InsertionGuard guard(rewriter);
@@ -118,11 +120,11 @@ struct AttentionBufferization
       buffers.push_back(*buffer);
     }
 
-    auto onBuffers = cast<AttentionOp>(
+    auto onBuffers = cast<AttentionFamilyOpInterface>(
         clone(rewriter, op, /*newResultTypes=*/TypeRange(), buffers));
     for (unsigned number : copied)
       onBuffers.setOperandOrder(onBuffers->getOpOperand(number),
-                                DimOrderAttr::getSequence(op.getContext()));
+                                DimOrderAttr::getSequence(op->getContext()));
     replaceOpWithBufferizedValues(
         rewriter, op,
         ArrayRef(buffers).take_back(op.getDpsInitsMutable().size()));
@@ -133,7 +135,13 @@ struct AttentionBufferization
 
 void evoformer::registerEvoformerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, EvoformerDialect *) {
-    AttentionOp::attachInterface<AttentionBufferization>(*context);
+    AttentionOp::attachInterface<AttentionBufferization<AttentionOp>>(*context);
+    AttentionBackwardOp::attachInterface<
+        AttentionBufferization<AttentionBackwardOp>>(*context);
+    AttentionDeltaOp::attachInterface<AttentionBufferization<AttentionDeltaOp>>(
+        *context);
+    AttentionGradientOp::attachInterface<
+        AttentionBufferization<AttentionGradientOp>>(*context);
     context->loadDialect<memref::MemRefDialect>();
   });
 }

@@ -35,7 +35,7 @@ struct OperandDim {
                             : memref::getMixedSize(builder, loc, value, dim);
     return getValueOrCreateConstantIndexOp(builder, loc, size);
   }
-  std::string describe(AttentionOp op) const {
+  std::string describe(AttentionFamilyOpInterface op) const {
     return (Twine("dimension ") + Twine(dim) + " of " +
             op.getOperandName(*operand))
         .str();
@@ -50,7 +50,7 @@ static void assertEqual(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   cf::AssertOp::create(builder, loc, equal, message);
 }
 
-static void assertEqualSizes(AttentionOp op, AttentionSize size,
+static void assertEqualSizes(AttentionFamilyOpInterface op, AttentionSize size,
                              OpBuilder &builder, Location loc,
                              MessageFn message) {
   SmallVector<OperandDim> dims;
@@ -81,7 +81,7 @@ static void assertEqualSizes(AttentionOp op, AttentionSize size,
 }
 
 /// The depth of query, key, value and gate has stride 1 in memory.
-static void assertUnitDepth(AttentionOp op, OpOperand &operand,
+static void assertUnitDepth(AttentionFamilyOpInterface op, OpOperand &operand,
                             OpBuilder &builder, Location loc,
                             MessageFn message) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -103,12 +103,13 @@ static void assertUnitDepth(AttentionOp op, OpOperand &operand,
 }
 
 namespace {
+template <typename OpTy>
 struct AttentionRuntimeVerification
-    : RuntimeVerifiableOpInterface::ExternalModel<AttentionRuntimeVerification,
-                                                  AttentionOp> {
+    : RuntimeVerifiableOpInterface::ExternalModel<
+          AttentionRuntimeVerification<OpTy>, OpTy> {
   void generateRuntimeVerification(Operation *operation, OpBuilder &builder,
                                    Location loc, MessageFn message) const {
-    auto op = cast<AttentionOp>(operation);
+    auto op = cast<AttentionFamilyOpInterface>(operation);
     for (AttentionSize size : kAllAttentionSizes)
       assertEqualSizes(op, size, builder, loc, message);
     for (OpOperand &operand : op->getOpOperands())
@@ -120,7 +121,14 @@ struct AttentionRuntimeVerification
 void evoformer::registerEvoformerRuntimeVerification(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, EvoformerDialect *) {
-    AttentionOp::attachInterface<AttentionRuntimeVerification>(*context);
+    AttentionOp::attachInterface<AttentionRuntimeVerification<AttentionOp>>(
+        *context);
+    AttentionBackwardOp::attachInterface<
+        AttentionRuntimeVerification<AttentionBackwardOp>>(*context);
+    AttentionDeltaOp::attachInterface<
+        AttentionRuntimeVerification<AttentionDeltaOp>>(*context);
+    AttentionGradientOp::attachInterface<
+        AttentionRuntimeVerification<AttentionGradientOp>>(*context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, tensor::TensorDialect>();
   });

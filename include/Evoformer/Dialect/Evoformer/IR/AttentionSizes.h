@@ -14,7 +14,7 @@
 
 namespace mlir::evoformer {
 
-/// The operands of an attention, in their order.
+/// The operands of an attention and of its gradient.
 enum class AttentionOperand {
   Query,
   Key,
@@ -23,7 +23,17 @@ enum class AttentionOperand {
   Gate,
   Output,
   Lse,
-  Stats
+  Stats,
+  /// sum over the depth of output * its gradient.
+  Delta,
+  OutputGradient,
+  /// Of the weighted sum of values, the output before the gate.
+  WeightedGradient,
+  QueryGradient,
+  KeyGradient,
+  ValueGradient,
+  BiasGradient,
+  GateGradient
 };
 
 /// B, N, Sq, Sk, H, D and Dv.

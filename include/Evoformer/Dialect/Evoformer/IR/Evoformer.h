@@ -15,6 +15,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -23,6 +24,11 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.h.inc"
+
+// What the ops' interfaces and definitions call, over the attributes.
+#include "Evoformer/Dialect/Evoformer/IR/AttentionFamily.h"
+
+#include "Evoformer/Dialect/Evoformer/IR/AttentionInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "Evoformer/Dialect/Evoformer/IR/EvoformerOps.h.inc"

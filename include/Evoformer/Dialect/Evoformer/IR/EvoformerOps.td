@@ -7,30 +7,10 @@
 #ifndef EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD
 #define EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD
 
-include "mlir/IR/OpAsmInterface.td"
-include "mlir/Interfaces/DestinationStyleOpInterface.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.td"
+include "Evoformer/Dialect/Evoformer/IR/GradientOps.td"
 
-def Evoformer_Shaped : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef],
-                                 "ranked tensor or strided memref">;
-
-def Evoformer_SequenceOrder
-    : DefaultValuedAttr<Evoformer_DimOrderAttr, "\"bnshd\"">;
-
-def Evoformer_BiasOrders
-    : DefaultValuedAttr<TypedArrayAttrBase<Evoformer_DimOrderAttr,
-                                           "array of dimension orders">, "{}">;
-
-def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
-    AttrSizedOperandSegments,
-    DestinationStyleOpInterface,
-    ConditionallySpeculatable,
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
-                              ["reifyResultShapes"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>
+def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
+    DeclareOpInterfaceMethods<Evoformer_DifferentiableInterface>
   ]> {
   let summary = "Attention with additive biases and a gate";
   let description = [{
@@ -154,9 +134,6 @@ def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
 
-  let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 
   let builders = [
@@ -170,16 +147,7 @@ def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
                    CArg<"::mlir::FloatAttr", "{}">:$scale)>
   ];
 
-  let extraClassDeclaration = [{
-    /// Sizes. `getSizes` knows what any operand's type tells,
-    /// ShapedType::kDynamic elsewhere (depth and valueDepth are always static).
-    AttentionSizes getSizes();
-
-    /// The same with dynamic sizes read (tensor.dim, memref.dim) from query and
-    /// key by ops that `builder` inserts.
-    AttentionMixedSizes getMixedSizes(::mlir::OpBuilder &builder,
-                                      ::mlir::Location loc);
-
+  let extraClassDeclaration = familyClassDeclaration # [{
     /// The order of bias `index`, never null; `getQueryOrder()`,
     /// `getKeyOrder()`, `getValueOrder()`, `getGateOrder()` and
     /// `getOutputOrder()` are never null either.
@@ -188,58 +156,13 @@ def Evoformer_AttentionOp : Op<Evoformer_Dialect, "attention", [
     /// The orders of all biases, one each (`bias_orders` may be empty).
     ::llvm::SmallVector<DimOrderAttr> getAllBiasOrders();
 
-    /// For each of b, n, h, q, k (in this order, whatever the bias's own):
-    /// whether bias `index` broadcasts there, that is, has a static size 1.
-    ::std::array<bool, 5> getBiasBroadcast(unsigned index);
-
-    /// Whether bias `index` takes part in the query-independent sum c_j.
-    bool isQueryIndependent(unsigned index) {
-      return getBiasBroadcast(index)[3];
-    }
-
-    /// Whether bias `index` is a mask of i1.
-    bool isMask(unsigned index);
-
-    /// The element type of query, key and value.
-    ::mlir::Type getInputElementType();
-
-    /// The scale to use: `scale`, or D^(-1/2) rounded to f32.
-    float getScaleValue();
-
-    /// Which operand this is; the number counts the biases, else it is 0.
-    ::std::pair<AttentionOperand, unsigned>
-    getOperandRole(::mlir::OpOperand &operand);
-
-    /// The order of an operand, null for lse and stats.
-    DimOrderAttr getOperandOrder(::mlir::OpOperand &operand);
-    void setOperandOrder(::mlir::OpOperand &operand, DimOrderAttr order);
-
-    /// The letters of an operand's dimensions: its order, `bnhq` for lse and
-    /// stats.
-    ::llvm::StringRef getOperandLetters(::mlir::OpOperand &operand);
-
-    /// Whether dimension `dim` of an operand broadcasts (a bias's static 1).
-    bool isBroadcast(::mlir::OpOperand &operand, int64_t dim);
-
-    /// How diagnostics call an operand: 'query', 'bias #1', ...
-    ::std::string getOperandName(::mlir::OpOperand &operand);
-
     /// Takes the orders from another op with as many biases.
     void copyOrders(AttentionOp other);
-
-    /// Work and traffic for given sizes, all of them static; and for the op's
-    /// own sizes if these are static.
-    AttentionCost getCost(AttentionSizes sizes);
-    ::std::optional<AttentionCost> getCost();
 
     /// The results by name; null on memrefs or if there is none.
     ::mlir::Value getOutputResult();
     ::mlir::Value getLseResult();
     ::mlir::Value getStatsResult();
-
-    ::mlir::MutableOperandRange getDpsInitsMutable();
-
-    ::mlir::Speculation::Speculatability getSpeculatability();
   }];
 }
 

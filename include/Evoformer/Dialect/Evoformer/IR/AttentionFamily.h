@@ -1,0 +1,105 @@
+//===- AttentionFamily.h - What attention ops share -------------*- C++ -*-===//
+//
+// The table of operand groups from which the ops of the family get what they
+// share, see AttentionFamilyOpInterface.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_H
+#define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_H
+
+#include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::evoformer {
+
+/// How many operands a group may have.
+enum class GroupArity { One, Optional, Any };
+
+/// A group of operands with one role.
+struct AttentionGroup {
+  AttentionOperand role;
+  /// How diagnostics call it, and how the textual form does.
+  StringLiteral name, clause;
+  GroupArity arity;
+  /// The name of its results; empty for an input.
+  StringLiteral result;
+
+  bool isInit() const { return !result.empty(); }
+};
+
+/// Whether the role's dimensions are those of a query, of a bias, or of
+/// statistics (b, n, h, q).
+bool isSequence(AttentionOperand role);
+bool isBias(AttentionOperand role);
+bool isStatistic(AttentionOperand role);
+
+namespace family {
+
+// Of AttentionFamilyOpInterface, see there.
+std::pair<AttentionOperand, unsigned> getOperandRole(Operation *op,
+                                                     OpOperand &operand);
+MutableArrayRef<OpOperand> getRoleOperands(Operation *op,
+                                           AttentionOperand role);
+StringRef getOperandLetters(Operation *op, OpOperand &operand);
+bool isBroadcast(Operation *op, OpOperand &operand, int64_t dim);
+std::string getOperandName(Operation *op, OpOperand &operand);
+AttentionSizes getSizes(Operation *op);
+AttentionMixedSizes getMixedSizes(Operation *op, OpBuilder &builder,
+                                  Location loc);
+std::array<bool, 5> getBiasBroadcast(Operation *op, unsigned index);
+bool isMask(Operation *op, unsigned index);
+Type getInputElementType(Operation *op);
+float getScaleValue(Operation *op);
+
+// Of other interfaces, for all ops of the family.
+MutableOperandRange getInits(Operation *op);
+Speculation::Speculatability getSpeculatability(Operation *op);
+void getEffects(
+    Operation *op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects);
+LogicalResult
+reifyResultShapes(Operation *op, OpBuilder &builder,
+                  ReifiedRankedShapedTypeDims &reifiedReturnShapes);
+/// By segment sizes alone: also ops that did not verify have names.
+void setResultNames(Operation *op, ArrayRef<AttentionGroup> groups,
+                    ArrayRef<int32_t> segments, OpAsmSetValueNameFn setNameFn);
+
+/// Every rule that follows from the groups.
+LogicalResult verifySegments(Operation *op, ArrayRef<AttentionGroup> groups,
+                             ArrayRef<int32_t> segments);
+LogicalResult verifyFamily(Operation *op);
+
+/// What parsing the clauses found besides operands and types.
+struct ParsedClauses {
+  SmallVector<int32_t> segments;
+  /// Null for statistics.
+  SmallVector<DimOrderAttr> orders;
+  /// The biases that the gradients of biases name.
+  SmallVector<int64_t> biasGradients;
+};
+ParseResult parseClauses(OpAsmParser &parser, OperationState &state,
+                         ArrayRef<AttentionGroup> groups,
+                         ParsedClauses &clauses);
+ParseResult parseScale(OpAsmParser &parser, FloatAttr &scale);
+void printClauses(OpAsmPrinter &printer, Operation *op,
+                  ArrayRef<int64_t> biasGradients = {});
+void printScale(OpAsmPrinter &printer, FloatAttr scale);
+
+// `operand_orders`: empty, or an order for every operand that is no statistic.
+DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);
+ArrayAttr withOrder(Operation *op, ArrayAttr orders, OpOperand &operand,
+                    DimOrderAttr order);
+LogicalResult verifyNumOrders(Operation *op, ArrayAttr orders);
+/// Empty where all are the default ones.
+ArrayAttr makeOrders(MLIRContext *context, ArrayRef<DimOrderAttr> orders);
+
+} // namespace family
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_H

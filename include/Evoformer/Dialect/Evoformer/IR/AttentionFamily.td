@@ -1,0 +1,89 @@
+//===- AttentionFamily.td - What attention ops share -------*- tablegen -*-===//
+//
+// The base class of attention, its gradient and the steps of that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_TD
+#define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "Evoformer/Dialect/Evoformer/IR/AttentionInterfaces.td"
+include "Evoformer/Dialect/Evoformer/IR/EvoformerAttrs.td"
+
+def Evoformer_Shaped : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef],
+                                 "ranked tensor or strided memref">;
+
+def Evoformer_Orders
+    : TypedArrayAttrBase<Evoformer_DimOrderAttr, "array of dimension orders">;
+
+def Evoformer_SequenceOrder
+    : DefaultValuedAttr<Evoformer_DimOrderAttr, "\"bnshd\"">;
+
+def Evoformer_BiasOrders
+    : DefaultValuedAttr<Evoformer_Orders, "{}">;
+
+/// An op of the family: what it declares follows from its table of groups.
+class Evoformer_FamilyOp<string mnemonic, list<Trait> traits = []>
+    : Op<Evoformer_Dialect, mnemonic, [
+        AttrSizedOperandSegments,
+        DestinationStyleOpInterface,
+        ConditionallySpeculatable,
+        DeclareOpInterfaceMethods<Evoformer_AttentionFamilyInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>
+      ] # traits> {
+  code familyClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::evoformer::family::getInits(getOperation());
+    }
+    ::mlir::Speculation::Speculatability getSpeculatability() {
+      return ::mlir::evoformer::family::getSpeculatability(getOperation());
+    }
+
+    /// Work and traffic for given sizes, all of them static; and for the op's
+    /// own sizes if these are static.
+    ::mlir::evoformer::AttentionCost
+    getCost(::mlir::evoformer::AttentionSizes sizes);
+    ::std::optional<::mlir::evoformer::AttentionCost> getCost() {
+      AttentionSizes sizes = getSizes();
+      if (!sizes.isStatic())
+        return ::std::nullopt;
+      return getCost(sizes);
+    }
+  }];
+  code familyClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<
+            ::mlir::MemoryEffects::Effect>> &effects) {
+      ::mlir::evoformer::family::getEffects(getOperation(), effects);
+    }
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(
+        ::mlir::OpBuilder &builder,
+        ::mlir::ReifiedRankedShapedTypeDims &reifiedReturnShapes) {
+      return ::mlir::evoformer::family::reifyResultShapes(
+          getOperation(), builder, reifiedReturnShapes);
+    }
+    void $cppClass::getAsmResultNames(
+        ::mlir::OpAsmSetValueNameFn setNameFn) {
+      ::mlir::evoformer::family::setResultNames(
+          getOperation(), getGroups(), getProperties().operandSegmentSizes,
+          setNameFn);
+    }
+    ::llvm::LogicalResult $cppClass::fold(
+        FoldAdaptor, ::llvm::SmallVectorImpl<::mlir::OpFoldResult> &) {
+      return ::mlir::memref::foldMemRefCast(getOperation());
+    }
+  }];
+  let extraClassDefinition = familyClassDefinition;
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_TD

@@ -1,0 +1,155 @@
+//===- GradientOps.td - The gradient of an attention -------*- tablegen -*-===//
+//
+// The backward pass as a whole and the steps that it is split into.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_GRADIENTOPS_TD
+#define EVOFORMER_DIALECT_EVOFORMER_IR_GRADIENTOPS_TD
+
+include "Evoformer/Dialect/Evoformer/IR/AttentionFamily.td"
+
+/// A family op with one attribute for all orders.
+class Evoformer_GradientOp<string mnemonic, list<Trait> traits = []>
+    : Evoformer_FamilyOp<mnemonic, traits> {
+  let extraClassDefinition = familyClassDefinition # [{
+    ::mlir::evoformer::DimOrderAttr
+    $cppClass::getOperandOrder(::mlir::OpOperand &operand) {
+      return ::mlir::evoformer::family::getOrder(
+          getOperation(), getOperandOrders(), operand);
+    }
+    void $cppClass::setOperandOrder(::mlir::OpOperand &operand,
+                                    ::mlir::evoformer::DimOrderAttr order) {
+      setOperandOrdersAttr(::mlir::evoformer::family::withOrder(
+          getOperation(), getOperandOrders(), operand, order));
+    }
+  }];
+  let extraClassDeclaration = familyClassDeclaration;
+}
+
+def Evoformer_AttentionBackwardOp
+    : Evoformer_GradientOp<"attention_backward"> {
+  let summary = "The gradient of an attention";
+  let description = [{
+    The gradients of `sum(out * output_grad)`, where `out` is what
+    `evoformer.attention` makes of the same operands:
+
+    ```
+    p[b,n,h,i,j]  = exp(logit[b,n,h,i,j] - lse[b,n,h,i])
+    dw            = output_grad * sigmoid(gate)
+    ds[b,n,h,i,j] = p * (<dw[b,n,i,h,:], value[b,n,j,h,:]> - delta[b,n,h,i])
+    delta         = sum_e output * output_grad
+
+    query_grad    = scale * sum_j ds * key      key_grad  = scale * sum_i ds * query
+    value_grad    = sum_i p * dw                gate_grad = output_grad * output * (1 - sigmoid(gate))
+    bias_grad[t]  = the sum of ds over every dimension in which bias t broadcasts
+    ```
+
+    #### Operands
+
+    query, key, value, biases and gate are those of the forward op, `output` and
+    `stats` what it computed. `output_grad` has the output's sizes, the input
+    type or f32, and its depth has stride 1 on memrefs, as that of `output`.
+
+    The destinations are all optional, each with a result on tensors: a gradient
+    that is absent costs nothing, and a canonicalization drops those that nobody
+    uses. `bias_grad[t]` belongs to bias `t`, whose sizes and static ones it has;
+    an i1 bias has no gradient. A gradient has the type of its operand or f32.
+
+    A dropped key gets no gradient, and neither does anything of a query without
+    keys: zeros, whatever `value` holds.
+
+    ```mlir
+    %query_grad, %pair_grad = evoformer.attention_backward
+        query(%q : tensor<1x384x384x4x32xbf16>)
+        key(%k : tensor<1x384x384x4x32xbf16>)
+        value(%v : tensor<1x384x384x4x32xbf16>)
+        bias(%mask : tensor<1x384x1x1x384xi1>)
+        bias(%pair : tensor<1x1x4x384x384xbf16>)
+        output(%out : tensor<1x384x384x4x32xbf16>)
+        stats(%stats : tensor<1x384x4x384xf32>)
+        output_grad(%dout : tensor<1x384x384x4x32xbf16>)
+        query_grad(%dq : tensor<1x384x384x4x32xbf16>)
+        bias_grad[1](%dpair : tensor<1x1x4x384x384xf32>)
+    ```
+  }];
+  let arguments = (ins
+    Evoformer_Shaped:$query,
+    Evoformer_Shaped:$key,
+    Evoformer_Shaped:$value,
+    Variadic<Evoformer_Shaped>:$biases,
+    Optional<Evoformer_Shaped>:$gate,
+    Evoformer_Shaped:$output,
+    Evoformer_Shaped:$stats,
+    Evoformer_Shaped:$output_grad,
+    Optional<Evoformer_Shaped>:$query_grad,
+    Optional<Evoformer_Shaped>:$key_grad,
+    Optional<Evoformer_Shaped>:$value_grad,
+    Variadic<Evoformer_Shaped>:$bias_grads,
+    Optional<Evoformer_Shaped>:$gate_grad,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
+    DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
+    OptionalAttr<F32Attr>:$scale
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizer = 1;
+}
+
+def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
+  let summary = "What the gradient of an attention reads of its output";
+  let description = [{
+    The first step of the gradient, in one read of the output and its gradient:
+
+    ```
+    delta[b,n,h,i]           = sum_e output[b,n,i,h,e] * output_grad[b,n,i,h,e]
+    weighted_grad[b,n,i,h,e] = output_grad[b,n,i,h,e] * sigmoid(gate[b,n,i,h,e])
+    gate_grad[b,n,i,h,e]     = output_grad * output * (1 - sigmoid(gate))
+    ```
+
+    `output` is what the gate has been applied to, which is why delta needs no
+    gate. `weighted_grad` is the gradient of the weighted sum of values;
+    without a gate it is `output_grad` in another type.
+  }];
+  let arguments = (ins
+    Optional<Evoformer_Shaped>:$gate,
+    Evoformer_Shaped:$output,
+    Evoformer_Shaped:$output_grad,
+    Optional<Evoformer_Shaped>:$delta,
+    Optional<Evoformer_Shaped>:$weighted_grad,
+    Optional<Evoformer_Shaped>:$gate_grad,
+    DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+}
+
+def Evoformer_AttentionGradientOp
+    : Evoformer_GradientOp<"attention_gradient"> {
+  let summary = "Gradients from one recomputation of the logits";
+  let description = [{
+    A step of `evoformer.attention_backward`: the gradients that are asked for
+    come from one computation of the logits and of `ds`. `weighted_grad` is the
+    gradient of the weighted sum of values (before the gate), of the input
+    type; `delta` is that of `evoformer.attention_delta`.
+
+    Which gradients are asked for together is how the backward pass is split.
+  }];
+  let arguments = (ins
+    Evoformer_Shaped:$query,
+    Evoformer_Shaped:$key,
+    Evoformer_Shaped:$value,
+    Variadic<Evoformer_Shaped>:$biases,
+    Evoformer_Shaped:$weighted_grad,
+    Evoformer_Shaped:$stats,
+    Evoformer_Shaped:$delta,
+    Optional<Evoformer_Shaped>:$query_grad,
+    Optional<Evoformer_Shaped>:$key_grad,
+    Optional<Evoformer_Shaped>:$value_grad,
+    Variadic<Evoformer_Shaped>:$bias_grads,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
+    DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
+    OptionalAttr<F32Attr>:$scale
+  );
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+}
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_GRADIENTOPS_TD

@@ -1,0 +1,346 @@
+//===- AttentionFamily.cpp - What attention ops share ---------------------===//
+//
+// Accessors and interfaces that follow from the table of operand groups.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+#include "Evoformer/Dialect/Evoformer/IR/AttentionInterfaces.cpp.inc"
+
+using Family = AttentionFamilyOpInterface;
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+bool evoformer::isBias(AttentionOperand role) {
+  return role == AttentionOperand::Bias ||
+         role == AttentionOperand::BiasGradient;
+}
+
+bool evoformer::isStatistic(AttentionOperand role) {
+  return role == AttentionOperand::Lse || role == AttentionOperand::Stats ||
+         role == AttentionOperand::Delta;
+}
+
+bool evoformer::isSequence(AttentionOperand role) {
+  return !isBias(role) && !isStatistic(role);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+bool AttentionSizes::isStatic() const {
+  return llvm::none_of(
+      ArrayRef<int64_t>{batch, rows, queries, keys, heads, depth, valueDepth},
+      ShapedType::isDynamic);
+}
+
+StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
+  static constexpr StringLiteral names[] = {"B", "N", "Sq", "Sk",
+                                            "H", "D", "Dv"};
+  return names[static_cast<unsigned>(size)];
+}
+
+AttentionSize evoformer::getAttentionSize(AttentionOperand operand,
+                                          char letter) {
+  bool ofKeys = operand == AttentionOperand::Key ||
+                operand == AttentionOperand::Value ||
+                operand == AttentionOperand::KeyGradient ||
+                operand == AttentionOperand::ValueGradient;
+  bool ofLogits = operand == AttentionOperand::Query ||
+                  operand == AttentionOperand::Key ||
+                  operand == AttentionOperand::QueryGradient ||
+                  operand == AttentionOperand::KeyGradient;
+  switch (letter) {
+  case 'b':
+    return AttentionSize::B;
+  case 'n':
+    return AttentionSize::N;
+  case 'h':
+    return AttentionSize::H;
+  case 'q':
+    return AttentionSize::Sq;
+  case 'k':
+    return AttentionSize::Sk;
+  case 's':
+    return ofKeys ? AttentionSize::Sk : AttentionSize::Sq;
+  default:
+    return ofLogits ? AttentionSize::D : AttentionSize::Dv;
+  }
+}
+
+AttentionSizes family::getSizes(Operation *operation) {
+  auto op = cast<Family>(operation);
+  AttentionSizes sizes;
+  for (AttentionSize size : kAllAttentionSizes)
+    sizes[size] = ShapedType::kDynamic;
+  for (OpOperand &operand : operation->getOpOperands()) {
+    auto type = cast<ShapedType>(operand.get().getType());
+    AttentionOperand role = op.getOperandRole(operand).first;
+    for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
+      if (type.isDynamicDim(dim) || op.isBroadcast(operand, dim))
+        continue;
+      sizes[getAttentionSize(role, letter)] = type.getDimSize(dim);
+    }
+  }
+  return sizes;
+}
+
+/// A dimension of an operand that has a size; inputs first.
+static std::optional<std::pair<Value, int64_t>> findSize(Family op,
+                                                         AttentionSize size) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AttentionOperand role = op.getOperandRole(operand).first;
+    for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
+      if (getAttentionSize(role, letter) == size &&
+          !op.isBroadcast(operand, dim))
+        return std::make_pair(operand.get(), static_cast<int64_t>(dim));
+  }
+  return std::nullopt;
+}
+
+AttentionMixedSizes family::getMixedSizes(Operation *operation,
+                                          OpBuilder &builder, Location loc) {
+  auto op = cast<Family>(operation);
+  AttentionSizes known = op.getSizes();
+  AttentionMixedSizes sizes;
+  for (AttentionSize size : kAllAttentionSizes) {
+    if (ShapedType::isStatic(known[size])) {
+      sizes[size] = builder.getIndexAttr(known[size]);
+      continue;
+    }
+    auto source = findSize(op, size);
+    if (!source)
+      continue;
+    auto [value, dim] = *source;
+    sizes[size] = isa<RankedTensorType>(value.getType())
+                      ? tensor::getMixedSize(builder, loc, value, dim)
+                      : memref::getMixedSize(builder, loc, value, dim);
+  }
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+static std::pair<unsigned, unsigned> findGroup(Family op, OpOperand &operand) {
+  unsigned number = operand.getOperandNumber();
+  for (unsigned group = 0, e = op.getGroups().size(); group < e; ++group) {
+    auto [first, length] = op.getGroupRange(group);
+    if (number >= first && number < first + length)
+      return {group, number - first};
+  }
+  llvm_unreachable("an operand of another op");
+}
+
+std::pair<AttentionOperand, unsigned>
+family::getOperandRole(Operation *operation, OpOperand &operand) {
+  auto op = cast<Family>(operation);
+  auto [group, index] = findGroup(op, operand);
+  return {op.getGroups()[group].role, index};
+}
+
+MutableArrayRef<OpOperand> family::getRoleOperands(Operation *operation,
+                                                   AttentionOperand role) {
+  auto op = cast<Family>(operation);
+  for (auto [group, entry] : llvm::enumerate(op.getGroups())) {
+    if (entry.role != role)
+      continue;
+    auto [first, length] = op.getGroupRange(group);
+    return operation->getOpOperands().slice(first, length);
+  }
+  return {};
+}
+
+StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
+  DimOrderAttr order = cast<Family>(operation).getOperandOrder(operand);
+  return order ? order.getLetters() : StringRef("bnhq");
+}
+
+std::string family::getOperandName(Operation *operation, OpOperand &operand) {
+  auto op = cast<Family>(operation);
+  auto [group, index] = findGroup(op, operand);
+  const AttentionGroup &entry = op.getGroups()[group];
+  if (entry.arity == GroupArity::Any)
+    return (entry.name + " #" + Twine(index)).str();
+  return entry.name.str();
+}
+
+bool family::isBroadcast(Operation *operation, OpOperand &operand,
+                         int64_t dim) {
+  return isBias(cast<Family>(operation).getOperandRole(operand).first) &&
+         cast<ShapedType>(operand.get().getType()).getDimSize(dim) == 1;
+}
+
+static OpOperand &getBias(Operation *op, unsigned index) {
+  return family::getRoleOperands(op, AttentionOperand::Bias)[index];
+}
+
+std::array<bool, 5> family::getBiasBroadcast(Operation *operation,
+                                             unsigned index) {
+  OpOperand &bias = getBias(operation, index);
+  auto type = cast<ShapedType>(bias.get().getType());
+  DimOrderAttr order = cast<Family>(operation).getOperandOrder(bias);
+  std::array<bool, 5> broadcast;
+  for (auto [dim, position] : llvm::enumerate(order.getPositions()))
+    broadcast[dim] = type.getDimSize(position) == 1;
+  return broadcast;
+}
+
+bool family::isMask(Operation *op, unsigned index) {
+  return getElementTypeOrSelf(getBias(op, index).get().getType()).isInteger(1);
+}
+
+Type family::getInputElementType(Operation *op) {
+  auto query = getRoleOperands(op, AttentionOperand::Query);
+  return query.empty() ? Type()
+                       : getElementTypeOrSelf(query.front().get().getType());
+}
+
+float family::getScaleValue(Operation *op) {
+  if (auto scale = op->getAttrOfType<FloatAttr>("scale"))
+    return scale.getValue().convertToFloat();
+  return static_cast<float>(1.0 /
+                            std::sqrt(static_cast<double>(getSizes(op).depth)));
+}
+
+//===----------------------------------------------------------------------===//
+// Orders in one attribute
+//===----------------------------------------------------------------------===//
+
+/// How many operands before this one have an order, and the default order of
+/// this one.
+static std::pair<unsigned, DimOrderAttr> findOrder(Family op,
+                                                   OpOperand &operand) {
+  unsigned position = 0;
+  for (OpOperand &other : op->getOpOperands()) {
+    AttentionOperand role = op.getOperandRole(other).first;
+    if (&other == &operand)
+      return {position, isStatistic(role) ? DimOrderAttr()
+                        : isBias(role)
+                            ? DimOrderAttr::getBias(op->getContext())
+                            : DimOrderAttr::getSequence(op->getContext())};
+    position += !isStatistic(role);
+  }
+  llvm_unreachable("an operand of another op");
+}
+
+DimOrderAttr family::getOrder(Operation *op, ArrayAttr orders,
+                              OpOperand &operand) {
+  auto [position, order] = findOrder(cast<Family>(op), operand);
+  if (!order || orders.empty())
+    return order;
+  return cast<DimOrderAttr>(orders[position]);
+}
+
+ArrayAttr family::makeOrders(MLIRContext *context,
+                             ArrayRef<DimOrderAttr> orders) {
+  SmallVector<Attribute> kept;
+  bool isDefault = true;
+  for (DimOrderAttr order : orders) {
+    if (!order)
+      continue;
+    kept.push_back(order);
+    isDefault &= order.isIdentity();
+  }
+  return ArrayAttr::get(context, isDefault ? ArrayRef<Attribute>() : kept);
+}
+
+ArrayAttr family::withOrder(Operation *op, ArrayAttr orders, OpOperand &operand,
+                            DimOrderAttr order) {
+  SmallVector<DimOrderAttr> all;
+  for (OpOperand &other : op->getOpOperands())
+    all.push_back(&other == &operand ? order : getOrder(op, orders, other));
+  return makeOrders(op->getContext(), all);
+}
+
+LogicalResult family::verifyNumOrders(Operation *operation, ArrayAttr orders) {
+  auto op = cast<Family>(operation);
+  auto expected =
+      llvm::count_if(operation->getOpOperands(), [&](OpOperand &operand) {
+        return !isStatistic(op.getOperandRole(operand).first);
+      });
+  if (orders.empty() || static_cast<int64_t>(orders.size()) == expected)
+    return success();
+  return operation->emitOpError()
+         << "operand_orders must be empty or have one order for each of the "
+         << expected << " operands of rank 5, but has " << orders.size();
+}
+
+//===----------------------------------------------------------------------===//
+// Other interfaces
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange family::getInits(Operation *operation) {
+  auto op = cast<Family>(operation);
+  unsigned first = 0, end = operation->getNumOperands();
+  for (auto [group, entry] : llvm::enumerate(op.getGroups())) {
+    if (entry.isInit()) {
+      first = op.getGroupRange(group).first;
+      break;
+    }
+  }
+  return MutableOperandRange(operation, first, end - first);
+}
+
+Speculation::Speculatability family::getSpeculatability(Operation *op) {
+  // Dynamic sizes that disagree are undefined behaviour.
+  bool isStatic = llvm::all_of(op->getOperandTypes(), [](Type type) {
+    return cast<ShapedType>(type).hasStaticShape();
+  });
+  return isStatic &&
+                 cast<DestinationStyleOpInterface>(op).hasPureTensorSemantics()
+             ? Speculation::Speculatable
+             : Speculation::NotSpeculatable;
+}
+
+void family::getEffects(
+    Operation *operation,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  auto op = cast<Family>(operation);
+  for (OpOperand &operand : operation->getOpOperands()) {
+    if (!isa<BaseMemRefType>(operand.get().getType()))
+      continue;
+    if (op.isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, /*stage=*/1,
+                           /*effectOnFullRegion=*/true,
+                           SideEffects::DefaultResource::get());
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand, /*stage=*/0,
+                           /*effectOnFullRegion=*/true,
+                           SideEffects::DefaultResource::get());
+  }
+}
+
+LogicalResult
+family::reifyResultShapes(Operation *operation, OpBuilder &builder,
+                          ReifiedRankedShapedTypeDims &reifiedReturnShapes) {
+  auto op = cast<Family>(operation);
+  for (OpResult result : operation->getResults()) {
+    Value init = op.getTiedOpOperand(result)->get();
+    reifiedReturnShapes.push_back(
+        tensor::getMixedSizes(builder, op.getLoc(), init));
+  }
+  return success();
+}
+
+void family::setResultNames(Operation *op, ArrayRef<AttentionGroup> groups,
+                            ArrayRef<int32_t> segments,
+                            OpAsmSetValueNameFn setNameFn) {
+  unsigned index = 0;
+  for (auto [group, count] : llvm::zip(groups, segments))
+    for (int32_t i = 0; group.isInit() && i < count; ++i)
+      if (index < op->getNumResults())
+        setNameFn(op->getResult(index++), group.result);
+}
