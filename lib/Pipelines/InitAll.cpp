@@ -7,6 +7,7 @@
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
+#include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "Evoformer/Pipelines/Pipelines.h"
@@ -20,6 +21,7 @@ void mlir::evoformer::registerAllDialects(DialectRegistry &registry) {
 }
 
 void mlir::evoformer::registerAllPasses() {
+  registerEvoformerPasses();
   registerEvoformerPipelinePasses();
   registerPipelines();
   registerTileToCPUPasses();

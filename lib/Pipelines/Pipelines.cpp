@@ -11,6 +11,7 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
+#include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -61,8 +62,10 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
         !runOnCPU || level <= (isCPU ? Level::Tiles : Level::Pipelined);
     return exists && options.stopAfter >= level;
   };
-  if (goesTo(Level::Tiles))
+  if (goesTo(Level::Tiles)) {
+    pm.addPass(createSplitBackward());
     addTiling(pm, options);
+  }
   if (goesTo(Level::Fragments))
     pm.addPass(tile::createAssignLayouts());
   if (goesTo(Level::Staged))
@@ -79,6 +82,7 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
 
 void evoformer::buildLowerPipeline(OpPassManager &pm,
                                    const LowerOptions &options) {
+  pm.addPass(createSplitBackward());
   addBufferization(pm);
   buildLowerBuffersPipeline(pm, options);
 }

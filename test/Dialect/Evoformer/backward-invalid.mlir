@@ -429,3 +429,18 @@ func.func @missing_index(%x: memref<2x3x16x4x32xf16>, %s: memref<2x3x4x16xf32>) 
       bias_grad(%x : memref<2x3x16x4x32xf16>)
   return
 }
+
+// -----
+
+func.func @missing_delta(%x: memref<2x3x16x4x32xf16>, %s: memref<2x3x4x16xf32>,
+                         %dq: memref<2x3x16x4x32xf16>) {
+  // expected-error @+1 {{query_grad needs delta, but there is none}}
+  evoformer.attention_gradient
+      query(%x : memref<2x3x16x4x32xf16>)
+      key(%x : memref<2x3x16x4x32xf16>)
+      value(%x : memref<2x3x16x4x32xf16>)
+      weighted_grad(%x : memref<2x3x16x4x32xf16>)
+      stats(%s : memref<2x3x4x16xf32>)
+      query_grad(%dq : memref<2x3x16x4x32xf16>)
+  return
+}

@@ -73,7 +73,7 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       {Role::WeightedGradient, "weighted_grad", "weighted_grad",
        GroupArity::One, ""},
       kStats,
-      {Role::Delta, "delta", "delta", GroupArity::One, ""},
+      {Role::Delta, "delta", "delta", GroupArity::Optional, ""},
       kQueryGrad,
       kKeyGrad,
       kValueGrad,
@@ -168,6 +168,11 @@ LogicalResult AttentionDeltaOp::verify() {
 LogicalResult AttentionGradientOp::verify() {
   if (failed(verifyGradientOp(*this)))
     return failure();
+  for (OpOperand &init : getDpsInitsMutable())
+    if (!getDelta() &&
+        getOperandRole(init).first != AttentionOperand::ValueGradient)
+      return emitOpError() << getOperandName(init)
+                           << " needs delta, but there is none";
   return verifyBiasGradients(*this);
 }
 

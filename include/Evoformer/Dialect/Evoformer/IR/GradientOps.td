@@ -129,7 +129,8 @@ def Evoformer_AttentionGradientOp
     A step of `evoformer.attention_backward`: the gradients that are asked for
     come from one computation of the logits and of `ds`. `weighted_grad` is the
     gradient of the weighted sum of values (before the gate), of the input
-    type; `delta` is that of `evoformer.attention_delta`.
+    type; `delta` is that of `evoformer.attention_delta`, which only the gradient
+    of the value does without.
 
     Which gradients are asked for together is how the backward pass is split.
   }];
@@ -140,7 +141,7 @@ def Evoformer_AttentionGradientOp
     Variadic<Evoformer_Shaped>:$biases,
     Evoformer_Shaped:$weighted_grad,
     Evoformer_Shaped:$stats,
-    Evoformer_Shaped:$delta,
+    Optional<Evoformer_Shaped>:$delta,
     Optional<Evoformer_Shaped>:$query_grad,
     Optional<Evoformer_Shaped>:$key_grad,
     Optional<Evoformer_Shaped>:$value_grad,

@@ -1,0 +1,223 @@
+//===- SplitBackward.cpp - The steps of a gradient ------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::evoformer {
+#define GEN_PASS_DEF_SPLITBACKWARD
+#include "Evoformer/Dialect/Evoformer/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+using Role = AttentionOperand;
+
+namespace {
+/// An operand of a step: a value with its order (null: the default or none).
+struct StepOperand {
+  Role role;
+  Value value;
+  DimOrderAttr order;
+  /// Of a bias's gradient.
+  int64_t bias = 0;
+};
+
+/// Splits one op.
+class Splitter {
+public:
+  Splitter(RewriterBase &rewriter, AttentionBackwardOp op)
+      : rewriter(rewriter), op(op), onTensors(op.hasPureTensorSemantics()) {}
+
+  void run() {
+    rewriter.setInsertionPoint(op);
+    results.assign(op->getNumResults(), Value());
+    createDelta();
+    createGradient({Role::QueryGradient});
+    createGradient({Role::KeyGradient, Role::ValueGradient});
+    for (OpOperand &init : op.getRoleOperands(Role::BiasGradient))
+      createGradient({}, &init);
+    for (Value buffer : buffers)
+      memref::DeallocOp::create(rewriter, op.getLoc(), buffer);
+    if (onTensors)
+      rewriter.replaceOp(op, results);
+    else
+      rewriter.eraseOp(op);
+  }
+
+private:
+  bool wants(Role role) { return !op.getRoleOperands(role).empty(); }
+
+  /// A destination for an intermediate.
+  Value allocate(ArrayRef<OpFoldResult> sizes, Type element) {
+    if (onTensors)
+      return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, element);
+    SmallVector<int64_t> shape;
+    SmallVector<Value> dynamic;
+    dispatchIndexOpFoldResults(sizes, dynamic, shape);
+    Value buffer = memref::AllocOp::create(
+        rewriter, op.getLoc(), MemRefType::get(shape, element), dynamic,
+        rewriter.getI64IntegerAttr(64));
+    buffers.push_back(buffer);
+    return buffer;
+  }
+
+  StepOperand forward(OpOperand &operand) {
+    return {op.getOperandRole(operand).first, operand.get(),
+            op.getOperandOrder(operand)};
+  }
+  void forwardAll(Role role, SmallVectorImpl<StepOperand> &step) {
+    for (OpOperand &operand : op.getRoleOperands(role))
+      step.push_back(forward(operand));
+  }
+
+  /// Creates a step with these operands; remembers what replaces results of
+  /// the whole. `OpTy` has its operands in the order of its groups.
+  template <typename OpTy> OpTy create(ArrayRef<StepOperand> operands) {
+    SmallVector<Value> values;
+    SmallVector<Type> types;
+    SmallVector<DimOrderAttr> orders;
+    SmallVector<int64_t> biasGradients;
+    ArrayRef<AttentionGroup> groups = OpTy::getGroups();
+    SmallVector<int32_t> segments(groups.size(), 0);
+    auto sequence = DimOrderAttr::getSequence(op.getContext());
+    for (auto [group, entry] : llvm::enumerate(groups)) {
+      for (const StepOperand &operand : operands) {
+        if (operand.role != entry.role)
+          continue;
+        ++segments[group];
+        values.push_back(operand.value);
+        if (!isStatistic(entry.role))
+          orders.push_back(operand.order ? operand.order : sequence);
+        if (entry.isInit() && onTensors)
+          types.push_back(operand.value.getType());
+        if (entry.role == Role::BiasGradient)
+          biasGradients.push_back(operand.bias);
+      }
+    }
+    OperationState state(op.getLoc(), OpTy::getOperationName(), values, types,
+                         {});
+    auto &properties = state.getOrAddProperties<typename OpTy::Properties>();
+    properties.operand_orders = family::makeOrders(op.getContext(), orders);
+    llvm::copy(segments, properties.operandSegmentSizes.begin());
+    if constexpr (std::is_same_v<OpTy, AttentionGradientOp>) {
+      properties.bias_gradients = rewriter.getDenseI64ArrayAttr(biasGradients);
+      properties.scale = op.getScaleAttr();
+    }
+    return cast<OpTy>(rewriter.create(state));
+  }
+
+  /// The result of a step for one of its destinations; itself on memrefs.
+  template <typename OpTy> Value getResult(OpTy step, Role role) {
+    OpOperand &init = step.getRoleOperands(role).front();
+    return onTensors ? Value(step.getTiedOpResult(&init)) : init.get();
+  }
+  template <typename OpTy> void replace(OpTy step, Role role, OpOperand &init) {
+    if (onTensors)
+      results[op.getTiedOpResult(&init).getResultNumber()] =
+          getResult(step, role);
+  }
+
+  void createDelta() {
+    bool needsDelta = wants(Role::QueryGradient) || wants(Role::KeyGradient) ||
+                      wants(Role::BiasGradient);
+    bool needsWeighted = needsDelta || wants(Role::ValueGradient);
+    // With neither gate nor another type the output's gradient serves.
+    Type element = op.getInputElementType();
+    bool makesWeighted =
+        needsWeighted &&
+        (op.getGate() ||
+         getElementTypeOrSelf(op.getOutputGrad().getType()) != element);
+    weighted = forward(op.getOutputGradMutable());
+    weighted.role = Role::WeightedGradient;
+    if (!needsDelta && !makesWeighted && !op.getGateGrad())
+      return;
+
+    SmallVector<StepOperand> step;
+    AttentionMixedSizes sizes = op.getMixedSizes(rewriter, op.getLoc());
+    if (makesWeighted || op.getGateGrad())
+      forwardAll(Role::Gate, step);
+    forwardAll(Role::Output, step);
+    forwardAll(Role::OutputGradient, step);
+    if (needsDelta)
+      step.push_back(
+          {Role::Delta,
+           allocate({sizes.batch, sizes.rows, sizes.heads, sizes.queries},
+                    rewriter.getF32Type()),
+           {}});
+    if (makesWeighted)
+      step.push_back({Role::WeightedGradient,
+                      allocate({sizes.batch, sizes.rows, sizes.queries,
+                                sizes.heads, sizes.valueDepth},
+                               element),
+                      {}});
+    forwardAll(Role::GateGradient, step);
+    auto created = create<AttentionDeltaOp>(step);
+    if (needsDelta)
+      delta = getResult(created, Role::Delta);
+    if (makesWeighted)
+      weighted = {Role::WeightedGradient,
+                  getResult(created, Role::WeightedGradient),
+                  {}};
+    for (OpOperand &init : op.getRoleOperands(Role::GateGradient))
+      replace(created, Role::GateGradient, init);
+  }
+
+  /// One recomputation for those of `roles` that are wanted, or for one
+  /// gradient of a bias.
+  void createGradient(ArrayRef<Role> roles, OpOperand *biasGradient = nullptr) {
+    SmallVector<OpOperand *> inits;
+    for (Role role : roles)
+      for (OpOperand &init : op.getRoleOperands(role))
+        inits.push_back(&init);
+    if (biasGradient)
+      inits.push_back(biasGradient);
+    if (inits.empty())
+      return;
+    SmallVector<StepOperand> step;
+    for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias})
+      forwardAll(role, step);
+    step.push_back(weighted);
+    forwardAll(Role::Stats, step);
+    bool needsDelta = llvm::any_of(inits, [&](OpOperand *init) {
+      return op.getOperandRole(*init).first != Role::ValueGradient;
+    });
+    if (needsDelta)
+      step.push_back({Role::Delta, delta, {}});
+    for (OpOperand *init : inits) {
+      step.push_back(forward(*init));
+      if (biasGradient)
+        step.back().bias =
+            op.getBiasGradients()[op.getOperandRole(*init).second];
+    }
+    auto created = create<AttentionGradientOp>(step);
+    for (OpOperand *init : inits)
+      replace(created, op.getOperandRole(*init).first, *init);
+  }
+
+  RewriterBase &rewriter;
+  AttentionBackwardOp op;
+  bool onTensors;
+  StepOperand weighted;
+  Value delta;
+  SmallVector<Value> results, buffers;
+};
+
+struct SplitBackward : evoformer::impl::SplitBackwardBase<SplitBackward> {
+  void runOnOperation() override {
+    SmallVector<AttentionBackwardOp> ops;
+    getOperation()->walk([&](AttentionBackwardOp op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (AttentionBackwardOp op : ops)
+      Splitter(rewriter, op).run();
+  }
+};
+} // namespace
