@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Lowering.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -60,36 +61,6 @@ LogicalResult tile_to_cpu::dropLayouts(Operation *root) {
   return failure(walk.wasInterrupted());
 }
 
-/// The number of extents of each kernel's space.
-static FailureOr<int64_t> countExtents(KernelOp kernel,
-                                       MutableArrayRef<LaunchOp> launches) {
-  int64_t needed = 0;
-  kernel.walk([&](WorkItemIdOp id) {
-    needed = std::max<int64_t>(needed, id.getDimension() + 1);
-  });
-  if (launches.empty()) {
-    auto given = kernel->getAttrOfType<IntegerAttr>(kNumExtentsAttr);
-    return std::max(needed, given ? given.getInt() : int64_t(1));
-  }
-  int64_t extents = launches.front().getSpace().size();
-  for (LaunchOp launch : launches)
-    if ((int64_t)launch.getSpace().size() != extents) {
-      InFlightDiagnostic error = launch.emitOpError()
-                                 << "has " << launch.getSpace().size()
-                                 << " extents, another launch of '"
-                                 << kernel.getSymName() << "' has " << extents;
-      error.attachNote(launches.front().getLoc()) << "the other launch";
-      return error;
-    }
-  if (extents < needed) {
-    InFlightDiagnostic error = launches.front().emitOpError()
-                               << "has " << extents << " extents, '"
-                               << kernel.getSymName() << "' uses " << needed;
-    return error;
-  }
-  return extents;
-}
-
 /// The coordinates of a linear work item, the last extent fastest.
 static SmallVector<Value> delinearize(OpBuilder &b, Location loc, Value linear,
                                       ValueRange extents) {
@@ -118,9 +89,6 @@ static LogicalResult checkTiles(KernelOp kernel) {
       auto tensor = dyn_cast<TensorType>(value.getType());
       if (!tensor)
         continue;
-      if (!tensor.hasStaticShape())
-        return WalkResult(op->emitOpError("makes a tensor of dynamic shape, ")
-                          << tensor << "; tiles have static shapes");
       if (!isSupportedElement(tensor.getElementType()))
         return WalkResult(
             op->emitOpError("makes a tile of ")
@@ -134,11 +102,6 @@ static LogicalResult checkTiles(KernelOp kernel) {
 
 static FailureOr<func::FuncOp> convertKernel(KernelOp kernel,
                                              int64_t numExtents) {
-  if (kernel.isExternal())
-    return kernel.emitOpError("has no body to run on the CPU");
-  if (!kernel.getBody().hasOneBlock())
-    return kernel.emitOpError(
-        "needs one block for the CPU; its control flow must be scf");
   if (failed(checkTiles(kernel)))
     return failure();
 
@@ -253,6 +216,16 @@ protected:
       FailureOr<int64_t> numExtents = countExtents(kernel, uses);
       if (failed(numExtents))
         return signalPassFailure();
+      if (auto given = kernel->getAttrOfType<IntegerAttr>(kNumExtentsAttr);
+          given && uses.empty()) {
+        if (given.getInt() < 0 || given.getInt() > kMaxRank) {
+          kernel.emitOpError()
+              << "'" << kNumExtentsAttr << "' must be from 0 to " << kMaxRank
+              << ", got " << given.getInt();
+          return signalPassFailure();
+        }
+        numExtents = std::max(*numExtents, given.getInt());
+      }
       FailureOr<func::FuncOp> function = convertKernel(kernel, *numExtents);
       if (failed(function))
         return signalPassFailure();

@@ -28,20 +28,6 @@ namespace mlir::evoformer::tile {
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// Dimensions of the kernel's space: as its launches say, else as many as it
-/// asks for.
-static int64_t getSpaceRank(KernelOp kernel, ModuleOp module) {
-  int64_t rank = 1;
-  kernel.walk([&](WorkItemIdOp op) {
-    rank = std::max<int64_t>(rank, op.getDimension() + 1);
-  });
-  module.walk([&](LaunchOp launch) {
-    if (launch.getKernel() == kernel.getSymName())
-      rank = launch.getSpace().size();
-  });
-  return rank;
-}
-
 /// Places the kernel's LDS buffers one after the other.
 static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
   kernel.walk([&](AllocLDSOp alloc) {
@@ -153,6 +139,14 @@ struct ConvertTileToGPUPass
   LogicalResult convert(ModuleOp module, KernelOp kernel) {
     if (failed(check(kernel)))
       return failure();
+    SmallVector<LaunchOp> launches;
+    module.walk([&](LaunchOp launch) {
+      if (launch.getKernel() == kernel.getSymName())
+        launches.push_back(launch);
+    });
+    FailureOr<int64_t> rank = countExtents(kernel, launches);
+    if (failed(rank))
+      return failure();
     KernelContext context;
     context.target = *kernel.getTarget();
     if (failed(placeLDS(kernel, context)))
@@ -163,8 +157,7 @@ struct ConvertTileToGPUPass
 
     OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
     SmallVector<Type> inputs(kernel.getArgumentTypes());
-    int64_t rank = getSpaceRank(kernel, module);
-    inputs.append(rank, builder.getIndexType());
+    inputs.append(*rank, builder.getIndexType());
     auto func =
         gpu::GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
                                builder.getFunctionType(inputs, {}));
@@ -192,7 +185,7 @@ struct ConvertTileToGPUPass
           LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(),
                                         uniform, ValueRange{context.subgroup})
               ->getResult(0);
-    SmallVector<Value> extents(entry->getArguments().take_back(rank));
+    SmallVector<Value> extents(entry->getArguments().take_back(*rank));
     SmallVector<Value> ids = delinearize(lane, extents);
     Block &body = kernel.getBody().front();
     for (auto [from, to] :

@@ -1,22 +1,5 @@
 // RUN: evoformer-opt %s --convert-tile-to-cpu --split-input-file --verify-diagnostics
 
-// expected-error @below {{needs one block for the CPU; its control flow must be scf}}
-evo_tile.kernel @blocks(%flag: i1) {
-  cf.cond_br %flag, ^bb1, ^bb1
-^bb1:
-  evo_tile.return
-}
-
-// -----
-
-evo_tile.kernel @dynamic(%n: index) {
-  // expected-error @below {{makes a tensor of dynamic shape, 'tensor<?xf32>'; tiles have static shapes}}
-  %t = tensor.empty(%n) : tensor<?xf32>
-  evo_tile.return
-}
-
-// -----
-
 evo_tile.kernel @mixed(%c: memref<2x2xi32>) {
   %c0 = arith.constant 0 : index
   %a = arith.constant dense<1.0> : tensor<2x2xf32>
@@ -60,5 +43,29 @@ evo_tile.kernel @element(%x: memref<4xf8E4M3FN>) {
   %c0 = arith.constant 0 : index
   // expected-error @below {{makes a tile of 'f8E4M3FN'; the CPU has integers of up to 64 bits, f16, bf16, f32, f64}}
   %t = evo_tile.load %x[%c0] : memref<4xf8E4M3FN> -> tensor<4xf8E4M3FN>
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{'evo_tile.num_extents' must be from 0 to 16, got 9223372036854775807}}
+evo_tile.kernel @count() attributes {evo_tile.num_extents = 9223372036854775807 : i64} {
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @constant(%y: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{a constant tile must be a dense elements attribute}}
+  %t = arith.constant dense_resource<none> : tensor<4xf32, #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = []>>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @nested(%n: index) {
+  // expected-error @below {{has no lowering to the CPU}}
+  evo_tile.launch @nested space(%n) args(%n : index)
   evo_tile.return
 }

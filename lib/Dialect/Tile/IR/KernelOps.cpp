@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -46,6 +47,10 @@ void KernelOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult KernelOp::verify() {
+  if (!getBody().hasOneBlock())
+    return emitOpError("needs a body of one block; its control flow is scf's");
+  if (!isa<ReturnOp>(getBody().front().back()))
+    return emitOpError("must end with 'evo_tile.return'");
   if (!getFunctionType().getResults().empty())
     return emitOpError("must not return values");
   for (Type type : getFunctionType().getInputs()) {
@@ -67,9 +72,72 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+/// Tiles of passes' own ops are checked where they are made, those of arith and
+/// scf only here.
+LogicalResult KernelOp::verifyRegions() {
+  auto check = [](Operation *op, Type type) -> LogicalResult {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (!tile)
+      return success();
+    if (!tile.hasStaticShape())
+      return op->emitOpError("tile ") << tile << " has no static shape";
+    if (!tile.getElementType().isIntOrIndexOrFloat())
+      return op->emitOpError("tile ") << tile << " is not of numbers";
+    if (tile.getRank() > kMaxRank)
+      return op->emitOpError("tile ")
+             << tile << " has rank " << tile.getRank() << ", at most "
+             << kMaxRank << " is possible";
+    if (llvm::is_contained(tile.getShape(), 0))
+      return op->emitOpError("tile ") << tile << " is empty";
+    if (boundedProduct(tile.getShape(), kMaxTileElements) > kMaxTileElements)
+      return op->emitOpError("tile ")
+             << tile << " has more than " << kMaxTileElements << " elements";
+    return success();
+  };
+  WalkResult result = getBody().walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op, type)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Type type : region.getArgumentTypes())
+        if (failed(check(op, type)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 //===----------------------------------------------------------------------===//
 // LaunchOp
 //===----------------------------------------------------------------------===//
+
+/// The extents of its space that a kernel asks for.
+static int64_t countUsedExtents(KernelOp kernel) {
+  int64_t used = 0;
+  kernel.walk([&](WorkItemIdOp id) {
+    used = std::max<int64_t>(used, id.getDimension() + 1);
+  });
+  return used;
+}
+
+FailureOr<int64_t>
+mlir::evoformer::tile::countExtents(KernelOp kernel,
+                                    ArrayRef<LaunchOp> launches) {
+  if (launches.empty())
+    return std::max<int64_t>(1, countUsedExtents(kernel));
+  LaunchOp first = launches.front();
+  for (LaunchOp launch : launches)
+    if (launch.getSpace().size() != first.getSpace().size()) {
+      InFlightDiagnostic error = launch.emitOpError()
+                                 << "has " << launch.getSpace().size()
+                                 << " extents, another launch of '"
+                                 << kernel.getSymName() << "' has "
+                                 << first.getSpace().size();
+      error.attachNote(first.getLoc()) << "the other launch";
+      return error;
+    }
+  return first.getSpace().size();
+}
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel =
@@ -85,6 +153,13 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
           return success();
     return emitOpError("'") << getKernel() << "' does not name a kernel";
   }
+  if (getSpace().size() > kMaxRank)
+    return emitOpError("has ") << getSpace().size() << " extents, at most "
+                               << kMaxRank << " are possible";
+  if (int64_t used = countUsedExtents(kernel);
+      used > (int64_t)getSpace().size())
+    return emitOpError("has ") << getSpace().size() << " extents, '"
+                               << getKernel() << "' uses " << used;
   ArrayRef<Type> wanted = kernel.getArgumentTypes();
   if (wanted.size() != getArgs().size())
     return emitOpError("passes ") << getArgs().size() << " arguments, '"

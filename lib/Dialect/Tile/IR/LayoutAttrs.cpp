@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,6 +17,16 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 
 static InFlightDiagnostic report(EmitError emitError) {
   return emitError ? emitError() : InFlightDiagnostic();
+}
+
+/// Whether a tile has elements, and few enough to count its atoms.
+static LogicalResult checkTile(ArrayRef<int64_t> shape, EmitError emitError) {
+  if (llvm::is_contained(shape, 0))
+    return report(emitError) << "the tile is empty";
+  if (boundedProduct(shape, kMaxTileElements) <= kMaxTileElements)
+    return success();
+  return report(emitError) << "the tile has more than " << kMaxTileElements
+                           << " elements";
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,8 +94,10 @@ LogicalResult LaneMapAttr::verify(EmitError emitError, int64_t rank,
                                   ArrayRef<int64_t> registers,
                                   ArrayRef<int64_t> lanes,
                                   ArrayRef<int64_t> subgroups, int64_t inner) {
-  if (rank < 1)
-    return emitError() << "expected a rank of at least 1, got " << rank;
+  if (rank < 1 || rank > kMaxRank)
+    return emitError() << "expected a rank from 1 to " << kMaxRank << ", got "
+                       << rank;
+  SmallVector<int64_t> sizes;
   for (ArrayRef<int64_t> axes : {registers, lanes, subgroups}) {
     if (axes.size() % (rank + 1) != 0)
       return emitError() << "expected " << rank << " strides per axis";
@@ -93,8 +106,16 @@ LogicalResult LaneMapAttr::verify(EmitError emitError, int64_t rank,
       if (axes[i] < (isSize ? 1 : 0))
         return emitError() << (isSize ? "axis size " : "axis stride ")
                            << axes[i] << " is too small";
+      if (axes[i] > kMaxLayoutPositions)
+        return emitError() << (isSize ? "axis size " : "axis stride ")
+                           << axes[i] << " is above " << kMaxLayoutPositions;
+      if (isSize)
+        sizes.push_back(axes[i]);
     }
   }
+  if (boundedProduct(sizes, kMaxLayoutPositions) > kMaxLayoutPositions)
+    return emitError() << "the axes have more than " << kMaxLayoutPositions
+                       << " positions";
   if (inner < 0 || inner * (rank + 1) > (int64_t)registers.size())
     return emitError() << "'inner' is " << inner << " of "
                        << registers.size() / (rank + 1) << " register axes";
@@ -134,13 +155,18 @@ LaneMapAttr LaneMapAttr::get(MLIRContext *context, const LaneMap &map) {
              ArrayRef(subgroups), map.innerAxes);
 }
 
-/// Every element of the tile must be held somewhere.
+/// Every element of the tile must be held somewhere, and what pads the tile
+/// must stay small enough to enumerate.
 static FailureOr<LaneMap> checkCovers(LaneMap map, ArrayRef<int64_t> shape,
                                       EmitError emitError) {
   if (map.rank != (int64_t)shape.size())
     return report(emitError) << "layout of rank " << map.rank
                              << " on a tile of rank " << shape.size();
-  for (auto [d, extent] : llvm::enumerate(map.getBox()))
+  SmallVector<int64_t> box = map.getBox();
+  if (boundedProduct(box, kMaxLayoutPositions) > kMaxLayoutPositions)
+    return report(emitError)
+           << "layout spans more than " << kMaxLayoutPositions << " elements";
+  for (auto [d, extent] : llvm::enumerate(box))
     if (extent < shape[d])
       return report(emitError)
              << "layout covers " << extent << " elements of dimension " << d
@@ -164,17 +190,29 @@ LogicalResult FragAttr::verify(EmitError emitError, MatrixInstrAttr,
     return emitError() << "'dims' must name two different tile dimensions";
   if (subgroups.size() % 2 != 0)
     return emitError() << "'subgroups' must be pairs of count and dimension";
-  for (int64_t i = 0; i < subgroups.size(); i += 2)
+  SmallVector<int64_t> counts;
+  for (int64_t i = 0; i < subgroups.size(); i += 2) {
     if (subgroups[i] < 1 || subgroups[i + 1] < -1)
       return emitError() << "'subgroups' has a count below 1 or a dimension "
                             "below -1";
+    counts.push_back(subgroups[i]);
+  }
+  if (boundedProduct(counts, kMaxSubgroups) > kMaxSubgroups)
+    return emitError() << "'subgroups' are more than " << kMaxSubgroups;
   for (Attribute digits : order) {
     auto array = dyn_cast<DenseI64ArrayAttr>(digits);
     if (!array || array.size() % 2 != 0)
       return emitError() << "'order' must hold arrays of size, stride pairs";
-    for (int64_t value : array.asArrayRef())
-      if (value < 1)
-        return emitError() << "sizes and strides in 'order' must be positive";
+    SmallVector<int64_t> sizes;
+    for (auto [i, value] : llvm::enumerate(array.asArrayRef())) {
+      if (value < 1 || value > kMaxTileElements)
+        return emitError() << "sizes and strides in 'order' must be from 1 to "
+                           << kMaxTileElements << ", got " << value;
+      if (i % 2 == 0)
+        sizes.push_back(value);
+    }
+    if (boundedProduct(sizes, kMaxTileElements) > kMaxTileElements)
+      return emitError() << "'order' spans more than " << kMaxTileElements;
   }
   return success();
 }
@@ -216,6 +254,8 @@ static LogicalResult appendOrdered(SmallVectorImpl<LayoutAxis> &axes,
 FailureOr<LaneMap> FragAttr::getLaneMap(ArrayRef<int64_t> shape,
                                         EmitError emitError) const {
   int64_t rank = shape.size();
+  if (failed(checkTile(shape, emitError)))
+    return failure();
   if (getDims()[0] >= rank || getDims()[1] >= rank)
     return report(emitError)
            << "'dims' names dimension " << std::max(getDims()[0], getDims()[1])
@@ -301,8 +341,9 @@ LogicalResult SliceAttr::verify(EmitError emitError, int64_t dim, int64_t size,
                                 Attribute parent) {
   if (!isa_and_present<LayoutAttrInterface>(parent))
     return emitError() << "the parent of a slice must be a layout";
-  if (dim < 0 || size < 1)
-    return emitError() << "a slice needs a dimension >= 0 and a size >= 1";
+  if (dim < 0 || size < 1 || size > kMaxTileElements)
+    return emitError() << "a slice needs a dimension >= 0 and a size from 1 to "
+                       << kMaxTileElements;
   return success();
 }
 

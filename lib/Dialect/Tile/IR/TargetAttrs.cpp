@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -64,6 +65,12 @@ static LogicalResult verifyOperand(EmitError emitError, StringRef name,
     return fail() << "element type " << element << " is not a number";
   // Every element is held at least once, and nothing outside.
   LaneMap map = attr.toLaneMap();
+  if (map.getNumLanes() > kMaxLanes ||
+      map.getNumRegisters() > kMaxInstructionExtent)
+    return fail() << "the map has " << map.getNumLanes() << " lanes and "
+                  << map.getNumRegisters() << " registers, at most "
+                  << kMaxLanes << " and " << kMaxInstructionExtent
+                  << " are possible";
   std::set<std::pair<int64_t, int64_t>> held;
   for (int64_t l = 0; l < map.getNumLanes(); ++l)
     for (int64_t r = 0; r < map.getNumRegisters(); ++r) {
@@ -97,9 +104,11 @@ MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
                         Type cType, LaneMapAttr a, LaneMapAttr b, LaneMapAttr c,
                         StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
                         ArrayAttr cRegs, ArrayAttr immediates, int64_t passes) {
-  if (m < 1 || n < 1 || k < 1 || passes < 1)
-    return emitError() << "matrix instruction '" << name
-                       << "': m, n, k and passes must be positive";
+  for (int64_t number : {m, n, k, passes})
+    if (number < 1 || number > kMaxInstructionExtent)
+      return emitError() << "matrix instruction '" << name
+                         << "': m, n, k and passes must be from 1 to "
+                         << kMaxInstructionExtent << ", got " << number;
   if (!intrinsic.starts_with("llvm."))
     return emitError()
            << "matrix instruction '" << name
@@ -133,14 +142,20 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
   auto fail = [&]() { return emitError() << "target '" << chip << "': "; };
   if (triple.empty())
     return fail() << "the triple is empty";
-  if (subgroup < 1 || !llvm::isPowerOf2_64(subgroup))
-    return fail() << "the subgroup size must be a power of two, got "
-                  << subgroup;
+  if (subgroup < 1 || !llvm::isPowerOf2_64(subgroup) || subgroup > kMaxLanes)
+    return fail() << "the subgroup size must be a power of two up to "
+                  << kMaxLanes << ", got " << subgroup;
   if (maxWorkgroup < subgroup)
     return fail() << "a workgroup of " << maxWorkgroup
                   << " lanes holds no subgroup of " << subgroup;
-  if (registers < 0 || ldsBytes < 0 || ldsBanks < 0)
-    return fail() << "sizes must not be negative";
+  if (maxWorkgroup > kMaxLanes * kMaxSubgroups)
+    return fail() << "a workgroup has at most " << kMaxLanes * kMaxSubgroups
+                  << " lanes, got " << maxWorkgroup;
+  for (int64_t size : {registers, ldsBytes, ldsBanks})
+    if (size < 0 || size > kMaxLDSBytes)
+      return fail() << "registers and sizes of workgroup memory must be from 0 "
+                       "to "
+                    << kMaxLDSBytes << ", got " << size;
   for (Attribute entry : matrix) {
     auto instr = dyn_cast<MatrixInstrAttr>(entry);
     if (!instr)
@@ -168,12 +183,17 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
   if (subgroups.size() != 3)
     return emitError() << "'subgroups' needs three counts (batch, M, N), got "
                        << subgroups.size();
-  for (ArrayRef<int64_t> sizes : {block, subgroups})
+  for (auto [sizes, limit] : {std::pair(block, kMaxTileElements),
+                              std::pair(subgroups, kMaxSubgroups)}) {
     for (int64_t size : sizes)
       if (size < 1)
         return emitError() << "sizes of a schedule must be positive, got "
                            << size;
-  if (stages < 1)
-    return emitError() << "'stages' must be at least 1, got " << stages;
+    if (boundedProduct(sizes, limit) > limit)
+      return emitError() << "a schedule has a product of sizes above " << limit;
+  }
+  if (stages < 1 || stages > kMaxStages)
+    return emitError() << "'stages' must be from 1 to " << kMaxStages
+                       << ", got " << stages;
   return success();
 }

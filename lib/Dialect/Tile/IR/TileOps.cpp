@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
@@ -124,8 +125,22 @@ LogicalResult AllocLDSOp::verify() {
   int64_t offset;
   SmallVector<int64_t> strides;
   if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0 ||
-      llvm::is_contained(strides, ShapedType::kDynamic))
+      llvm::is_contained(strides, ShapedType::kDynamic) ||
+      llvm::any_of(strides, [](int64_t stride) { return stride < 0; }))
     return emitOpError("needs static strides and offset 0, got ") << type;
+  if (!type.getElementType().isIntOrFloat())
+    return emitOpError("needs numbers of a known width, got ") << type;
+  int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t bytes = width;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
+    if (size < 1)
+      return emitOpError("is empty: ") << type;
+    if (bytes <= kMaxLDSBytes)
+      bytes += boundedProduct({size - 1, stride, width}, kMaxLDSBytes);
+  }
+  if (bytes > kMaxLDSBytes)
+    return emitOpError("needs more than ")
+           << kMaxLDSBytes << " bytes, got " << type;
   return success();
 }
 

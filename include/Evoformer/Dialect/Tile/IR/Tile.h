@@ -37,6 +37,10 @@ namespace mlir::evoformer::tile {
 /// cover the tile.
 FailureOr<LaneMap> getLaneMap(RankedTensorType type);
 
+/// The extents of a kernel's space, as its launches agree to say; where there
+/// is none, as many as it asks for, at least one.
+FailureOr<int64_t> countExtents(KernelOp kernel, ArrayRef<LaunchOp> launches);
+
 /// The tile's type with another layout.
 RankedTensorType withLayout(RankedTensorType type, Attribute layout);
 

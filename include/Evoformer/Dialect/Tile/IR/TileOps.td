@@ -57,6 +57,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [AutomaticAllocationScope,
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
                                  "::mlir::FunctionType":$type)>];
   let extraClassDeclaration = [{
@@ -77,7 +78,8 @@ def Tile_WorkItemIdOp : Tile_Op<"work_item_id", [Pure]> {
   let description = [{
     Dimension `dimension` of the space, counted from the slowest (0).
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension);
+  let arguments = (ins ConfinedAttr<I64Attr,
+    [IntNonNegative, IntMaxValue<15>]>:$dimension);
   let results = (outs Index:$result);
   let assemblyFormat = "$dimension attr-dict";
 }

@@ -1,0 +1,54 @@
+//===- Limits.h - How large tiles, layouts and chips may be -----*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Far above what any chip can hold, and low enough that products of a few of
+// these numbers do not overflow and enumerating a layout ends. The verifiers
+// refuse what is beyond, so that passes need not think of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_LIMITS_H
+#define EVOFORMER_DIALECT_TILE_IR_LIMITS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+
+namespace mlir::evoformer::tile {
+
+/// Elements of a tile. The registers of a whole workgroup hold 2^18 numbers.
+inline constexpr int64_t kMaxTileElements = int64_t(1) << 20;
+/// (subgroup, lane, register) positions of a layout, and what its padded box
+/// may span.
+inline constexpr int64_t kMaxLayoutPositions = int64_t(1) << 24;
+/// Lanes of a subgroup, subgroups of a workgroup, extents of a matrix
+/// instruction, dimensions of a space or a tile.
+inline constexpr int64_t kMaxLanes = 1024;
+inline constexpr int64_t kMaxSubgroups = 1024;
+inline constexpr int64_t kMaxInstructionExtent = 1024;
+inline constexpr int64_t kMaxRank = 16;
+/// Copies in flight.
+inline constexpr int64_t kMaxStages = 64;
+/// Bytes of workgroup memory.
+inline constexpr int64_t kMaxLDSBytes = int64_t(1) << 30;
+
+/// The product of numbers that are not negative; above `limit`, some number
+/// above `limit`.
+inline int64_t boundedProduct(llvm::ArrayRef<int64_t> numbers, int64_t limit) {
+  int64_t product = 1;
+  bool isLarge = false;
+  for (int64_t number : numbers) {
+    if (number == 0)
+      return 0;
+    isLarge |= number > limit || product > limit / number;
+    if (!isLarge)
+      product *= number;
+  }
+  return isLarge ? limit + 1 : product;
+}
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_LIMITS_H

@@ -1,0 +1,285 @@
+// Every message of the verifiers of layouts, matrix instructions, targets and
+// schedules.
+//
+// RUN: evoformer-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{an axis is a size and at least one stride}}
+module attributes {x = #evo_tile.lane_map<registers = [[4]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{expected 1 strides per axis}}
+module attributes {x = #evo_tile.lane_map<registers = [[4, 1]], lanes = [[4, 1, 0]], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{a lane map needs at least one axis}}
+module attributes {x = #evo_tile.lane_map<registers = [], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{expected a rank from 1 to 16, got 17}}
+module attributes {x = #evo_tile.lane_map<registers = [[4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{axis size 0 is too small}}
+module attributes {x = #evo_tile.lane_map<registers = [[0, 1]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{axis stride -1 is too small}}
+module attributes {x = #evo_tile.lane_map<registers = [[4, -1]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{axis size 16777217 is above 16777216}}
+module attributes {x = #evo_tile.lane_map<registers = [[16777217, 1]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{axis stride 9223372036854775807 is above 16777216}}
+module attributes {x = #evo_tile.lane_map<registers = [[4, 9223372036854775807]], lanes = [], subgroups = []>} {}
+
+// -----
+
+// expected-error @below {{the axes have more than 16777216 positions}}
+module attributes {x = #evo_tile.lane_map<registers = [[16384, 1]], lanes = [[1024, 0]], subgroups = [[2, 0]]>} {}
+
+// -----
+
+// expected-error @below {{'inner' is 2 of 1 register axes}}
+module attributes {x = #evo_tile.lane_map<registers = [[4, 1]], lanes = [], subgroups = [], inner = 2>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'dims' must name two different tile dimensions}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [1, 1], subgroups = [], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'dims' must name two different tile dimensions}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0], subgroups = [], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'dims' must name two different tile dimensions}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, -1], subgroups = [], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'subgroups' must be pairs of count and dimension}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'subgroups' has a count below 1 or a dimension below -1}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [0, 1], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'subgroups' has a count below 1 or a dimension below -1}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, -2], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'subgroups' are more than 1024}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [4611686018427387904, 0, 4, 1], order = []>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'order' must hold arrays of size, stride pairs}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [1 : i32]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'order' must hold arrays of size, stride pairs}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 2>]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{sizes and strides in 'order' must be from 1 to 1048576, got 0}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 2, 0>]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{sizes and strides in 'order' must be from 1 to 1048576, got 9223372036854775807}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 9223372036854775807, 1>]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{'order' spans more than 1048576}}
+module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 1024, 1, 1025, 1>]>} {}
+
+// -----
+
+// expected-error @below {{the parent of a slice must be a layout}}
+module attributes {x = #evo_tile.slice<dim = 0, size = 4, 1 : i32>} {}
+
+// -----
+
+// expected-error @below {{a slice needs a dimension >= 0 and a size from 1 to 1048576}}
+module attributes {x = #evo_tile.slice<dim = -1, size = 4, #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = []>>} {}
+
+// -----
+
+// expected-error @below {{a slice needs a dimension >= 0 and a size from 1 to 1048576}}
+module attributes {x = #evo_tile.slice<dim = 0, size = 9223372036854775807, #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = []>>} {}
+
+// -----
+
+// expected-error @below {{matrix instruction 'i', operand A: the map must have rank 2 and no subgroup axes}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 1]], lanes = [[32, 1]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{matrix instruction 'i', operand C: the map must have rank 2 and no subgroup axes}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = [[2, 0, 0]]>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{element type 'complex<f32>' is not a number}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = complex<f32>, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{the map has 2048 lanes and 1 registers, at most 1024 and 1024 are possible}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[2048, 0, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{operand A: lane 8, register 0 holds [1, 0] of 1x1}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 1, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{operand B: the map holds 8 of 16 elements}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 16, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{register types must be numbers or vectors of them}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [1 : i32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{register types must be numbers or vectors of them}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [none], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{operand C: the register types have 64 bits, the map's registers 32}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{matrix instruction 'i': m, n, k and passes must be from 1 to 1024, got 0}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 0, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{m, n, k and passes must be from 1 to 1024, got 9223372036854775807}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 9223372036854775807, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{the intrinsic's name must start with 'llvm.', got 'fma'}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "fma", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{immediates must be integers}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{operands must be spread over equally many lanes}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[2, 2, 0]], lanes = [[8, 0, 1], [2, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], passes = 1>} {}
+
+// -----
+
+// expected-error @below {{target 't': the triple is empty}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "", features = "", subgroup_size = 32, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{target 't': the subgroup size must be a power of two up to 1024, got 48}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 48, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{the subgroup size must be a power of two up to 1024, got 4611686018427387904}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 4611686018427387904, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{target 't': a workgroup of 16 lanes holds no subgroup of 32}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 16, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{target 't': a workgroup has at most 1048576 lanes, got 9223372036854775807}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 9223372036854775807, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{registers and sizes of workgroup memory must be from 0 to 1073741824, got -1}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 1024, registers = 256, lds_bytes = -1, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{registers and sizes of workgroup memory must be from 0 to 1073741824, got 9223372036854775807}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 1024, registers = 9223372036854775807, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
+
+// -----
+
+// expected-error @below {{'matrix' must hold matrix instructions, got 1 : i32}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = [1 : i32]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+// expected-error @below {{matrix instruction 'fma' is for 32 lanes, the subgroup has 64}}
+module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 64, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = [#fma]>} {}
+
+// -----
+
+// expected-error @below {{'subgroups' needs three counts (batch, M, N), got 2}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4], stages = 1>} {}
+
+// -----
+
+// expected-error @below {{sizes of a schedule must be positive, got 0}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 0, 8], subgroups = [1, 4, 1], stages = 1>} {}
+
+// -----
+
+// expected-error @below {{a schedule has a product of sizes above 1048576}}
+module attributes {x = #evo_tile.schedule<v1, block = [4611686018427387904, 4, 1], subgroups = [1, 4, 1], stages = 1>} {}
+
+// -----
+
+// expected-error @below {{a schedule has a product of sizes above 1024}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1024, 4, 1], stages = 1>} {}
+
+// -----
+
+// expected-error @below {{'stages' must be from 1 to 64, got 0}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 0>} {}
+
+// -----
+
+// expected-error @below {{'stages' must be from 1 to 64, got 65}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 65>} {}
