@@ -15,35 +15,55 @@ using namespace mlir::evoformer;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+Value LogitsTile::broadcast(TileBuilder &builder, Value tile,
+                            ArrayRef<LogitDim> dims) const {
+  SmallVector<int64_t> positions;
+  for (LogitDim dim : dims)
+    positions.push_back(getPosition(dim));
+  if (!llvm::is_sorted(positions)) {
+    // Queries and keys, in the other order.
+    SmallVector<int64_t> permutation =
+        llvm::to_vector(llvm::seq<int64_t>(0, positions.size()));
+    std::swap(permutation[permutation.size() - 2], permutation.back());
+    std::swap(positions[positions.size() - 2], positions.back());
+    RankedTensorType type = TileBuilder::typeOf(tile);
+    SmallVector<int64_t> swapped;
+    for (int64_t dim : permutation)
+      swapped.push_back(type.getDimSize(dim));
+    tile = tile::TransposeOp::create(builder, type.clone(swapped), tile,
+                                     permutation);
+  }
+  return builder.broadcast(tile, positions, shape);
+}
+
 static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
-                      ArrayRef<int64_t> tile, Value keyOffset) {
+                      const LogitsTile &tile) {
   SmallVector<Value> indices;
   SmallVector<int64_t> shape;
-  for (int64_t dim : bias.dims) {
-    indices.push_back(dim == 2 ? keyOffset : builder.index(0));
-    shape.push_back(tile[dim]);
+  for (LogitDim dim : bias.dims) {
+    indices.push_back(tile.offsets[static_cast<unsigned>(dim)]);
+    shape.push_back(tile.shape[tile.getPosition(dim)]);
   }
   return builder.load(bias.memory, indices, shape, bias.inBounds, {},
                       bias.alignment);
 }
 
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                             Value scores, Value keyOffset) {
+                             const LogitsTile &tile, Value scores) {
   RankedTensorType type = TileBuilder::typeOf(scores);
-  ArrayRef<int64_t> tile = type.getShape();
 
   // All additive terms first: they do not wait for the scores.
   Value sum;
   if (slices.keySum.memory)
-    sum = builder.broadcast(loadBias(builder, slices.keySum, tile, keyOffset),
-                            slices.keySum.dims, tile);
+    sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                         slices.keySum.dims);
   Value log2e = builder.splatLike(scores, llvm::numbers::log2e);
   for (const BiasSlice &bias : slices.biases) {
     if (bias.isMask)
       continue;
-    Value terms = builder.convert(loadBias(builder, bias, tile, keyOffset),
-                                  type.getElementType());
-    terms = builder.broadcast(terms, bias.dims, tile);
+    Value terms =
+        builder.convert(loadBias(builder, bias, tile), type.getElementType());
+    terms = tile.broadcast(builder, terms, bias.dims);
     sum = sum ? builder.fma(terms, log2e, sum) : builder.mulf(terms, log2e);
   }
 
@@ -60,8 +80,8 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   for (const BiasSlice &bias : slices.biases) {
     if (!bias.isMask)
       continue;
-    Value keep = builder.isSet(loadBias(builder, bias, tile, keyOffset));
-    logits = builder.select(builder.broadcast(keep, bias.dims, tile), logits,
+    Value keep = builder.isSet(loadBias(builder, bias, tile));
+    logits = builder.select(tile.broadcast(builder, keep, bias.dims), logits,
                             nothing);
   }
   return logits;

@@ -13,15 +13,35 @@
 
 namespace mlir::evoformer {
 
-/// The part of a bias that a work item reads: a memref with those of the tile's
-/// dimensions (rows, queries, keys) that the bias has.
+/// The dimensions of logits.
+enum class LogitDim { Rows, Queries, Keys };
+
+/// The part of a bias that a work item reads: a memref with those of the
+/// logits' dimensions that the bias has, in the order of the enumeration.
 struct BiasSlice {
   Value memory;
-  SmallVector<int64_t, 3> dims;
+  SmallVector<LogitDim, 3> dims;
   SmallVector<bool, 3> inBounds;
   bool isMask;
   /// Of whole vectors, in bytes; 0 if nothing is known.
   int64_t alignment = 0;
+};
+
+/// A tile of logits: [rows, queries, keys], or [rows, keys, queries].
+struct LogitsTile {
+  SmallVector<int64_t, 3> shape;
+  bool keysFirst = false;
+  /// Where the tile starts in the slices, by LogitDim.
+  std::array<Value, 3> offsets;
+
+  int64_t getPosition(LogitDim dim) const {
+    if (dim == LogitDim::Rows)
+      return 0;
+    return (dim == LogitDim::Keys) == keysFirst ? 1 : 2;
+  }
+  /// Repeats a tile with the dimensions `dims`, ascending, of the logits.
+  Value broadcast(TileBuilder &builder, Value tile,
+                  ArrayRef<LogitDim> dims) const;
 };
 
 /// What the logits of one work item depend on besides the scores.
@@ -35,11 +55,11 @@ struct LogitsSlices {
   bool chooseDrops = false;
 };
 
-/// The logits, in base 2 and relative to the prepared maximum, of the keys from
-/// `keyOffset` on: scale * scores + biases, and -inf for dropped keys whatever
-/// the scores hold there. `scores` is a tile [rows, queries, keys] of f32.
+/// The logits, in base 2 and relative to the prepared maximum: scale * scores +
+/// biases, and -inf for dropped keys whatever the scores hold there. `scores`
+/// is a tile of f32.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                  Value scores, Value keyOffset);
+                  const LogitsTile &tile, Value scores);
 
 } // namespace mlir::evoformer
 

@@ -1,0 +1,201 @@
+//===- WorkItem.cpp - What a work item reads of an attention --------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WorkItem.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+ItemRange ItemRange::ofBlock(TileBuilder &builder, OpFoldResult size,
+                             Value start, int64_t block) {
+  OpFoldResult extent = builder.remaining(size, start, block);
+  return {start, extent, block, isa<Attribute>(extent)};
+}
+
+ItemRange ItemRange::whole(TileBuilder &builder, OpFoldResult size,
+                           int64_t block) {
+  std::optional<int64_t> fixed = getConstantIntValue(size);
+  return {builder.index(0), size, block, fixed && *fixed % block == 0};
+}
+
+SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
+  constexpr int64_t kLong = 64, kShort = 32;
+  int64_t step = elementType.isF32() && depth > kLong ? kShort : depth;
+  SmallVector<DepthPart> parts;
+  for (int64_t start = 0; start < depth; start += step)
+    parts.push_back({start, std::min(step, depth - start)});
+  return parts;
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences and statistics
+//===----------------------------------------------------------------------===//
+
+Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
+  return builder.slice(memory,
+                       {{batch, {}},
+                        {rows.start, rows.extent},
+                        {head, {}},
+                        {range.start, range.extent},
+                        {builder.getIndexAttr(0), builder.dim(memory, 4)}});
+}
+
+int64_t WorkItem::rowAlignment(Value slice) const {
+  auto type = cast<MemRefType>(slice.getType());
+  if (!alignedRows)
+    return 0;
+  return getVectorBytes(type.getDimSize(2) *
+                        getElementBytes(type.getElementType()));
+}
+
+Value WorkItem::load(TileBuilder &b, Value slice, Value offset,
+                     const ItemRange &range, DepthPart depth) const {
+  Type element = cast<MemRefType>(slice.getType()).getElementType();
+  return b.load(slice, {b.index(0), offset, b.index(depth.start)},
+                {rows.block, range.block, depth.size},
+                {rows.fits, range.fits, true}, b.getZeroAttr(element),
+                rowAlignment(slice));
+}
+
+void WorkItem::store(Value tile, Value slice, const ItemRange &range) const {
+  Type element = cast<MemRefType>(slice.getType()).getElementType();
+  Value zero = builder.index(0);
+  builder.store(builder.convert(tile, element), slice, {zero, zero, zero},
+                {rows.fits, range.fits, true}, rowAlignment(slice));
+}
+
+Value WorkItem::sliceStatistic(Value memory) const {
+  return builder.slice(memory, {{batch, {}},
+                                {rows.start, rows.extent},
+                                {head, {}},
+                                {queries.start, queries.extent}});
+}
+
+Value WorkItem::loadStatistic(TileBuilder &b, Value slice, Value offset,
+                              double outside) const {
+  return b.load(slice, {b.index(0), offset}, {rows.block, queries.block},
+                {rows.fits, queries.fits}, b.getF32FloatAttr(outside));
+}
+
+//===----------------------------------------------------------------------===//
+// Biases
+//===----------------------------------------------------------------------===//
+
+static int64_t keyAlignment(Value bias, const ItemRange &keys) {
+  auto type = cast<MemRefType>(bias.getType());
+  return getVectorBytes(keys.block * getElementBytes(type.getElementType()));
+}
+
+BiasSlice WorkItem::sliceBias(const Bias &bias) const {
+  BiasSlice result{{}, {}, {}, bias.isMask};
+  OpFoldResult origin = builder.getIndexAttr(0);
+  auto at = [&](int64_t dim, Value index) {
+    return bias.broadcast[dim] ? origin : OpFoldResult(index);
+  };
+  SmallVector<SliceDim> dims(5);
+  dims[kBiasB] = {at(kBiasB, batch), {}};
+  dims[kBiasN] = {at(kBiasN, rows.start), {}};
+  dims[kBiasH] = {at(kBiasH, head), {}};
+  dims[kBiasQ] = {at(kBiasQ, queries.start), {}};
+  dims[kBiasK] = {at(kBiasK, keys.start), {}};
+  auto keep = [&](int64_t dim, LogitDim logitDim, OpFoldResult extent,
+                  bool fits) {
+    if (bias.broadcast[dim])
+      return;
+    dims[dim].extent = extent;
+    result.dims.push_back(logitDim);
+    result.inBounds.push_back(fits);
+  };
+  keep(kBiasN, LogitDim::Rows, rows.extent, rows.fits);
+  keep(kBiasQ, LogitDim::Queries, queries.extent, queries.fits);
+  if (!bias.broadcast[kBiasK]) {
+    keep(kBiasK, LogitDim::Keys, keyExtent(bias.memory, kBiasK), true);
+    result.alignment = keyAlignment(bias.memory, keys);
+  }
+  result.memory = builder.slice(bias.memory, dims);
+  return result;
+}
+
+BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {
+  OpFoldResult origin = builder.getIndexAttr(0);
+  auto at = [&](int64_t dim, Value index) {
+    return sum.broadcast[dim] ? origin : OpFoldResult(index);
+  };
+  BiasSlice result{{}, {}, {}, false};
+  SmallVector<SliceDim> dims = {{at(kBiasB, batch), {}},
+                                {at(kBiasN, rows.start), {}},
+                                {at(kBiasH, head), {}},
+                                {keys.start, keyExtent(sum.memory, 3)}};
+  if (!sum.broadcast[kBiasN]) {
+    dims[1].extent = rows.extent;
+    result.dims.push_back(LogitDim::Rows);
+    result.inBounds.push_back(rows.fits);
+  }
+  result.dims.push_back(LogitDim::Keys);
+  result.inBounds.push_back(true);
+  result.memory = builder.slice(sum.memory, dims);
+  result.alignment = keyAlignment(sum.memory, keys);
+  return result;
+}
+
+OpFoldResult WorkItem::keyExtent(Value memory, int64_t dim) const {
+  return ownsKeyBlock ? OpFoldResult(builder.getIndexAttr(keys.block))
+                      : builder.dim(memory, dim);
+}
+
+Value WorkItem::clearDropped(TileBuilder &b, const BiasSlice &keySum,
+                             Value tile, Value offset) const {
+  ArrayRef<int64_t> shape = TileBuilder::typeOf(tile).getShape();
+  SmallVector<Value> indices;
+  SmallVector<int64_t> terms, dims;
+  for (LogitDim dim : keySum.dims) {
+    bool isKey = dim == LogitDim::Keys;
+    indices.push_back(isKey ? offset : b.index(0));
+    terms.push_back(isKey ? keys.block : rows.block);
+    dims.push_back(isKey ? 1 : 0);
+  }
+  Value sum = b.load(keySum.memory, indices, terms, keySum.inBounds, {},
+                     keySum.alignment);
+  Value dropped = b.broadcast(b.equals(sum, -kInfinity), dims, shape);
+  return b.select(dropped, b.splatLike(tile, 0), tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value evoformer::multiplyTransposed(TileBuilder &b, Value x, Value y, Value c) {
+  RankedTensorType xType = TileBuilder::typeOf(x);
+  RankedTensorType yType = TileBuilder::typeOf(y);
+  int64_t rows = xType.getDimSize(0), depth = xType.getDimSize(2);
+  int64_t columns = yType.getDimSize(1);
+  Value transposed = TransposeOp::create(b, yType.clone({rows, depth, columns}),
+                                         y, ArrayRef<int64_t>{0, 2, 1});
+  if (!c)
+    c = b.splat({rows, xType.getDimSize(1), columns}, b.getF32Type(), 0);
+  return MmaOp::create(b, x, transposed, c);
+}
+
+Value evoformer::narrow(TileBuilder &b, Value tile, Type element,
+                        bool fastRounding) {
+  Value narrow = b.convert(tile, element);
+  // Without an instruction for it, rounding ties to even and keeping NaNs
+  // apart from infinities cost more than the exponential. A NaN need not be
+  // kept: the sum of the weights has it as well and ends in every output of
+  // the row. Ties occur for one weight in 2^16.
+  auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
+  if (truncate && element.isBF16() && !fastRounding) {
+    truncate.setRoundingmode(arith::RoundingMode::to_nearest_away);
+    truncate.setFastmath(arith::FastMathFlags::nnan);
+  }
+  return narrow;
+}

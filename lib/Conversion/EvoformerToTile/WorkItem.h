@@ -1,0 +1,101 @@
+//===- WorkItem.h - What a work item reads of an attention ----*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
+
+#include "Kernels.h"
+#include "Logits.h"
+
+namespace mlir::evoformer {
+
+/// The elements of one dimension that an item's slices of memory cover.
+struct ItemRange {
+  Value start;
+  OpFoldResult extent;
+  /// Elements of a tile.
+  int64_t block;
+  /// Tiles at multiples of the block lie inside.
+  bool fits;
+
+  /// The block of `size` elements' dimension at `start`, a multiple of `block`.
+  static ItemRange ofBlock(TileBuilder &builder, OpFoldResult size, Value start,
+                           int64_t block);
+  /// A whole dimension, to be read block by block.
+  static ItemRange whole(TileBuilder &builder, OpFoldResult size,
+                         int64_t block);
+};
+
+/// The elements [start, start + size) of the depth.
+struct DepthPart {
+  int64_t start, size;
+};
+
+/// Sums of many products lose digits of f32. Where the inputs have as many,
+/// long sums are made of short ones.
+SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
+
+/// One (batch, head) and ranges of rows, queries and keys; slices of memory
+/// start where the ranges do.
+struct WorkItem {
+  TileBuilder &builder;
+  /// Rows of depths start at multiples of getVectorBytes of their size.
+  bool alignedRows;
+  Value batch, head;
+  ItemRange rows, queries, keys;
+  /// The item has one block of keys (its range is that block), not all.
+  bool ownsKeyBlock = false;
+
+  /// The positions `range` (queries or keys) of a sequence [b, n, h, s, d], as
+  /// a memref [rows, s, d].
+  Value sliceSequence(Value memory, const ItemRange &range) const;
+
+  /// A tile [rows, positions, depth] of such a slice from `offset` on. A zero
+  /// outside, for atoms wider than the depth and positions beyond the last:
+  /// 0 * 0 adds nothing where a repeated infinity would make a NaN.
+  Value load(TileBuilder &b, Value slice, Value offset, const ItemRange &range,
+             DepthPart depth) const;
+  /// Writes a tile to the start of such a slice.
+  void store(Value tile, Value slice, const ItemRange &range) const;
+
+  /// The queries of statistics [b, n, h, s], as a memref [rows, s].
+  Value sliceStatistic(Value memory) const;
+  /// A tile [rows, queries] of such a slice; `outside` is read beyond the last
+  /// query.
+  Value loadStatistic(TileBuilder &b, Value slice, Value offset,
+                      double outside) const;
+
+  /// Whoever launches a kernel pads the keys of biases to whole blocks.
+  BiasSlice sliceBias(const Bias &bias) const;
+  /// The prepared sum is a bias without the query's dimension.
+  BiasSlice sliceKeySum(const Bias &sum) const;
+
+  /// Keys that are dropped for all queries score 0, so that a NaN in them is
+  /// not seen; -inf is added to their scores later. Once per key, this costs
+  /// less than a choice per logit. `tile` is [rows, keys, depth].
+  Value clearDropped(TileBuilder &b, const BiasSlice &keySum, Value tile,
+                     Value offset) const;
+
+  /// Of the rows, along the depth, of a slice [rows, s, d].
+  int64_t rowAlignment(Value slice) const;
+
+private:
+  /// Of the keys of a bias, which are whole blocks.
+  OpFoldResult keyExtent(Value memory, int64_t dim) const;
+};
+
+/// a * b^T for tiles [rows, x, depth] and [rows, y, depth], added to `c` (null:
+/// zero).
+Value multiplyTransposed(TileBuilder &b, Value x, Value y, Value c = {});
+
+/// An f32 tile in the type of the operands that it multiplies; `fastRounding`:
+/// the target rounds in one instruction, or speed is no matter.
+Value narrow(TileBuilder &b, Value tile, Type element, bool fastRounding);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
