@@ -8,6 +8,7 @@
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 
 #include "AttentionSchedule.h"
+#include "HostBuilder.h"
 #include "HostProgram.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"

@@ -21,13 +21,6 @@ struct HostAttention {
   SmallVector<Bias> biases;
 };
 
-/// Whether the type tells that the innermost stride is 1.
-bool hasUnitStride(Value memory);
-
-/// The same memory with an innermost stride of 1 in its type, of which the
-/// caller knows that it is; unchanged where the type says otherwise.
-Value castToUnitStride(TileBuilder &builder, Value memory);
-
 /// Writes, at the builder's place, the launches that compute `attention`, with
 /// their intermediates and guards, and makes the kernels.
 void writeHostProgram(TileBuilder &builder, KernelFactory &factory,

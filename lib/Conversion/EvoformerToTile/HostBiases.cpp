@@ -1,0 +1,167 @@
+//===- HostBiases.cpp - Biases as kernels read them -----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostBuilder.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+OpFoldResult HostBuilder::paddedKeys(OpFoldResult keys, int64_t keyBlock) {
+  if (std::optional<int64_t> constant = getConstantIntValue(keys))
+    return builder.getIndexAttr(llvm::alignTo(*constant, keyBlock));
+  return builder.roundUp(keys, keyBlock);
+}
+
+/// A bias that broadcasts over the keys as one that has them, with stride 0.
+Value HostBuilder::expandKeys(const Bias &bias, OpFoldResult keys) {
+  if (!bias.broadcast[kBiasK])
+    return bias.memory;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, bias.memory);
+  SmallVector<OpFoldResult> sizes = getAsOpFoldResult(metadata.getSizes());
+  SmallVector<OpFoldResult> strides = getAsOpFoldResult(metadata.getStrides());
+  auto type = cast<MemRefType>(bias.memory.getType());
+  for (int64_t dim = 0; dim < kBiasK; ++dim)
+    if (!type.isDynamicDim(dim))
+      sizes[dim] = builder.getIndexAttr(type.getDimSize(dim));
+  sizes[kBiasK] = keys;
+  strides[kBiasK] = builder.getIndexAttr(0);
+  return memref::ReinterpretCastOp::create(builder, metadata.getBaseBuffer(),
+                                           OpFoldResult(metadata.getOffset()),
+                                           sizes, strides);
+}
+
+KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
+                                  OpFoldResult keys, int64_t keyBlock) {
+  SmallVector<Bias> parts;
+  bool hasFloat = false;
+  std::array<bool, 5> broadcast = {true, true, true, true, false};
+  for (const Bias &bias : biases) {
+    if (!bias.broadcast[kBiasQ])
+      continue;
+    parts.push_back(bias);
+    parts.back().memory = expandKeys(bias, keys);
+    hasFloat |= !bias.isMask;
+    for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+      broadcast[dim] &= bias.broadcast[dim];
+  }
+  std::optional<int64_t> fixed = getConstantIntValue(keys);
+  if (parts.empty() && fixed && *fixed % keyBlock == 0)
+    return {};
+
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+    sizes.push_back(broadcast[dim] ? builder.getIndexAttr(1)
+                                   : builder.dim(query, dim));
+  SmallVector<OpFoldResult> sumSizes = sizes;
+  sumSizes.push_back(paddedKeys(keys, keyBlock));
+  Value sum = allocate(sumSizes, builder.getF32Type());
+  Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
+
+  KernelOp kernel = createKeySumKernel(factory, builder.getLoc(), parts, sum,
+                                       maximum, keyBlock);
+  SmallVector<Value> arguments;
+  for (const Bias &bias : parts)
+    arguments.push_back(bias.memory);
+  arguments.push_back(sum);
+  if (maximum)
+    arguments.push_back(maximum);
+  arguments.push_back(builder.index(keys));
+  launch(builder, kernel, sizesOf(sum, {0, 1, 2}), arguments);
+  return {{sum, broadcast, false}, maximum};
+}
+
+/// Whether whole vectors of whole key blocks can be read from a bias.
+Value HostBuilder::isReadable(const Bias &bias, OpFoldResult keys,
+                              int64_t keyBlock) {
+  auto type = cast<MemRefType>(bias.memory.getType());
+  int64_t rowBytes = keyBlock * getElementBytes(type.getElementType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, bias.memory);
+  Value isRow = both(divides(keyBlock, builder.index(keys)),
+                     equals(metadata.getStrides()[kBiasK], 1));
+  return both(isRow, hasAlignedRows(bias.memory, getVectorBytes(rowBytes),
+                                    bias.broadcast));
+}
+
+/// Whether the types tell that a bias must be copied.
+static bool isNeverReadable(const Bias &bias, OpFoldResult keys,
+                            int64_t keyBlock) {
+  auto type = cast<MemRefType>(bias.memory.getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return true;
+  std::optional<int64_t> fixed = getConstantIntValue(keys);
+  return (fixed && *fixed % keyBlock != 0) ||
+         (!ShapedType::isDynamic(strides[kBiasK]) && strides[kBiasK] != 1);
+}
+
+Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
+                              int64_t keyBlock) {
+  if (bias.broadcast[kBiasK])
+    return bias;
+  auto type = cast<MemRefType>(bias.memory.getType());
+  Value readable = isNeverReadable(bias, keys, keyBlock)
+                       ? Value()
+                       : isReadable(bias, keys, keyBlock);
+
+  // An unused copy has no elements: its buffer is freed like any other.
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < kBiasK; ++dim)
+    sizes.push_back(builder.dim(bias.memory, dim));
+  sizes.push_back(paddedKeys(keys, keyBlock));
+  Bias result = bias;
+  if (!readable) {
+    result.memory = allocate(sizes, type.getElementType());
+    launchCopy(builder, bias, result.memory, keys, keyBlock);
+    return result;
+  }
+
+  SmallVector<OpFoldResult> copySizes = sizes;
+  copySizes[kBiasQ] = Value(
+      builder.select(readable, builder.index(0), builder.index(sizes[kBiasQ])));
+  Value copy = allocate(copySizes, type.getElementType());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> strides(5, ShapedType::kDynamic);
+  strides[kBiasK] = 1;
+  auto either =
+      MemRefType::get(shape, type.getElementType(),
+                      StridedLayoutAttr::get(builder.getContext(),
+                                             ShapedType::kDynamic, strides));
+  auto choice = scf::IfOp::create(
+      builder, readable,
+      [&](OpBuilder &nested, Location loc) {
+        Value view = memref::CastOp::create(nested, loc, either, bias.memory);
+        scf::YieldOp::create(nested, loc, view);
+      },
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder inner(loc, nested);
+        launchCopy(inner, bias, copy, keys, keyBlock);
+        Value view = memref::CastOp::create(inner, either, copy);
+        scf::YieldOp::create(inner, view);
+      });
+  result.memory = choice.getResult(0);
+  return result;
+}
+
+void HostBuilder::launchCopy(TileBuilder &at, const Bias &bias, Value dest,
+                             OpFoldResult keys, int64_t keyBlock) {
+  CopyBlocks blocks = getCopyBlocks(keyBlock);
+  KernelOp kernel =
+      createCopyKernel(factory, builder.getLoc(), bias, dest, keyBlock);
+  SmallVector<Value> space;
+  for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+    space.push_back(at.index(at.dim(bias.memory, dim)));
+  space.push_back(at.ceilDiv(at.dim(bias.memory, kBiasQ), blocks.queries));
+  space.push_back(at.ceilDiv(keys, blocks.keys));
+  LaunchOp::create(at, kernel.getSymName(), space,
+                   ValueRange{bias.memory, dest});
+}

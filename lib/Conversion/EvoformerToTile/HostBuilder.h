@@ -1,0 +1,79 @@
+//===- HostBuilder.h - What host programs are made of -----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
+
+#include "Kernels.h"
+
+namespace mlir::evoformer {
+
+/// Whether the type tells that the innermost stride is 1.
+bool hasUnitStride(Value memory);
+
+/// The same memory with an innermost stride of 1 in its type, of which the
+/// caller knows that it is; unchanged where the type says otherwise.
+Value castToUnitStride(TileBuilder &builder, Value memory);
+
+/// The prepared sum of query-independent biases, see AttentionOperands.
+struct KeySum {
+  Bias sum;
+  Value maximum;
+};
+
+/// Writes the host side around launches: buffers, guards, prepared biases.
+class HostBuilder {
+public:
+  HostBuilder(TileBuilder &builder, KernelFactory &factory)
+      : builder(builder), factory(factory) {}
+
+  /// A buffer until `freeAll`. Vectors of any target may read it whole.
+  Value allocate(ArrayRef<OpFoldResult> sizes, Type element);
+  void freeAll();
+
+  SmallVector<Value> sizesOf(Value memref, ArrayRef<int64_t> dims);
+  void launch(TileBuilder &at, tile::KernelOp kernel, ValueRange space,
+              ValueRange arguments);
+
+  /// The sum of all query-independent biases, which also marks the keys beyond
+  /// the last one in blocks of `keyBlock`; not needed where there is neither.
+  KeySum prepareKeySum(ArrayRef<Bias> biases, Value query, OpFoldResult keys,
+                       int64_t keyBlock);
+
+  /// A bias with rows that whole vectors of whole key blocks can read: itself
+  /// or, where a guard finds that it has none, a copy.
+  Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
+
+  /// Whether all rows of depths of sequences [b, n, h, s, d] (null ones do not
+  /// count) are contiguous and start where whole vectors do. Null: always.
+  Value hasAlignedDepths(ArrayRef<Value> sequences);
+
+  /// Alignment is never assumed: a guard picks the variant. Where vectors may
+  /// lie anywhere, as on the CPU, one serves all.
+  void writeVariants(ArrayRef<Value> sequences,
+                     function_ref<void(TileBuilder &, bool)> write);
+
+private:
+  OpFoldResult paddedKeys(OpFoldResult keys, int64_t keyBlock);
+  Value expandKeys(const Bias &bias, OpFoldResult keys);
+  Value equals(Value value, int64_t expected);
+  Value divides(int64_t factor, Value value);
+  Value both(Value a, Value b);
+  Value hasAlignedRows(Value memory, int64_t alignment,
+                       ArrayRef<bool> ignored = {});
+  Value isReadable(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
+  void launchCopy(TileBuilder &at, const Bias &bias, Value dest,
+                  OpFoldResult keys, int64_t keyBlock);
+
+  TileBuilder &builder;
+  KernelFactory &factory;
+  SmallVector<Value> buffers;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
