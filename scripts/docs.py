@@ -107,7 +107,7 @@ def support():
 LEVELS = (
     ("graph", None,
      "What a user writes: values, no memory, no target."),
-    ("buffers", "one-shot-bufferize",
+    ("buffers", "evoformer-bufferize-host",
      "The destination has become memory; every operand is a strided memref. A "
      "transpose of an operand has become strides and moves no data."),
     ("tiles", "convert-evoformer-to-tile",

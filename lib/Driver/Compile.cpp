@@ -40,25 +40,6 @@ static std::optional<Level> parseLevel(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Modules that start at the level of tiles have tensors in kernels only.
-static bool hasHostTensors(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        bool isHost = isa<func::FuncOp>(op) ||
-                      op->getName().getDialectNamespace() == "evoformer";
-        if (!isHost)
-          return WalkResult::advance();
-        auto function = dyn_cast<func::FuncOp>(op);
-        bool found =
-            llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
-        if (function)
-          found |= llvm::any_of(function.getArgumentTypes(),
-                                llvm::IsaPred<TensorType>);
-        return found ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 FailureOr<llvm::json::Value>
 mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   std::optional<Level> level = parseLevel(options.level);
@@ -75,10 +56,7 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   lowering.schedule = options.schedule;
   lowering.stopAfter = onCPU ? *level : Level::Machine;
   PassManager pm(module.getContext());
-  if (hasHostTensors(module))
-    buildLowerPipeline(pm, lowering);
-  else
-    buildLowerBuffersPipeline(pm, lowering);
+  buildLowerPipeline(pm, lowering);
   if (failed(pm.run(module)))
     return failure();
   FailureOr<PlanCode> code =

@@ -13,7 +13,6 @@
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -23,9 +22,7 @@ using namespace mlir::evoformer;
 
 /// Arguments keep arbitrary strides; results become arguments.
 static void addBufferization(OpPassManager &pm) {
-  bufferization::OneShotBufferizePassOptions options;
-  options.bufferizeFunctionBoundaries = true;
-  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createBufferizeHost());
   pm.addPass(createResultsToArguments());
 }
 

@@ -10,6 +10,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
+  let summary = "Turn the tensors of host functions into memrefs";
+  let description = [{
+    Upstream's one-shot bufferization over function boundaries (arguments may
+    have any strides), except that tiles of `evo_tile.kernel` stay what they are:
+    a module may hold kernels beside graphs, or kernels only.
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>) -> tensor<?xf32>
+    evo_tile.kernel @k(%x: memref<?xf32>) { .. tensor<16xf32> .. }
+    ```
+    becomes
+    ```mlir
+    func.func @f(%x: memref<?xf32, strided<[?], offset: ?>>) -> memref<?xf32, strided<[?], offset: ?>>
+    evo_tile.kernel @k(%x: memref<?xf32>) { .. tensor<16xf32> .. }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def ResultsToArguments
     : Pass<"evoformer-results-to-arguments", "::mlir::ModuleOp"> {
   let summary = "Let functions write results to arguments only";

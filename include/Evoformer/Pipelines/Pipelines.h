@@ -8,6 +8,8 @@
 #ifndef EVOFORMER_PIPELINES_PIPELINES_H
 #define EVOFORMER_PIPELINES_PIPELINES_H
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
