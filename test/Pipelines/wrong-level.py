@@ -9,7 +9,7 @@ import sys
 
 LEVELS = ("graph", "buffers", "tiles", "fragments", "staged", "pipelined",
           "lanes", "machine")
-TILES_ONLY = "expected tiles without layouts"
+TILES_ONLY = "evo-tile-assign-layouts needs tiles without layouts, got"
 BARE = "needs tiles with layouts, got .*; run evo-tile-assign-layouts first"
 NO_CODE = "holds no gpu.module to serialize"
 # What happens at a level where something happens: True, or an error. Passes on
@@ -30,7 +30,7 @@ PASSES = {
         "tiles": "evo-tile-software-pipeline " + BARE, "fragments": None,
         "staged": True},
     "convert-tile-to-gpu": {
-        "tiles": "a tile without a layout \\(run evo-tile-assign-layouts first",
+        "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},
     "gpu.module(convert-gpu-lanes-to-llvm)": {"lanes": True, "machine": None},
     "convert-tile-to-cpu": {

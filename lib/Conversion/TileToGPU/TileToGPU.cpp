@@ -9,6 +9,7 @@
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Patterns.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -96,7 +97,7 @@ struct ConvertTileToGPUPass
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels;
     for (KernelOp kernel : module.getOps<KernelOp>())
-      if (kernel.getTarget() && !kernel.getTarget()->isCPU())
+      if (!kernel.getTarget() || !kernel.getTarget()->isCPU())
         kernels.push_back(kernel);
     for (KernelOp kernel : kernels)
       if (failed(convert(module, kernel)))
@@ -118,26 +119,8 @@ struct ConvertTileToGPUPass
     return gpuModule;
   }
 
-  LogicalResult check(KernelOp kernel) {
-    if (!kernel.getSchedule())
-      return kernel.emitOpError("needs a schedule before distribution");
-    WalkResult result = kernel.walk([&](Operation *op) {
-      for (Value value :
-           llvm::concat<Value>(op->getOperands(), op->getResults()))
-        if (auto tile = dyn_cast<RankedTensorType>(value.getType());
-            tile && !tile.getEncoding()) {
-          op->emitOpError("has a tile without a layout (run "
-                          "evo-tile-assign-layouts first): ")
-              << tile;
-          return WalkResult::interrupt();
-        }
-      return WalkResult::advance();
-    });
-    return failure(result.wasInterrupted());
-  }
-
   LogicalResult convert(ModuleOp module, KernelOp kernel) {
-    if (failed(check(kernel)))
+    if (failed(requireFragments(kernel, "convert-tile-to-gpu")))
       return failure();
     SmallVector<LaunchOp> launches;
     module.walk([&](LaunchOp launch) {

@@ -155,7 +155,7 @@ module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a
 
 // -----
 
-// expected-error @below {{the map has 2048 lanes and 1 registers, at most 1024 and 1024 are possible}}
+// expected-error @below {{the map has 2048 lanes and 1 registers, at most 64 and 1024 are possible}}
 module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[2048, 0, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
 
 // -----
@@ -215,12 +215,12 @@ module attributes {x = #evo_tile.target<chip = "t", triple = "", features = "", 
 
 // -----
 
-// expected-error @below {{target 't': the subgroup size must be a power of two up to 1024, got 48}}
+// expected-error @below {{target 't': the subgroup size must be a power of two up to 64, got 48}}
 module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 48, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
 
 // -----
 
-// expected-error @below {{the subgroup size must be a power of two up to 1024, got 4611686018427387904}}
+// expected-error @below {{the subgroup size must be a power of two up to 64, got 4611686018427387904}}
 module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 4611686018427387904, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
 
 // -----
@@ -230,7 +230,7 @@ module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "",
 
 // -----
 
-// expected-error @below {{target 't': a workgroup has at most 1048576 lanes, got 9223372036854775807}}
+// expected-error @below {{target 't': a workgroup has at most 65536 lanes, got 9223372036854775807}}
 module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 32, max_workgroup = 9223372036854775807, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = []>} {}
 
 // -----

@@ -54,23 +54,3 @@ bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
   }
   return false;
 }
-
-LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
-                                                      StringRef pass) {
-  if (!kernel.getTarget() || !kernel.getSchedule())
-    return kernel.emitError()
-           << pass << " needs kernels with a 'target' and a 'schedule'; '"
-           << kernel.getSymName() << "' has no "
-           << (kernel.getTarget() ? "schedule" : "target");
-  WalkResult result = kernel.walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      if (auto tile = dyn_cast<RankedTensorType>(value.getType());
-          tile && !isa_and_present<LayoutAttrInterface>(tile.getEncoding())) {
-        op->emitError() << pass << " needs tiles with layouts, got " << tile
-                        << "; run evo-tile-assign-layouts first";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}

@@ -20,10 +20,6 @@ Value getMemoryRoot(Value memref);
 /// global memory.
 bool mayWriteGlobal(Operation *op, Value memref);
 
-/// Fails, with an error at the culprit, unless `kernel` has a target and a
-/// schedule and every tile in it has a layout; `pass` is named in the error.
-LogicalResult requireFragments(KernelOp kernel, StringRef pass);
-
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H

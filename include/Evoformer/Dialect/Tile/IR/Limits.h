@@ -23,9 +23,9 @@ inline constexpr int64_t kMaxTileElements = int64_t(1) << 20;
 /// (subgroup, lane, register) positions of a layout, and what its padded box
 /// may span.
 inline constexpr int64_t kMaxLayoutPositions = int64_t(1) << 24;
-/// Lanes of a subgroup, subgroups of a workgroup, extents of a matrix
-/// instruction, dimensions of a space or a tile.
-inline constexpr int64_t kMaxLanes = 1024;
+/// Lanes of a subgroup (sets of them are 64-bit masks), subgroups of a
+/// workgroup, extents of a matrix instruction, dimensions of a space or a tile.
+inline constexpr int64_t kMaxLanes = 64;
 inline constexpr int64_t kMaxSubgroups = 1024;
 inline constexpr int64_t kMaxInstructionExtent = 1024;
 inline constexpr int64_t kMaxRank = 16;

@@ -7,6 +7,7 @@
 
 #include "LayoutPropagation.h"
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -214,13 +215,12 @@ struct AssignLayoutsPass
   }
 
   LogicalResult assign(KernelOp kernel) {
-    if (!kernel.getTarget() || !kernel.getSchedule())
-      return kernel.emitOpError(
-          "needs a target and a schedule before layouts can be assigned");
+    if (kernel.getTarget() && kernel.getTarget()->isCPU())
+      return success();
+    if (failed(requireTiles(kernel, "evo-tile-assign-layouts")))
+      return failure();
     TargetAttr target = *kernel.getTarget();
     ScheduleAttr schedule = *kernel.getSchedule();
-    if (target.isCPU())
-      return success();
 
     SmallVector<Value> tiles;
     auto collect = [&](Value value) {
@@ -233,10 +233,6 @@ struct AssignLayoutsPass
         for (Block &block : region)
           llvm::for_each(block.getArguments(), collect);
     });
-    for (Value tile : tiles)
-      if (cast<RankedTensorType>(tile.getType()).getEncoding())
-        return emitError(tile.getLoc(), "expected tiles without layouts, got ")
-               << tile.getType();
 
     auto mmas = chooseMmaLayouts(kernel);
     if (failed(mmas))
@@ -262,10 +258,7 @@ struct AssignLayoutsPass
       if (!largest)
         break;
       auto type = cast<RankedTensorType>(largest.getType());
-      Attribute layout = getDefaultLayout(type, target, schedule);
-      if (!layout)
-        return emitError(largest.getLoc(), "tiles of rank 0 have no layout");
-      layouts.seed(largest, layout);
+      layouts.seed(largest, getDefaultLayout(type, target, schedule));
     }
     return LayoutRewriter(kernel, layouts).run(*mmas);
   }

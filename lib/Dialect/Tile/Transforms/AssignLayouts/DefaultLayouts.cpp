@@ -19,8 +19,6 @@ Attribute mlir::evoformer::tile::getDefaultLayout(RankedTensorType type,
   // last; the remaining lanes, then the subgroups, take the dimension before.
   constexpr int64_t bytes = 16;
   int64_t rank = type.getRank();
-  if (rank == 0)
-    return {};
   int64_t width = type.getElementTypeBitWidth();
   LaneMap map(rank);
   auto axis = [&](int64_t size, int64_t dim, int64_t stride) {

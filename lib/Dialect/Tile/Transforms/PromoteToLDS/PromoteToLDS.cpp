@@ -9,6 +9,7 @@
 #include "../SoftwarePipeline/StagedLoop.h"
 #include "LDSPlan.h"
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"

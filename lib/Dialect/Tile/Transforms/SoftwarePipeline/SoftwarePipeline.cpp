@@ -9,6 +9,7 @@
 #include "../PromoteToLDS/LDSPlan.h"
 #include "LoopPipeliner.h"
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 

@@ -1,0 +1,26 @@
+//===- Levels.h - What a kernel must be before a pass -----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_LEVELS_H
+#define EVOFORMER_DIALECT_TILE_IR_LEVELS_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// Level `tiles`, ready for a GPU: the kernel has a target and a schedule, and
+/// no tile has a layout. Fails with an error at the culprit that names `pass`.
+LogicalResult requireTiles(KernelOp kernel, StringRef pass);
+
+/// Level `fragments` or one below: the kernel has a target and a schedule, and
+/// every tile a layout that fits it, the target's lanes and the schedule's
+/// subgroups. Fails with an error at the culprit that names `pass`.
+LogicalResult requireFragments(KernelOp kernel, StringRef pass);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_LEVELS_H

@@ -1,0 +1,98 @@
+//===- Levels.cpp - What a kernel must be before a pass ---------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static LogicalResult requireSchedule(KernelOp kernel, StringRef pass) {
+  if (kernel.getTarget() && kernel.getSchedule())
+    return success();
+  return kernel.emitError()
+         << pass << " needs kernels with a 'target' and a 'schedule'; '"
+         << kernel.getSymName() << "' has no "
+         << (kernel.getTarget() ? "schedule" : "target");
+}
+
+/// Applies `check` to every tile of the kernel, with the op that makes it.
+static LogicalResult
+checkTiles(KernelOp kernel,
+           function_ref<LogicalResult(Operation *, RankedTensorType)> check) {
+  auto checkAll = [&](Operation *op, TypeRange types) {
+    return llvm::all_of(types, [&](Type type) {
+      auto tile = dyn_cast<RankedTensorType>(type);
+      return !tile || succeeded(check(op, tile));
+    });
+  };
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    bool good = checkAll(op, op->getResultTypes());
+    for (Region &region : op->getRegions())
+      good = good && checkAll(op, region.getArgumentTypes());
+    return good ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Lanes hold numbers of up to 64 bits.
+static LogicalResult checkElement(Operation *op, RankedTensorType tile,
+                                  StringRef pass) {
+  if (tile.getElementType().isIntOrFloat() &&
+      tile.getElementTypeBitWidth() <= 64)
+    return success();
+  return op->emitError() << pass
+                         << " needs tiles of numbers of up to 64 bits, got "
+                         << tile;
+}
+
+LogicalResult mlir::evoformer::tile::requireTiles(KernelOp kernel,
+                                                  StringRef pass) {
+  if (failed(requireSchedule(kernel, pass)))
+    return failure();
+  return checkTiles(kernel, [&](Operation *op, RankedTensorType tile) {
+    if (tile.getEncoding())
+      return LogicalResult(op->emitError()
+                           << pass << " needs tiles without layouts, got "
+                           << tile);
+    if (tile.getRank() == 0)
+      return LogicalResult(op->emitError()
+                           << pass << " needs tiles of rank 1 or more, got "
+                           << tile);
+    return checkElement(op, tile, pass);
+  });
+}
+
+LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
+                                                      StringRef pass) {
+  if (failed(requireSchedule(kernel, pass)))
+    return failure();
+  int64_t lanes = kernel.getTarget()->getSubgroupSize();
+  int64_t subgroups = kernel.getSchedule()->getNumSubgroups();
+  llvm::DenseSet<Type> known;
+  return checkTiles(kernel, [&](Operation *op, RankedTensorType tile) {
+    if (!known.insert(tile).second)
+      return success();
+    auto layout = dyn_cast_if_present<LayoutAttrInterface>(tile.getEncoding());
+    if (!layout)
+      return LogicalResult(op->emitError()
+                           << pass << " needs tiles with layouts, got " << tile
+                           << "; run evo-tile-assign-layouts first");
+    FailureOr<LaneMap> map = layout.getLaneMap(
+        tile.getShape(), [&] { return op->emitError() << pass << ": "; });
+    if (failed(map))
+      return failure();
+    if (map->getNumLanes() != lanes || map->getNumSubgroups() > subgroups)
+      return LogicalResult(
+          op->emitError() << pass << " needs layouts for " << lanes
+                          << " lanes and at most " << subgroups
+                          << " subgroups, got " << map->getNumLanes() << " and "
+                          << map->getNumSubgroups() << " in " << tile);
+    return checkElement(op, tile, pass);
+  });
+}

@@ -1,0 +1,157 @@
+// RUN: evoformer-opt %s --convert-tile-to-gpu --split-input-file --verify-diagnostics
+
+// expected-error @below {{convert-tile-to-gpu needs kernels with a 'target' and a 'schedule'; 'bare' has no target}}
+evo_tile.kernel @bare() {
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [#evo_tile.matrix_instr<
+    name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32,
+    a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
+    b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
+    c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
+    intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>]>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+evo_tile.kernel @layoutless(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{convert-tile-to-gpu needs tiles with layouts, got 'tensor<32xf32>'; run evo-tile-assign-layouts first}}
+  %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<32xf32>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[32, 1]], subgroups = []>
+evo_tile.kernel @lanes(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{convert-tile-to-gpu needs layouts for 64 lanes and at most 1 subgroups, got 32 and 1 in 'tensor<32xf32, #}}
+  %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<32xf32, #map>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = []>
+evo_tile.kernel @covers() attributes {target = #chip, schedule = #schedule} {
+  // expected-error @below {{convert-tile-to-gpu: layout covers 64 elements of dimension 0, the tile has 65}}
+  %t = arith.constant dense<0.0> : tensor<65xf32, #map>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+// expected-error @below {{needs 2048 bytes of workgroup memory, gfx942 has 1024}}
+evo_tile.kernel @lds() attributes {target = #chip, schedule = #schedule} {
+  %l = evo_tile.alloc_lds : memref<512xf32, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 2, 1], stages = 1>
+#rows = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = [[2, 64]]>
+#both = #evo_tile.lane_map<registers = [[2, 64]], lanes = [[64, 1]], subgroups = [[2, 0]]>
+evo_tile.kernel @shared(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<128xf32, #rows>
+  // expected-error @below {{needs a pass through LDS, which this conversion does not make}}
+  // expected-error @below {{failed to legalize}}
+  %u = evo_tile.convert_layout %t : tensor<128xf32, #rows> -> tensor<128xf32, #both>
+  evo_tile.store %u, %x[%c0] : tensor<128xf32, #both>, memref<?xf32>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 2, 1], stages = 1>
+#split = #evo_tile.lane_map<registers = [[1, 0, 1]], lanes = [[64, 1, 0]], subgroups = [[2, 0, 1]]>
+#slice = #evo_tile.slice<dim = 1, size = 2, #split>
+evo_tile.kernel @reduce(%x: memref<?x?xf32>, %y: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %x[%c0, %c0] : memref<?x?xf32> -> tensor<64x2xf32, #split>
+  // expected-error @below {{cannot reduce a dimension that is spread over subgroups}}
+  // expected-error @below {{failed to legalize}}
+  %u = evo_tile.reduce add %t dim 1 : tensor<64x2xf32, #split> -> tensor<64xf32, #slice>
+  evo_tile.store %u, %y[%c0] : tensor<64xf32, #slice>, memref<?xf32>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = []>
+evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+  // expected-error @below {{target gfx942 has no asynchronous copies}}
+  // expected-error @below {{failed to legalize}}
+  evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32, #map> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {async_copy_bytes = 16 : i64}>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+  // expected-error @below {{needs a tile with a layout}}
+  // expected-error @below {{failed to legalize}}
+  evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = []>
+evo_tile.kernel @memory(%c: i1) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+  %m = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+  %s = arith.select %c, %l, %m : memref<64xf32, #gpu.address_space<workgroup>>
+  // expected-error @below {{workgroup memory must come from evo_tile.alloc_lds through subviews with static strides}}
+  // expected-error @below {{failed to legalize}}
+  %t = evo_tile.load %s[%c0] : memref<64xf32, #gpu.address_space<workgroup>> -> tensor<64xf32, #map>
+  evo_tile.store %t, %l[%c0] : tensor<64xf32, #map>, memref<64xf32, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+evo_tile.kernel @spaces() attributes {target = #chip, schedule = #schedule} {
+  evo_tile.return
+}
+func.func @host(%n: index) {
+  // expected-note @below {{the other launch}}
+  evo_tile.launch @spaces space(%n) args()
+  // expected-error @below {{has 2 extents, another launch of 'spaces' has 1}}
+  evo_tile.launch @spaces space(%n, %n) args()
+  return
+}
