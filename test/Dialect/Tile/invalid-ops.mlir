@@ -17,6 +17,13 @@ evo_tile.kernel @blocks(%flag: i1) {
 // -----
 
 // expected-error @below {{must end with 'evo_tile.return'}}
+"evo_tile.kernel"() <{function_type = () -> (), sym_name = "empty"}> ({
+^bb0:
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{must end with 'evo_tile.return'}}
 evo_tile.kernel @unreachable() {
   llvm.unreachable
 }

@@ -49,7 +49,8 @@ void KernelOp::print(OpAsmPrinter &printer) {
 LogicalResult KernelOp::verify() {
   if (!getBody().hasOneBlock())
     return emitOpError("needs a body of one block; its control flow is scf's");
-  if (!isa<ReturnOp>(getBody().front().back()))
+  Block &body = getBody().front();
+  if (body.empty() || !isa<ReturnOp>(body.back()))
     return emitOpError("must end with 'evo_tile.return'");
   if (!getFunctionType().getResults().empty())
     return emitOpError("must not return values");
