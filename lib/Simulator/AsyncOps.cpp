@@ -120,12 +120,16 @@ static const Inst *waitCount(Wave &w, const Inst *i) {
     w.groups.pop_front();
   }
   if (i->imm2 == 0)
-    w.ldsStorePending = false;
+    w.ldsAccessPending = false;
   return memoryDone(w, i);
 }
 
+/// imm: does not release; b: does not acquire.
 static const Inst *fence(Wave &w, const Inst *i) {
-  w.ldsStorePending = false;
+  if (!i->imm)
+    w.ldsAccessPending = false;
+  if (!i->b)
+    w.needsAcquire = false;
   return i + 1;
 }
 
@@ -195,7 +199,7 @@ static const Inst *stmatrix(Wave &w, const Inst *i) {
         std::memcpy(p, rows[r], 16);
     }
   }
-  w.ldsStorePending = true;
+  w.ldsAccessPending = true;
   ++w.counters->ldsStores;
   w.counters->ldsBytes += 128 * i->n;
   return memoryDone(w, i);

@@ -145,12 +145,13 @@ static const Inst *barrier(Wave &w, const Inst *i) {
              return std::string("the barrier is reached by some lanes of the "
                                 "subgroup only; this lane is elsewhere");
            });
-  if (i->imm2 && w.ldsStorePending)
-    report(w, i, FindingKind::StoreNotAwaited, __builtin_ctzll(w.mask), 0, [] {
-      return std::string("LDS stores of this subgroup are neither fenced nor "
-                         "waited for before the barrier");
+  if (i->imm2 && w.ldsAccessPending)
+    report(w, i, FindingKind::AccessNotAwaited, __builtin_ctzll(w.mask), 0, [] {
+      return std::string("LDS accesses of this subgroup are neither fenced "
+                         "nor waited for before the barrier");
     });
-  w.ldsStorePending = false;
+  w.ldsAccessPending = false;
+  w.needsAcquire = i->imm2;
   w.barrier = i->imm;
   w.barrierThreads = i->b;
   w.barrierSite = i->site;

@@ -16,6 +16,8 @@ struct Field {
 
 static const Field fields[] = {
     {"matrix", "matrix operations", &Counters::matrix},
+    {"matrix_multiply_adds", "multiply-adds in them",
+     &Counters::matrixMultiplyAdds},
     {"transcendental", "transcendental operations", &Counters::transcendental},
     {"arithmetic", "other arithmetic", &Counters::arithmetic},
     {"cross_lane", "cross-lane operations", &Counters::crossLane},
@@ -30,6 +32,10 @@ static const Field fields[] = {
     {"global_bytes_read", "global bytes read", &Counters::globalBytesRead},
     {"global_bytes_written", "global bytes written",
      &Counters::globalBytesWritten},
+    {"distinct_bytes_read", "distinct bytes read",
+     &Counters::distinctBytesRead},
+    {"distinct_bytes_written", "distinct bytes written",
+     &Counters::distinctBytesWritten},
     {"async_copies", "asynchronous copies (lanes)", &Counters::asyncCopies},
     {"async_bytes", "asynchronous bytes", &Counters::asyncBytes},
     {"barriers", "barriers", &Counters::barriers},

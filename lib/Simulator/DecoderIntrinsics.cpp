@@ -174,6 +174,7 @@ LogicalResult Decoder::decodeMMA(Operation *op, const MatrixShape *shape,
                 " elements a lane, expected " + Twine(shape->aElements) + ", " +
                 Twine(shape->bElements) + ", " + Twine(shape->dElements));
   ++counts->matrix;
+  counts->multiplyAdds += uint64_t(shape->m) * shape->n * shape->k;
   program.matrices.push_back(std::move(call));
   emit(matrixHandler()).imm = program.matrices.size() - 1;
   return success();

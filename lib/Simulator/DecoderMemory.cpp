@@ -428,13 +428,17 @@ std::optional<LogicalResult> Decoder::decodeMemory(Operation *op) {
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
     return decodeAtomic(atomic);
   if (auto fence = dyn_cast<LLVM::FenceOp>(op)) {
-    // A fence that releases to the workgroup or beyond completes LDS stores.
+    // A fence that releases to the workgroup or beyond completes LDS accesses;
+    // one that acquires keeps later ones behind it.
     StringRef scope = fence.getSyncscope().value_or("");
     bool wide =
         !scope.starts_with("wavefront") && !scope.starts_with("singlethread");
     LLVM::AtomicOrdering ordering = fence.getOrdering();
-    if (wide && ordering != LLVM::AtomicOrdering::acquire)
-      emit(fenceHandler());
+    if (wide) {
+      Inst &inst = emit(fenceHandler());
+      inst.imm = ordering == LLVM::AtomicOrdering::acquire;
+      inst.b = ordering == LLVM::AtomicOrdering::release;
+    }
     return success();
   }
   bool isMarker = llvm::StringSwitch<bool>(op->getName().getStringRef())

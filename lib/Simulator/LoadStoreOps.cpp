@@ -60,8 +60,7 @@ static void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
                                   : w.reg<uint64_t>(i->a)[lane]) +
                  i->imm64);
   countBanks(w, offsets, bytes);
-  if (write)
-    w.ldsStorePending = true;
+  w.ldsAccessPending = true;
 }
 
 template <Space S, class T> static const Inst *load(Wave &w, const Inst *i) {

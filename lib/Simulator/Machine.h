@@ -45,10 +45,13 @@ private:
 struct MemoryRegion {
   uint64_t begin, end;
   const Buffer *buffer;
-  /// One word per granule of 2 bytes: the workgroup (plus 1) that wrote it in
-  /// this launch; null if the buffer is read-only.
-  std::atomic<uint32_t> *writers = nullptr;
+  /// Per byte, the workgroup (plus 1) that wrote and the one that read it in
+  /// this launch, the latter severalWorkgroups if there were more; writers is
+  /// null if the buffer is read-only.
+  std::atomic<uint32_t> *writers = nullptr, *readers = nullptr;
 };
+
+constexpr uint32_t severalWorkgroups = ~uint32_t(0);
 
 /// What all workgroups of a launch share.
 struct LaunchContext {
@@ -60,8 +63,10 @@ struct LaunchContext {
 /// History of one byte of LDS. Epochs count barriers, from 1.
 struct ByteState {
   uint32_t writer = 0; // epoch << 8 | wave; 0: never written
-  uint32_t reader = 0; // epoch << 8 | wave, or 255 for several waves
+  uint32_t reader = 0; // epoch << 8 | wave
 };
+/// In the place of a wave: several waves; a copy that landed.
+constexpr uint32_t severalWaves = 255, landedCopy = 254;
 
 struct Workgroup {
   std::array<uint32_t, 3> id;
@@ -77,6 +82,8 @@ struct Workgroup {
 struct PendingCopy {
   uint32_t lds;
   uint8_t size, lane;
+  /// Its data is in LDS already.
+  bool landed;
   uint8_t data[16];
 };
 struct CopyGroup {
@@ -95,6 +102,7 @@ struct Wave {
   Workgroup *group = nullptr;
   FindingSink *sink = nullptr;
   Counters *counters = nullptr;
+  std::mt19937_64 *random = nullptr;
 
   const Inst *next = nullptr;
   uint64_t mask = 0; // lanes executing the current block
@@ -122,7 +130,10 @@ struct Wave {
   uint64_t vectorMemory = 0;
   std::deque<CopyGroup> groups;
   CopyGroup open;
-  bool ldsStorePending = false;
+  /// An LDS access may still be under way: nothing waited since.
+  bool ldsAccessPending = false;
+  /// A bare barrier has been passed and no fence keeps accesses behind it.
+  bool needsAcquire = false;
 
   const MemoryRegion *lastRegion = nullptr;
   std::array<uint32_t, 3> firstThread;

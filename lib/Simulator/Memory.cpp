@@ -46,6 +46,50 @@ static std::string describeOutside(Wave &w, uint64_t address, unsigned size) {
                        size, offset, name, best->end - best->begin);
 }
 
+static std::string nameWorkgroup(uint32_t mark) {
+  return mark == severalWorkgroups ? "several workgroups"
+                                   : "workgroup " + std::to_string(mark - 1);
+}
+
+/// Records a read; the mark of another workgroup that wrote a byte, or 0.
+/// Writing one's own mark before looking for another's, on both sides, makes
+/// sure that of two workgroups one sees the other.
+static uint32_t trackGlobalRead(const MemoryRegion &r, uint64_t at,
+                                unsigned size, uint32_t self) {
+  uint32_t other = 0;
+  for (uint64_t k = at - r.begin, e = k + size; k < e; ++k) {
+    uint32_t before = r.readers[k].load();
+    while (before != self && before != severalWorkgroups &&
+           !r.readers[k].compare_exchange_weak(
+               before, before ? severalWorkgroups : self)) {
+    }
+    uint32_t writer = r.writers ? r.writers[k].load() : 0;
+    if (writer && writer != self)
+      other = writer;
+  }
+  return other;
+}
+
+namespace {
+/// Marks of other workgroups that accessed what is written, or 0.
+struct GlobalConflict {
+  uint32_t writer = 0, reader = 0;
+};
+} // namespace
+
+static GlobalConflict trackGlobalWrite(const MemoryRegion &r, uint64_t at,
+                                       unsigned size, uint32_t self) {
+  GlobalConflict conflict;
+  for (uint64_t k = at - r.begin, e = k + size; k < e; ++k) {
+    uint32_t writer = r.writers[k].exchange(self), reader = r.readers[k].load();
+    if (writer && writer != self)
+      conflict.writer = writer;
+    if (reader && reader != self)
+      conflict.reader = reader;
+  }
+  return conflict;
+}
+
 uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
                                              unsigned lane, uint64_t address,
                                              unsigned size, Access access) {
@@ -57,22 +101,15 @@ uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
     });
     return nullptr;
   }
+  const uint32_t self = w.group->linearId + 1;
+  auto race = [&](const char *what, uint32_t other, const char *did) {
+    report(w, i, FindingKind::GlobalRace, lane, address, [&] {
+      return what + nameWorkgroup(other) + did + " in this launch";
+    });
+  };
   if (access == Access::Read) {
-    if (r->writers) {
-      uint32_t self = w.group->linearId + 1;
-      for (uint64_t k = address - r->begin, e = k + size; k < e; ++k) {
-        uint32_t writer = r->writers[k].load(std::memory_order_relaxed);
-        if (writer && writer != self) {
-          report(w, i, FindingKind::GlobalRace, lane, address, [&] {
-            return llvm::formatv("reads what workgroup {0} wrote in this "
-                                 "launch",
-                                 writer - 1)
-                .str();
-          });
-          break;
-        }
-      }
-    }
+    if (uint32_t other = trackGlobalRead(*r, address, size, self))
+      race("reads what ", other, " wrote");
     return reinterpret_cast<uint8_t *>(address);
   }
   if (!r->writers) {
@@ -81,16 +118,12 @@ uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
     });
     return nullptr;
   }
-  uint32_t self = w.group->linearId + 1;
-  for (uint64_t k = address - r->begin, e = k + size; k < e; ++k) {
-    uint32_t before = r->writers[k].exchange(self, std::memory_order_relaxed);
-    if (before && before != self && access == Access::Write)
-      report(w, i, FindingKind::GlobalRace, lane, address, [&] {
-        return llvm::formatv("overwrites what workgroup {0} wrote in this "
-                             "launch",
-                             before - 1)
-            .str();
-      });
+  GlobalConflict conflict = trackGlobalWrite(*r, address, size, self);
+  if (access == Access::Write) {
+    if (conflict.writer)
+      race("overwrites what ", conflict.writer, " wrote");
+    else if (conflict.reader)
+      race("overwrites what ", conflict.reader, " read");
   }
   return reinterpret_cast<uint8_t *>(address);
 }
@@ -122,11 +155,18 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
       if ((s.reader >> 8) != g.epoch)
         s.reader = now;
       else if (s.reader != now)
-        s.reader = now | 255;
+        s.reader = now | severalWaves;
     }
   }
   const char *verb = write ? "writes" : "reads";
-  if (inFlight)
+  if (race && other == landedCopy)
+    report(w, i, FindingKind::CopyNotAwaited, lane, offset, [&] {
+      return llvm::formatv("{0} LDS bytes of an asynchronous copy that was "
+                           "waited for, but no barrier follows the wait",
+                           verb)
+          .str();
+    });
+  else if (inFlight)
     report(w, i, FindingKind::CopyNotAwaited, lane, offset, [&] {
       return llvm::formatv("{0} LDS bytes of an asynchronous copy that nothing "
                            "has waited for",
@@ -136,10 +176,11 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
   else if (unwritten)
     report(w, i, FindingKind::UnwrittenLDS, lane, offset,
            [] { return std::string("reads LDS that nothing has written"); });
-  if (race)
+  if (race && other != landedCopy)
     report(w, i, FindingKind::LDSRace, lane, offset, [&] {
-      std::string who = other == 255 ? std::string("several other subgroups")
-                                     : "subgroup " + std::to_string(other);
+      std::string who = other == severalWaves
+                            ? std::string("several other subgroups")
+                            : "subgroup " + std::to_string(other);
       return std::string(verb) + " LDS that " + who +
              " accessed since the last barrier";
     });
@@ -161,6 +202,11 @@ uint8_t *mlir::evoformer::sim::ldsAddress(Wave &w, const Inst *i, unsigned lane,
   }
   if (access == Access::Speculative)
     return g.lds.data() + offset;
+  if (w.needsAcquire)
+    report(w, i, FindingKind::AccessNotFenced, lane, offset, [] {
+      return std::string("accesses LDS after a bare barrier; without a fence "
+                         "that acquires, nothing keeps the access behind it");
+    });
   if (access != Access::Atomic)
     trackLDS(w, i, lane, offset, size, access == Access::Write);
   else
@@ -217,12 +263,16 @@ void mlir::evoformer::sim::issueCopy(Wave &w, const Inst *i, unsigned lane,
   // of a store now and, when the copy lands, once more.
   if (!ldsAddress(w, i, lane, lds, size, Access::Write))
     return;
-  PendingCopy copy{lds, uint8_t(size), uint8_t(lane), {}};
+  CopyLanding landing = w.context->launch->landing;
+  bool atOnce = landing == CopyLanding::AtIssue ||
+                (landing == CopyLanding::BySeed &&
+                 w.context->launch->seed != 0 && (*w.random)() % 2 == 0);
+  PendingCopy copy{lds, uint8_t(size), uint8_t(lane), atOnce, {}};
   if (source)
     std::memcpy(copy.data, source, sourceSize);
   Workgroup &g = *w.group;
   std::fill_n(g.inFlight.begin() + lds, size, uint8_t(w.index + 1));
-  if (w.context->launch->landing == CopyLanding::AtIssue)
+  if (atOnce)
     std::memcpy(g.lds.data() + lds, copy.data, size);
   group.site = i->site;
   group.copies.push_back(copy);
@@ -237,7 +287,10 @@ void mlir::evoformer::sim::landCopies(Wave &w, const CopyGroup &group) {
   for (const PendingCopy &copy : group.copies) {
     std::fill_n(g.inFlight.begin() + copy.lds, copy.size, uint8_t(0));
     ldsAddress(w, &issued, copy.lane, copy.lds, copy.size, Access::Write);
-    if (w.context->launch->landing == CopyLanding::AtWait)
+    // Visible to nobody, the issuing subgroup included, before a barrier.
+    for (unsigned k = 0; k < copy.size; ++k)
+      g.state[copy.lds + k].writer = g.epoch << 8 | landedCopy;
+    if (!copy.landed)
       std::memcpy(g.lds.data() + copy.lds, copy.data, copy.size);
   }
 }

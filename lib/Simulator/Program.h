@@ -85,6 +85,7 @@ struct Edge {
 struct BlockCounts {
   uint32_t matrix = 0, transcendental = 0, arithmetic = 0, crossLane = 0;
   uint32_t instructions = 0;
+  uint64_t multiplyAdds = 0;
 };
 
 struct CodeBlock {

@@ -33,8 +33,10 @@ public:
 
   FindingSink sink;
   Counters counters;
+  uint64_t longestSubgroup = 0;
 
 private:
+  void interleave(uint32_t linearId);
   void reset(Wave &w);
   void runRound();
   bool releaseBarriers();
@@ -81,6 +83,7 @@ Worker::Worker(const Program &program, LaunchContext &context)
     w.group = &group;
     w.sink = &sink;
     w.counters = &counters;
+    w.random = &random;
     w.lanes = program.lanes;
     w.index = k;
     w.full =
@@ -106,7 +109,8 @@ void Worker::reset(Wave &w) {
   w.groups.clear();
   w.open = CopyGroup();
   w.vectorMemory = 0;
-  w.ldsStorePending = false;
+  w.ldsAccessPending = false;
+  w.needsAcquire = false;
   w.next = program.code.data() + program.blocks[0].first;
   ++w.executions[0];
   w.activeLanes[0] += present;
@@ -173,6 +177,13 @@ bool Worker::releaseBarriers() {
 }
 
 void Worker::runWorkgroup(uint32_t linearId) {
+  interleave(linearId);
+  for (const Wave &w : waves)
+    longestSubgroup =
+        std::max(longestSubgroup, launch.maxBlocksPerSubgroup - w.blockBudget);
+}
+
+void Worker::interleave(uint32_t linearId) {
   group.linearId = linearId;
   group.id = {linearId % launch.grid[0],
               linearId / launch.grid[0] % launch.grid[1],
@@ -224,6 +235,7 @@ void Worker::finish() {
       const BlockCounts &c = program.blocks[b].counts;
       uint64_t n = w.executions[b];
       counters.matrix += n * c.matrix;
+      counters.matrixMultiplyAdds += n * c.multiplyAdds;
       counters.transcendental += n * c.transcendental;
       counters.arithmetic += n * c.arithmetic;
       counters.crossLane += n * c.crossLane;
@@ -259,16 +271,16 @@ LaunchResult
 mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
                                 std::vector<RawFinding> &findings) {
   LaunchContext context{&program, &launch, {}};
-  std::vector<std::unique_ptr<std::atomic<uint32_t>[]>> writers;
+  std::vector<std::unique_ptr<std::atomic<uint32_t>[]>> accesses;
   for (const Buffer &b : launch.buffers) {
     MemoryRegion r;
     r.begin = reinterpret_cast<uint64_t>(b.base);
     r.end = r.begin + b.size;
     r.buffer = &b;
-    if (!b.readOnly) {
-      writers.emplace_back(new std::atomic<uint32_t>[b.size + 1]());
-      r.writers = writers.back().get();
-    }
+    accesses.emplace_back(new std::atomic<uint32_t>[2 * b.size + 1]());
+    r.readers = accesses.back().get();
+    if (!b.readOnly)
+      r.writers = r.readers + b.size;
     context.regions.push_back(r);
   }
   llvm::sort(context.regions, [](const MemoryRegion &a, const MemoryRegion &b) {
@@ -289,6 +301,8 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
     worker.finish();
     std::lock_guard<std::mutex> lock(mutex);
     result.counters.add(worker.counters);
+    result.longestSubgroup =
+        std::max(result.longestSubgroup, worker.longestSubgroup);
     mergeFindings(findings, std::move(worker.sink.findings));
   };
   std::vector<std::thread> pool;
@@ -298,7 +312,15 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
   for (std::thread &t : pool)
     t.join();
 
+  result.subgroupSize = program.lanes;
   for (const MemoryRegion &r : context.regions) {
+    auto countBytes = [&](const std::atomic<uint32_t> *marks) {
+      return std::count_if(marks, marks + (r.end - r.begin),
+                           [](const auto &mark) { return mark.load() != 0; });
+    };
+    result.counters.distinctBytesRead += countBytes(r.readers);
+    if (r.writers)
+      result.counters.distinctBytesWritten += countBytes(r.writers);
     if (!r.buffer->mustBeWritten || !r.writers)
       continue;
     uint64_t missing = 0, first = 0;

@@ -88,6 +88,8 @@ Simulator::parse(llvm::StringRef text, llvm::StringRef name,
   return simulator;
 }
 
+Operation *Simulator::getModule() const { return impl->module; }
+
 std::vector<std::string> Simulator::getKernelNames() const {
   std::vector<std::string> names;
   impl->module->walk([&](LLVM::LLVMFuncOp function) {
@@ -267,8 +269,10 @@ llvm::StringRef mlir::evoformer::sim::getName(FindingKind kind) {
     return "race on global memory";
   case FindingKind::CopyNotAwaited:
     return "copy not awaited";
-  case FindingKind::StoreNotAwaited:
-    return "store not awaited";
+  case FindingKind::AccessNotAwaited:
+    return "access not awaited";
+  case FindingKind::AccessNotFenced:
+    return "access not fenced";
   case FindingKind::DivergentBarrier:
     return "divergent barrier";
   case FindingKind::DivergentOperation:

@@ -48,7 +48,8 @@ enum class FindingKind {
   LDSRace,
   GlobalRace,
   CopyNotAwaited,
-  StoreNotAwaited,
+  AccessNotAwaited,
+  AccessNotFenced,
   DivergentBarrier,
   DivergentOperation,
   OperandNotReplicated,
@@ -79,7 +80,7 @@ struct Finding {
 /// What a launch executed. Operations count once per subgroup, an operation on
 /// a vector of n elements as n (32-bit) or n/2 (packed 16-bit) operations.
 struct Counters {
-  uint64_t matrix = 0;
+  uint64_t matrix = 0, matrixMultiplyAdds = 0;
   uint64_t transcendental = 0;
   uint64_t arithmetic = 0;
   uint64_t crossLane = 0;
@@ -88,6 +89,9 @@ struct Counters {
   uint64_t ldsCycles = 0, ldsIdealCycles = 0;
   uint64_t globalLoads = 0, globalStores = 0;
   uint64_t globalBytesRead = 0, globalBytesWritten = 0;
+  /// Bytes that the launch reads or writes at least once: what a cache that
+  /// holds everything would fetch.
+  uint64_t distinctBytesRead = 0, distinctBytesWritten = 0;
   uint64_t asyncCopies = 0, asyncBytes = 0;
   uint64_t barriers = 0, waits = 0;
   uint64_t branches = 0;
@@ -99,8 +103,9 @@ struct Counters {
   void printJSON(llvm::raw_ostream &os) const;
 };
 
-/// When the data of an asynchronous copy arrives.
-enum class CopyLanding { AtWait, AtIssue };
+/// When the data of an asynchronous copy arrives: as late as waits allow, at
+/// once, or (at wait for seed 0) one or the other by the seed, copy by copy.
+enum class CopyLanding { BySeed, AtWait, AtIssue };
 
 struct Launch {
   std::string kernel;
@@ -116,7 +121,7 @@ struct Launch {
   /// 0: subgroups run in order from barrier to barrier. Anything else draws
   /// the interleaving, with pre-emption between memory operations.
   uint64_t seed = 0;
-  CopyLanding landing = CopyLanding::AtWait;
+  CopyLanding landing = CopyLanding::BySeed;
   /// Threads that share the workgroups; 0 takes those of the machine.
   unsigned threads = 0;
   /// A subgroup that executes more blocks than this hangs.
@@ -126,6 +131,9 @@ struct Launch {
 struct LaunchResult {
   std::vector<Finding> findings;
   Counters counters;
+  unsigned subgroupSize = 0;
+  /// The most blocks that a subgroup executed.
+  uint64_t longestSubgroup = 0;
 };
 
 /// Overrides of what the module says about its target.
@@ -154,6 +162,8 @@ public:
         const mlir::DialectRegistry *hostDialects = nullptr);
 
   std::vector<std::string> getKernelNames() const;
+
+  mlir::Operation *getModule() const;
 
   /// Decodes a kernel without running it: an error names the first operation
   /// that the simulator does not know.

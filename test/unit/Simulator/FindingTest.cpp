@@ -150,14 +150,15 @@ TEST(Finding, WriteAfterReadRace) {
   b.expect(FindingKind::LDSRace);
 }
 
-TEST(Finding, StoreNotAwaited) {
+TEST(Finding, AccessNotAwaited) {
   Broken b("gfx942", lds + R"(
   llvm.store %t, %pw : i32, !llvm.ptr<3>
   rocdl.s.barrier
+  llvm.fence syncscope("workgroup") acquire
   %v = llvm.load %pw : !llvm.ptr<3> -> i32
 )" + store,
            128);
-  b.expect(FindingKind::StoreNotAwaited);
+  b.expect(FindingKind::AccessNotAwaited);
 }
 
 const std::string copy = lds + R"(
@@ -179,6 +180,40 @@ TEST(Finding, CopyNotAwaited) {
   }
 }
 
+/// The same of loads, which another subgroup's store might overtake.
+TEST(Finding, LoadNotAwaited) {
+  Broken b("gfx942", lds + R"(
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  rocdl.barrier
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+  rocdl.s.barrier
+)" + store,
+           128);
+  b.expect(FindingKind::AccessNotAwaited);
+}
+
+/// A bare barrier keeps no load behind it.
+TEST(Finding, AccessNotFenced) {
+  auto body = [](const char *fence) {
+    return lds + R"(
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  llvm.fence syncscope("workgroup") release
+  rocdl.s.barrier
+)" + fence +
+           R"(
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+)" + store;
+  };
+  Broken missing("gfx942", body(""), 128);
+  missing.expect(FindingKind::AccessNotFenced);
+  Broken wrong("gfx942", body("llvm.fence syncscope(\"workgroup\") release"),
+               128);
+  wrong.expect(FindingKind::AccessNotFenced);
+  Broken right("gfx942", body("llvm.fence syncscope(\"workgroup\") acquire"),
+               128);
+  EXPECT_TRUE(right.kernel.run().findings.empty());
+}
+
 /// Awaited by the issuing subgroup, but no barrier before others read.
 TEST(Finding, CopyWithoutBarrier) {
   Broken b("sm_80", copy + R"(
@@ -196,7 +231,19 @@ TEST(Finding, CopyWithoutBarrier) {
 ^end:
 )",
            64);
-  b.expect(FindingKind::LDSRace);
+  b.expect(FindingKind::CopyNotAwaited, "no barrier follows the wait");
+}
+
+/// Nor before the issuing subgroup itself reads.
+TEST(Finding, OwnCopyWithoutBarrier) {
+  auto body = [](const char *barrier) {
+    return copy + "nvvm.cp.async.wait.group 0\n" + barrier +
+           "%v = llvm.load %pw : !llvm.ptr<3> -> i32\n" + store;
+  };
+  Broken missing("sm_80", body(""), 32);
+  missing.expect(FindingKind::CopyNotAwaited, "no barrier follows the wait");
+  Broken right("sm_80", body("nvvm.barrier0\n"), 32);
+  EXPECT_TRUE(right.kernel.run().findings.empty());
 }
 
 TEST(Finding, LoadToLDSNeedsWaitAndBarrier) {
@@ -289,6 +336,30 @@ TEST(Finding, RaceBetweenWorkgroups) {
 )",
            32, 2);
   b.expect(FindingKind::GlobalRace, "workgroup 0");
+}
+
+/// A read of what another workgroup writes later is a race as well, in
+/// whichever order they run.
+TEST(Finding, ReadBeforeWriteOfAnotherWorkgroup) {
+  for (unsigned writer = 0; writer < 2; ++writer) {
+    Broken b("sm_80",
+             R"(
+  %b = nvvm.read.ptx.sreg.ctaid.x : i32
+  %w = llvm.mlir.constant()" +
+                 std::to_string(writer) + R"( : i32) : i32
+  %writes = llvm.icmp "eq" %b, %w : i32
+  %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.cond_br %writes, ^write, ^read
+^write:
+  llvm.store %t, %p : i32, !llvm.ptr<1>
+  llvm.return
+^read:
+  %v = llvm.load %p : !llvm.ptr<1> -> i32
+)",
+             32, 2);
+    b.kernel.launch.threads = 1;
+    b.expect(FindingKind::GlobalRace, "in this launch");
+  }
 }
 
 TEST(Finding, UnwrittenOutput) {
