@@ -20,10 +20,11 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 static constexpr std::pair<BiasValues, const char *> biasValueNames[] = {
-    {BiasValues::Normal, "normal"}, {BiasValues::AllFalse, "all-false"},
-    {BiasValues::Sparse, "sparse"}, {BiasValues::Large, "large"},
-    {BiasValues::Huge, "huge"},     {BiasValues::AllHuge, "all-huge"},
-    {BiasValues::Lowest, "lowest"}, {BiasValues::Infinite, "infinite"},
+    {BiasValues::Normal, "normal"},   {BiasValues::AllFalse, "all-false"},
+    {BiasValues::Sparse, "sparse"},   {BiasValues::Large, "large"},
+    {BiasValues::Huge, "huge"},       {BiasValues::AllHuge, "all-huge"},
+    {BiasValues::Lowest, "lowest"},   {BiasValues::Infinite, "infinite"},
+    {BiasValues::Columns, "columns"},
 };
 
 bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {
@@ -70,6 +71,8 @@ std::string AttentionCase::str() const {
     os << " static=" << staticSizes;
   if (nanKeys)
     os << " nan=1";
+  if (nanFirst)
+    os << " first=1";
   if (sample)
     os << " sample=" << sample;
   os << " seed=" << seed;
@@ -138,6 +141,7 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
                    .Case("lse", &result.lse)
                    .Case("stats", &result.stats)
                    .Case("nan", &result.nanKeys)
+                   .Case("first", &result.nanFirst)
                    .Default(nullptr);
   if (flag) {
     *flag = value == "1";

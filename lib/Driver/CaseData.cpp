@@ -105,6 +105,9 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   case BiasValues::Lowest:
     addMasked(getLowest(bias.type));
     break;
+  case BiasValues::Columns:
+    drawer.addNormals(4096);
+    break;
   case BiasValues::Infinite:
     for (int i = 0; i < 3; ++i)
       drawer.addValue(-INFINITY);
@@ -112,22 +115,40 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
     break;
   }
   drawer.fill(array);
+  if (bias.values == BiasValues::Columns)
+    array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+      if (index[4] % 3 == 1)
+        writeElement(bias.type, -INFINITY, array.storage.data() + at);
+    });
 }
 
-/// Whether a bias that does not depend on the query drops key j.
-static bool isDropped(const AttentionCase &problem, ArrayRef<HostArray> biases,
-                      int64_t b, int64_t n, int64_t h, int64_t j) {
+/// Whether a bias drops key j for query i. With 16-bit types a NaN may be seen
+/// through a bias that depends on the query (docs/design.md, 'Numerics'), so
+/// that those do not count there.
+static bool isDroppedFor(const AttentionCase &problem,
+                         ArrayRef<HostArray> biases, int64_t b, int64_t n,
+                         int64_t h, int64_t i, int64_t j) {
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
-    if (!problem.broadcasts(bias, 'q'))
+    if (!problem.broadcasts(bias, 'q') && problem.type != ElementType::F32)
       continue;
     auto &sizes = array.layout.sizes;
     int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1),
-                       std::min(h, sizes[2] - 1), 0, std::min(j, sizes[4] - 1)};
+                       std::min(h, sizes[2] - 1), std::min(i, sizes[3] - 1),
+                       std::min(j, sizes[4] - 1)};
     double value = array.read(index);
     if (bias.type == ElementType::I1 ? value == 0 : value == -INFINITY)
       return true;
   }
   return false;
+}
+
+/// Whether biases drop key j for every query.
+static bool isDropped(const AttentionCase &problem, ArrayRef<HostArray> biases,
+                      int64_t b, int64_t n, int64_t h, int64_t j) {
+  for (int64_t i = 0; i < problem.queries; ++i)
+    if (!isDroppedFor(problem, biases, b, n, h, i, j))
+      return false;
+  return true;
 }
 
 static void poisonDroppedKeys(const AttentionCase &problem,
@@ -138,6 +159,26 @@ static void poisonDroppedKeys(const AttentionCase &problem,
     if (isDropped(problem, biases, index[0], index[1], index[3], index[2]))
       writeElement(key.layout.type, NAN, key.storage.data() + at);
   });
+}
+
+/// NaN in the first element of queries, values and gate, unless a bias drops
+/// the first key: its value does not count then, nor need the kernel see its
+/// product with the query.
+static void poisonFirstElements(const AttentionCase &problem,
+                                std::vector<HostArray> &arrays) {
+  size_t numBiases = problem.biases.size();
+  ArrayRef<HostArray> biases(arrays.data() + 3, numBiases);
+  auto poison = [&](HostArray &array) {
+    array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+      if (index[2] == 0 && index[4] == 0 &&
+          !isDropped(problem, biases, index[0], index[1], index[3], 0))
+        writeElement(array.layout.type, NAN, array.storage.data() + at);
+    });
+  };
+  poison(arrays[0]);
+  poison(arrays[2]);
+  if (problem.gateType)
+    poison(arrays[3 + numBiases]);
 }
 
 void mlir::evoformer::fillInputs(const AttentionCase &problem,
@@ -158,4 +199,6 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
   }
   if (problem.nanKeys && problem.zero.empty())
     poisonDroppedKeys(problem, arrays);
+  if (problem.nanFirst && problem.zero.empty())
+    poisonFirstElements(problem, arrays);
 }

@@ -8,7 +8,9 @@
 #include "Evoformer/Driver/CaseRunner.h"
 #include "CaseReference.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <chrono>
 
 using namespace mlir::evoformer;
@@ -65,6 +67,7 @@ public:
   /// Fetches the outputs; inputs and guards must be untouched.
   Error fetch();
   Error checkSecondRun();
+  uint64_t hashOutputs() const;
   Expected<Times> time(const MeasureOptions &options) {
     return measure(device, options, [&] { return runOnce(); });
   }
@@ -147,6 +150,17 @@ Error CaseRun::checkSecondRun() {
   return Error::success();
 }
 
+uint64_t CaseRun::hashOutputs() const {
+  uint64_t hash = 0;
+  for (auto [operand, array] : llvm::zip_equal(operands, arrays))
+    if (operand.isOutput)
+      hash = llvm::hash_combine(
+          hash, llvm::xxh3_64bits(llvm::ArrayRef(
+                    reinterpret_cast<const uint8_t *>(array.storage.data()),
+                    array.storage.size())));
+  return hash;
+}
+
 Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   CaseReport report;
   Expected<Program *> program = getProgram(problem, report);
@@ -161,6 +175,7 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     return error;
   if (Error error = run.checkSecondRun())
     return error;
+  report.outputHash = run.hashOutputs();
   if (Error error = compareCase(problem, run.arrays, referenceThreads, report))
     return error;
   if (measureOptions) {

@@ -6,14 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Driver/SimDevice.h"
-#include "Evoformer/Simulator/Simulator.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <set>
 
 using namespace mlir::evoformer;
@@ -22,7 +18,6 @@ using llvm::ArrayRef;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
-using llvm::StringRef;
 using llvm::Twine;
 
 namespace {
@@ -31,69 +26,58 @@ struct SimKernel : LoadedKernel {
       : LoadedKernel(info), simulator(std::move(simulator)) {}
   std::shared_ptr<sim::Simulator> simulator;
 };
-
-class SimDevice : public Device {
-public:
-  explicit SimDevice(const SimDeviceOptions &options) : options(options) {}
-  ~SimDevice() override {
-    for (auto &[address, bytes] : buffers)
-      std::free(reinterpret_cast<void *>(address));
-  }
-
-  StringRef getKind() const override { return "sim"; }
-  std::string getDescription() const override {
-    return "simulator, seed " + std::to_string(options.seed);
-  }
-  Expected<uint64_t> allocate(uint64_t bytes) override {
-    void *memory = nullptr;
-    if (bytes < uint64_t(1) << 60)
-      memory = std::aligned_alloc(
-          256, llvm::alignTo(std::max<uint64_t>(bytes, 1), 256));
-    if (!memory)
-      return createStringError("out of memory: cannot allocate " +
-                               Twine(bytes) + " bytes");
-    buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
-    return reinterpret_cast<uint64_t>(memory);
-  }
-  Error release(uint64_t address) override {
-    if (!buffers.erase(address))
-      return createStringError("release of an address that is no buffer's");
-    std::free(reinterpret_cast<void *>(address));
-    return Error::success();
-  }
-  Error copyIn(uint64_t to, ArrayRef<char> from) override {
-    if (!from.empty())
-      std::memcpy(reinterpret_cast<void *>(to), from.data(), from.size());
-    return Error::success();
-  }
-  Error copyOut(llvm::MutableArrayRef<char> to, uint64_t from) override {
-    if (!to.empty())
-      std::memcpy(to.data(), reinterpret_cast<const void *>(from), to.size());
-    return Error::success();
-  }
-  Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
-  Error launch(LoadedKernel &kernel, uint64_t workItems,
-               ArrayRef<LaunchArgument> arguments) override;
-  Error synchronize() override { return Error::success(); }
-  Error startTimer() override {
-    start = std::chrono::steady_clock::now();
-    return Error::success();
-  }
-  Expected<double> stopTimer() override {
-    std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    return elapsed.count();
-  }
-  // The simulator has none.
-  Error flushCaches() override { return Error::success(); }
-
-private:
-  SimDeviceOptions options;
-  std::map<uint64_t, uint64_t> buffers;
-  llvm::DenseMap<const KernelObject *, std::weak_ptr<sim::Simulator>> modules;
-  std::chrono::steady_clock::time_point start;
-};
 } // namespace
+
+SimDevice::~SimDevice() {
+  for (auto &[address, bytes] : buffers)
+    std::free(reinterpret_cast<void *>(address));
+}
+
+std::string SimDevice::getDescription() const {
+  return "simulator, seed " + std::to_string(options.seed);
+}
+
+Expected<uint64_t> SimDevice::allocate(uint64_t bytes) {
+  void *memory = nullptr;
+  if (bytes < uint64_t(1) << 60)
+    memory = std::aligned_alloc(
+        256, llvm::alignTo(std::max<uint64_t>(bytes, 1), 256));
+  if (!memory)
+    return createStringError("out of memory: cannot allocate " + Twine(bytes) +
+                             " bytes");
+  buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
+  return reinterpret_cast<uint64_t>(memory);
+}
+
+Error SimDevice::release(uint64_t address) {
+  if (!buffers.erase(address))
+    return createStringError("release of an address that is no buffer's");
+  std::free(reinterpret_cast<void *>(address));
+  return Error::success();
+}
+
+Error SimDevice::copyIn(uint64_t to, ArrayRef<char> from) {
+  if (!from.empty())
+    std::memcpy(reinterpret_cast<void *>(to), from.data(), from.size());
+  return Error::success();
+}
+
+Error SimDevice::copyOut(llvm::MutableArrayRef<char> to, uint64_t from) {
+  if (!to.empty())
+    std::memcpy(to.data(), reinterpret_cast<const void *>(from), to.size());
+  return Error::success();
+}
+
+Error SimDevice::startTimer() {
+  start = std::chrono::steady_clock::now();
+  return Error::success();
+}
+
+Expected<double> SimDevice::stopTimer() {
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
 
 Expected<std::unique_ptr<LoadedKernel>>
 SimDevice::load(const KernelInfo &info) {
@@ -114,8 +98,32 @@ SimDevice::load(const KernelInfo &info) {
   return std::make_unique<SimKernel>(info, std::move(simulator));
 }
 
+SimKernelRecord &SimDevice::getRecord(const KernelInfo &info,
+                                      std::shared_ptr<sim::Simulator> module) {
+  auto record = llvm::find_if(records, [&](const SimKernelRecord &r) {
+    return r.name == info.symbol && r.module == module;
+  });
+  if (record != records.end())
+    return *record;
+  SimKernelRecord &added = records.emplace_back();
+  added.name = info.symbol;
+  added.module = std::move(module);
+  return added;
+}
+
+/// Unrolled code repeats itself, so equal texts are one.
+static Error makeError(ArrayRef<sim::Finding> findings) {
+  std::set<std::string> texts;
+  for (const sim::Finding &finding : findings)
+    texts.insert(finding.text);
+  std::string text;
+  for (const std::string &line : texts)
+    text += "\n  " + line;
+  return createStringError("the simulator found:" + text);
+}
+
 Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
-                        ArrayRef<LaunchArgument> arguments) {
+                        ArrayRef<LaunchArgument> args) {
   if (workItems > UINT32_MAX)
     return createStringError("kernel '" + kernel.info.name +
                              "': too many work items");
@@ -124,7 +132,7 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   launch.grid = {static_cast<uint32_t>(workItems), 1, 1};
   launch.block = {kernel.info.threads, 1, 1};
   launch.dynamicLDSBytes = kernel.info.ldsBytes;
-  for (const LaunchArgument &argument : arguments)
+  for (const LaunchArgument &argument : args)
     launch.args.push_back(argument.bits);
   for (auto [address, bytes] : buffers) {
     sim::Buffer buffer;
@@ -133,27 +141,27 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
     launch.buffers.push_back(std::move(buffer));
   }
   launch.seed = options.seed;
-  launch.landing = options.landAtIssue ? sim::CopyLanding::AtIssue
-                                       : sim::CopyLanding::AtWait;
+  launch.landing = options.landing;
   launch.threads = options.threads;
-  auto result = static_cast<SimKernel &>(kernel).simulator->launch(launch);
+  launch.maxBlocksPerSubgroup = options.maxBlocksPerSubgroup;
+
+  std::shared_ptr<sim::Simulator> module =
+      static_cast<SimKernel &>(kernel).simulator;
+  auto other = replaced.find(module.get());
+  auto result =
+      (other == replaced.end() ? module : other->second)->launch(launch);
   if (!result)
     return result.takeError();
+  SimKernelRecord &record = getRecord(kernel.info, module);
+  ++record.launches;
+  record.subgroupSize = result->subgroupSize;
+  record.counters.add(result->counters);
+  record.longestSubgroup =
+      std::max(record.longestSubgroup, result->longestSubgroup);
   if (result->findings.empty())
     return Error::success();
-  // Unrolled code repeats itself.
-  std::set<std::string> texts;
-  for (const sim::Finding &finding : result->findings)
-    texts.insert(finding.text);
-  std::string text;
-  for (const std::string &line : texts)
-    text += "\n  " + line;
-  return createStringError("the simulator found:" + text);
-}
-
-std::unique_ptr<Device>
-mlir::evoformer::createSimDevice(const SimDeviceOptions &options) {
-  return std::make_unique<SimDevice>(options);
+  hadFindings = true;
+  return makeError(result->findings);
 }
 
 Expected<std::unique_ptr<Device>>
@@ -164,9 +172,13 @@ mlir::evoformer::createDevice(const DeviceOptions &options) {
     return createCUDADevice(options.ordinal, options.driverLibrary);
   if (options.kind == "hip")
     return createHIPDevice(options.ordinal, options.driverLibrary);
-  if (options.kind == "sim")
-    return createSimDevice(
-        {options.seed, options.landAtIssue, options.threads});
-  return createStringError("unknown device '" + options.kind +
-                           "': it is cpu, cuda, hip or sim");
+  if (options.kind != "sim")
+    return createStringError("unknown device '" + options.kind +
+                             "': it is cpu, cuda, hip or sim");
+  SimDeviceOptions simulation;
+  simulation.seed = options.seed;
+  simulation.threads = options.threads;
+  if (options.landAtIssue)
+    simulation.landing = sim::CopyLanding::AtIssue;
+  return std::make_unique<SimDevice>(simulation);
 }

@@ -22,6 +22,7 @@ enum class BiasValues {
   AllHuge,  // -1e9 throughout
   Lowest,   // 0, or the type's lowest finite number for three keys in ten
   Infinite, // normal numbers, -inf for three keys in ten
+  Columns,  // the same, but of every third key for all queries
 };
 
 struct BiasCase {
@@ -46,6 +47,9 @@ struct BiasCase {
 ///     zero               a letter: stride 0 of k and v there
 ///     static             none, heads, all: sizes known when compiling
 ///     nan                1: keys that a mask drops hold NaN
+///     first              1: the first element of queries, values and gate is
+///                        NaN where the result shows it in one row or column
+///                        only: loads outside of a tile fall back to it
 ///     seed               of the numbers
 ///     sample             check this many rows n only; 0: all
 struct AttentionCase {
@@ -55,7 +59,7 @@ struct AttentionCase {
   runtime::ElementType type = runtime::ElementType::F32;
   std::optional<runtime::ElementType> outputType, gateType;
   std::vector<BiasCase> biases;
-  bool lse = false, stats = false, nanKeys = false;
+  bool lse = false, stats = false, nanKeys = false, nanFirst = false;
   std::optional<double> scale;
   std::string order = "bnshd", memory, zero, staticSizes = "none";
   int64_t pad = 0, offset = 0, sample = 0;

@@ -20,6 +20,8 @@ struct CaseReport {
   /// result's error and what is allowed.
   double maxError = 0, maxEagerError = 0, worstRatio = 0;
   double compileMilliseconds = 0;
+  /// Of the bits of all results.
+  uint64_t outputHash = 0;
   std::optional<Times> times;
 };
 

@@ -9,28 +9,78 @@
 #define EVOFORMER_DRIVER_SIMDEVICE_H
 
 #include "Evoformer/Runtime/Device.h"
+#include "Evoformer/Simulator/Simulator.h"
+#include <chrono>
+#include <map>
 
 namespace mlir::evoformer {
 
 struct SimDeviceOptions {
-  /// Order in which subgroups run; see sim::Launch.
+  /// These as in sim::Launch.
   uint64_t seed = 0;
-  /// Asynchronous copies land at once instead of as late as waits allow.
-  bool landAtIssue = false;
+  sim::CopyLanding landing = sim::CopyLanding::BySeed;
   unsigned threads = 0;
+  uint64_t maxBlocksPerSubgroup = uint64_t(1) << 32;
 };
 
-/// Runs kernels in `mlir` form. A launch with findings is an error that lists
-/// them.
-std::unique_ptr<runtime::Device>
-createSimDevice(const SimDeviceOptions &options = {});
+/// A kernel that was launched, and what all its launches executed.
+struct SimKernelRecord {
+  std::string name;
+  std::shared_ptr<const sim::Simulator> module;
+  uint64_t launches = 0;
+  unsigned subgroupSize = 0;
+  sim::Counters counters;
+  uint64_t longestSubgroup = 0;
+};
 
-/// A device by its kind: `cpu`, `cuda`, `hip`, `sim`.
+/// Runs plans whose kernels are MLIR (`CompileOptions::device` `sim`). A launch
+/// with a finding fails.
+class SimDevice final : public runtime::Device {
+public:
+  explicit SimDevice(const SimDeviceOptions &options = {}) : options(options) {}
+  ~SimDevice() override;
+
+  llvm::StringRef getKind() const override { return "sim"; }
+  std::string getDescription() const override;
+  llvm::Expected<uint64_t> allocate(uint64_t bytes) override;
+  llvm::Error release(uint64_t address) override;
+  llvm::Error copyIn(uint64_t to, llvm::ArrayRef<char> from) override;
+  llvm::Error copyOut(llvm::MutableArrayRef<char> to, uint64_t from) override;
+  llvm::Expected<std::unique_ptr<runtime::LoadedKernel>>
+  load(const runtime::KernelInfo &info) override;
+  llvm::Error launch(runtime::LoadedKernel &kernel, uint64_t workItems,
+                     llvm::ArrayRef<runtime::LaunchArgument> args) override;
+  llvm::Error synchronize() override { return llvm::Error::success(); }
+  llvm::Error startTimer() override;
+  llvm::Expected<double> stopTimer() override;
+  // The simulator has none.
+  llvm::Error flushCaches() override { return llvm::Error::success(); }
+
+  /// May change between launches.
+  SimDeviceOptions options;
+  /// The kernels launched so far, in order of their first launch.
+  std::vector<SimKernelRecord> records;
+  /// Whether a launch failed because of findings.
+  bool hadFindings = false;
+  /// Modules whose kernels run instead of those of another: broken ones.
+  std::map<const sim::Simulator *, std::shared_ptr<sim::Simulator>> replaced;
+
+private:
+  SimKernelRecord &getRecord(const runtime::KernelInfo &info,
+                             std::shared_ptr<sim::Simulator> module);
+
+  std::map<uint64_t, uint64_t> buffers;
+  std::map<const runtime::KernelObject *, std::weak_ptr<sim::Simulator>>
+      modules;
+  std::chrono::steady_clock::time_point start;
+};
+
 struct DeviceOptions {
   std::string kind = "cpu";
   int ordinal = 0;
   unsigned threads = 0;
   std::string driverLibrary;
+  /// Of the simulator.
   uint64_t seed = 0;
   bool landAtIssue = false;
 };

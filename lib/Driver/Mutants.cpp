@@ -1,0 +1,152 @@
+//===- Mutants.cpp - Breaks an attention's kernels on purpose -------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Driver/Mutants.h"
+#include "Evoformer/Driver/CaseRunner.h"
+#include "Evoformer/Driver/SimDevice.h"
+#include "Evoformer/Simulator/Mutation.h"
+#include <map>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+/// Cases that run the same program.
+struct Group {
+  std::unique_ptr<CaseRunner> runner;
+  std::vector<AttentionCase> cases;
+  /// Of the unbroken program's results.
+  std::vector<uint64_t> hashes;
+};
+
+/// A kernel that the cases of a group launch.
+struct LaunchedKernel {
+  Group *group;
+  SimKernelRecord record;
+};
+
+class MutantChecker {
+public:
+  MutantChecker(MLIRContext &context, llvm::ArrayRef<AttentionCase> cases,
+                const CompileOptions &compileOptions);
+
+  /// Runs everything unbroken and learns which kernels there are.
+  Error prepare();
+  void check(const MutantOptions &options, llvm::raw_ostream &os);
+
+private:
+  /// Runs the group's cases under several interleavings until one fails; the
+  /// hashes of the results.
+  Expected<std::vector<uint64_t>> run(const Group &group);
+  sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module);
+
+  SimDevice device;
+  std::map<std::string, Group> groups;
+  std::vector<LaunchedKernel> kernels;
+};
+} // namespace
+
+MutantChecker::MutantChecker(MLIRContext &context,
+                             llvm::ArrayRef<AttentionCase> cases,
+                             const CompileOptions &compileOptions) {
+  for (const AttentionCase &problem : cases) {
+    Group &group = groups[makeModule(problem)];
+    if (!group.runner)
+      // Without guard zones an access behind a buffer is a finding.
+      group.runner = std::make_unique<CaseRunner>(
+          context, device, compileOptions, /*guardBytes=*/0);
+    group.cases.push_back(problem);
+  }
+}
+
+Expected<std::vector<uint64_t>> MutantChecker::run(const Group &group) {
+  std::vector<uint64_t> hashes;
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    device.options.seed = seed;
+    for (const AttentionCase &problem : group.cases) {
+      Expected<CaseReport> report = group.runner->run(problem);
+      if (!report)
+        return report.takeError();
+      hashes.push_back(report->outputHash);
+    }
+  }
+  return hashes;
+}
+
+Error MutantChecker::prepare() {
+  for (auto &[text, group] : groups) {
+    size_t before = device.records.size();
+    Expected<std::vector<uint64_t>> hashes = run(group);
+    if (!hashes)
+      return llvm::createStringError("unbroken kernels fail: " +
+                                     toString(hashes.takeError()));
+    group.hashes = std::move(*hashes);
+    for (size_t k = before; k < device.records.size(); ++k)
+      kernels.push_back({&group, device.records[k]});
+  }
+  return Error::success();
+}
+
+sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
+                                            Operation *module) {
+  Expected<std::unique_ptr<sim::Simulator>> broken =
+      sim::Simulator::create(module);
+  Error refusal =
+      broken ? (*broken)->check(kernel.record.name) : broken.takeError();
+  if (refusal) {
+    llvm::consumeError(std::move(refusal));
+    return sim::MutantOutcome::Refused;
+  }
+  device.replaced = {{kernel.record.module.get(), std::move(*broken)}};
+  // A broken loop must end soon.
+  device.options.maxBlocksPerSubgroup =
+      20 * kernel.record.longestSubgroup + 1000;
+  device.hadFindings = false;
+  Expected<std::vector<uint64_t>> hashes = run(*kernel.group);
+  device.replaced.clear();
+  if (hashes)
+    return *hashes == kernel.group->hashes ? sim::MutantOutcome::Survived
+                                           : sim::MutantOutcome::Differs;
+  llvm::consumeError(hashes.takeError());
+  return device.hadFindings ? sim::MutantOutcome::Found
+                            : sim::MutantOutcome::Wrong;
+}
+
+void MutantChecker::check(const MutantOptions &options, llvm::raw_ostream &os) {
+  std::vector<std::vector<sim::Mutation>> mutations;
+  for (const LaunchedKernel &kernel : kernels) {
+    mutations.push_back(sim::listMutations(kernel.record.module->getModule(),
+                                           kernel.record.name));
+    os << "kernel " << kernel.record.name << ", " << kernel.group->cases.size()
+       << " cases, " << mutations.back().size() << " possible defects\n";
+  }
+  sim::MutantTable table;
+  for (const sim::Mutant &mutant :
+       sim::drawMutants(mutations, options.count, options.seed)) {
+    const LaunchedKernel &kernel = kernels[mutant.kernel];
+    OwningOpRef<Operation *> module(kernel.record.module->getModule()->clone());
+    std::string what =
+        sim::applyMutation(*module, kernel.record.name, mutant.mutation);
+    sim::MutantOutcome outcome = runMutant(kernel, *module);
+    table.add(mutant.mutation.kind, kernel.record.name + ": " + what, outcome);
+  }
+  table.print(os, options.verbose);
+}
+
+Error mlir::evoformer::checkMutants(MLIRContext &context,
+                                    llvm::ArrayRef<AttentionCase> cases,
+                                    const CompileOptions &compileOptions,
+                                    const MutantOptions &options,
+                                    llvm::raw_ostream &os) {
+  MutantChecker checker(context, cases, compileOptions);
+  if (Error error = checker.prepare())
+    return error;
+  checker.check(options, os);
+  return Error::success();
+}
