@@ -7,6 +7,8 @@
 
 #include "Evoformer/Simulator/Mutation.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -82,6 +84,72 @@ static bool isIntegerConstant(Operation *op) {
   });
 }
 
+/// The operand that says how many copies may stay under way, or none.
+static std::optional<int64_t> outstandingCopies(Operation *op) {
+  if (!isWait(nameOf(op)))
+    return std::nullopt;
+  if (auto n = op->getAttrOfType<IntegerAttr>("n"))
+    return n.getInt();
+  return std::nullopt;
+}
+
+/// One value, or constants of the same value.
+static bool areEqual(Value a, Value b) {
+  auto x = a.getDefiningOp<LLVM::ConstantOp>(),
+       y = b.getDefiningOp<LLVM::ConstantOp>();
+  return a == b || (x && y && x.getValue() == y.getValue());
+}
+
+static Value skipCasts(Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (!isa<LLVM::TruncOp, LLVM::ZExtOp, LLVM::SExtOp>(op))
+      break;
+    v = op->getOperand(0);
+  }
+  return v;
+}
+
+/// Whether an address of LDS is made from `v`.
+static bool reachesLDSAddress(Value v, unsigned depth = 8) {
+  return depth && llvm::any_of(v.getUsers(), [&](Operation *user) {
+           if (isa<LLVM::GEPOp>(user))
+             return isLDSPointer(user->getResult(0));
+           return isa<LLVM::TruncOp, LLVM::ZExtOp, LLVM::SExtOp, LLVM::AddOp,
+                      LLVM::MulOp>(user) &&
+                  reachesLDSAddress(user->getResult(0), depth - 1);
+         });
+}
+
+/// The position in a ring of buffers, times the size of a buffer: an integer
+/// that a loop carries, in an address of LDS.
+static bool isRingOffset(Operation *op) {
+  if (!isa<LLVM::MulOp, LLVM::ShlOp>(op))
+    return false;
+  auto carried = dyn_cast<BlockArgument>(skipCasts(op->getOperand(0)));
+  return carried && !carried.getOwner()->isEntryBlock() &&
+         reachesLDSAddress(op->getResult(0));
+}
+
+/// The value of the constant that `op` multiplies by if rows of a power of two
+/// elements are padded to that many.
+static std::optional<int64_t> paddedPitch(Operation *op) {
+  if (!isa<LLVM::MulOp>(op))
+    return std::nullopt;
+  auto constant = op->getOperand(1).getDefiningOp<LLVM::ConstantOp>();
+  auto value =
+      constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  if (!value || value.getInt() < 16 || llvm::isPowerOf2_64(value.getInt()) ||
+      !reachesLDSAddress(op->getResult(0)))
+    return std::nullopt;
+  return value.getInt();
+}
+
+static Value makeInteger(Operation *at, Type type, int64_t value) {
+  OpBuilder b(at);
+  return LLVM::ConstantOp::create(b, at->getLoc(), type,
+                                  b.getIntegerAttr(type, value));
+}
+
 namespace {
 /// A way to break an operation: whether it applies, and what it does.
 struct Operator {
@@ -132,6 +200,23 @@ static const Operator operators[] = {
     {"drop barrier", [](Operation *op) { return isBarrier(nameOf(op)); },
      erase},
     {"drop wait", [](Operation *op) { return isWait(nameOf(op)); }, erase},
+    {"weaken wait",
+     [](Operation *op) { return outstandingCopies(op).has_value(); },
+     [](Operation *op) {
+       auto n = op->getAttrOfType<IntegerAttr>("n");
+       op->setAttr("n", IntegerAttr::get(n.getType(), n.getInt() + 1));
+     }},
+    {"drop fence", [](Operation *op) { return isa<LLVM::FenceOp>(op); }, erase},
+    {"shrink ring", isRingOffset,
+     [](Operation *op) {
+       replaceWith(op, makeInteger(op, op->getResult(0).getType(), 0));
+     }},
+    {"drop padding", [](Operation *op) { return paddedPitch(op).has_value(); },
+     [](Operation *op) {
+       op->setOperand(1,
+                      makeInteger(op, op->getResult(0).getType(),
+                                  llvm::bit_floor(uint64_t(*paddedPitch(op)))));
+     }},
     {"drop copy", [](Operation *op) { return isCopy(nameOf(op)); }, erase},
     {"drop commit",
      [](Operation *op) { return nameOf(op).contains("cp.async.commit"); },
@@ -161,7 +246,7 @@ static const Operator operators[] = {
      [](Operation *op) {
        return isMatrixOp(nameOf(op)) && op->getNumOperands() > 1 &&
               op->getOperand(0).getType() == op->getOperand(1).getType() &&
-              op->getOperand(0) != op->getOperand(1);
+              !areEqual(op->getOperand(0), op->getOperand(1));
      },
      swapFirstTwo},
     {"drop matrix operation",
@@ -174,7 +259,7 @@ static const Operator operators[] = {
      [](Operation *op) {
        return isa<LLVM::SubOp, LLVM::FSubOp, LLVM::ShlOp, LLVM::LShrOp,
                   LLVM::UDivOp, LLVM::URemOp, LLVM::FDivOp>(op) &&
-              op->getOperand(0) != op->getOperand(1);
+              !areEqual(op->getOperand(0), op->getOperand(1));
      },
      swapFirstTwo},
     {"shift index", [](Operation *op) { return isa<LLVM::GEPOp>(op); },
@@ -224,7 +309,15 @@ static const Operator operators[] = {
        constant.setValueAttr(
            IntegerAttr::get(value.getType(), value.getValue() + 1));
      }},
-    {"reorder elements",
+    {"decrement constant", isIntegerConstant,
+     [](Operation *op) {
+       auto constant = cast<LLVM::ConstantOp>(op);
+       auto value = cast<IntegerAttr>(constant.getValue());
+       constant.setValueAttr(
+           IntegerAttr::get(value.getType(), value.getValue() - 1));
+     }},
+    // Not an exchange of two: what follows often only adds them up.
+    {"repeat an element",
      [](Operation *op) {
        auto shuffle = dyn_cast<LLVM::ShuffleVectorOp>(op);
        return shuffle && shuffle.getMask().size() > 1 &&
@@ -233,7 +326,7 @@ static const Operator operators[] = {
      [](Operation *op) {
        auto shuffle = cast<LLVM::ShuffleVectorOp>(op);
        SmallVector<int32_t> mask(shuffle.getMask());
-       std::swap(mask[0], mask[1]);
+       mask[0] = mask[1];
        shuffle.setMask(mask);
      }},
 };
@@ -247,17 +340,42 @@ static LLVM::LLVMFuncOp findKernel(Operation *module, StringRef kernel) {
   return found;
 }
 
+/// What anything depends on: breaking the rest would change nothing.
+static llvm::DenseSet<Operation *> findUsed(LLVM::LLVMFuncOp function) {
+  llvm::DenseSet<Operation *> used;
+  std::vector<Operation *> work;
+  auto use = [&](Operation *op) {
+    if (used.insert(op).second)
+      work.push_back(op);
+  };
+  function.walk([&](Operation *op) {
+    if (!isPure(op) || op->hasTrait<OpTrait::IsTerminator>())
+      use(op);
+  });
+  while (!work.empty()) {
+    Operation *op = work.back();
+    work.pop_back();
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp())
+        use(definition);
+  }
+  return used;
+}
+
 std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
                                                           StringRef kernel) {
   std::vector<Mutation> list;
   unsigned index = 0;
-  if (LLVM::LLVMFuncOp function = findKernel(module, kernel))
+  if (LLVM::LLVMFuncOp function = findKernel(module, kernel)) {
+    llvm::DenseSet<Operation *> used = findUsed(function);
     function.walk([&](Operation *op) {
-      for (const Operator &o : operators)
-        if (o.applies(op))
-          list.push_back({o.kind, index});
+      if (used.contains(op))
+        for (const Operator &o : operators)
+          if (o.applies(op))
+            list.push_back({o.kind, index});
       ++index;
     });
+  }
   return list;
 }
 
@@ -275,6 +393,12 @@ std::string mlir::evoformer::sim::applyMutation(Operation *module,
   os << mutation.kind << ": ";
   target->print(os, OpPrintingFlags().useLocalScope().skipRegions());
   os << " at " << target->getLoc();
+  // A constant says little without what it is for.
+  if (isa<LLVM::ConstantOp>(target) && target->hasOneUse()) {
+    os << ", used by ";
+    target->getUsers().begin()->print(
+        os, OpPrintingFlags().useLocalScope().skipRegions());
+  }
   for (const Operator &o : operators)
     if (o.kind == mutation.kind)
       o.apply(target);

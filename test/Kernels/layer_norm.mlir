@@ -56,9 +56,9 @@ evo_tile.kernel @layer_norm(%x: memref<?x?xf32>, %gamma: memref<?xf32>,
   %scale = math.rsqrt %safe : tensor<16xf32>
   %scale_tile = evo_tile.broadcast %scale dim 1 : tensor<16xf32> -> tensor<16x64xf32>
   scf.for %j = %c0 to %columns step %c64 {
-    %t = evo_tile.load %x[%row, %j] padding 0.0 : f32 : memref<?x?xf32> -> tensor<16x64xf32>
-    %g = evo_tile.load %gamma[%j] padding 0.0 : f32 : memref<?xf32> -> tensor<64xf32>
-    %b = evo_tile.load %beta[%j] padding 0.0 : f32 : memref<?xf32> -> tensor<64xf32>
+    %t = evo_tile.load %x[%row, %j] : memref<?x?xf32> -> tensor<16x64xf32>
+    %g = evo_tile.load %gamma[%j] : memref<?xf32> -> tensor<64xf32>
+    %b = evo_tile.load %beta[%j] : memref<?xf32> -> tensor<64xf32>
     %gt = evo_tile.broadcast %g dim 0 : tensor<64xf32> -> tensor<16x64xf32>
     %bt = evo_tile.broadcast %b dim 0 : tensor<64xf32> -> tensor<16x64xf32>
     %d = arith.subf %t, %mean_tile : tensor<16x64xf32>

@@ -7,56 +7,34 @@
 # CHECK-NOT: {{.}}
 import pathlib
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+from tiles import CHIPS, STEPS, run, tiles
 
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 libraries = pathlib.Path(sys.argv[3])
 work.mkdir(parents=True, exist_ok=True)
 
-CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
-# Subgroups along [batch, M, N] of a workgroup, stages, and the levels to run.
-KERNELS = {"matmul": ("[1, 64, 64]", "[1, 2, 2]", 2, (1, 2, 3)),
-           "softmax": ("[1, 16, 64]", "[1, 1, 1]", 1, (3,)),
-           "layer_norm": ("[1, 16, 64]", "[1, 1, 1]", 1, (3,))}
-STEPS = ("evo-tile-assign-layouts", "evo-tile-promote-to-lds",
-         "evo-tile-software-pipeline")
-
-
-def run(*command):
-    result = subprocess.run([str(c) for c in command], capture_output=True,
-                            text=True)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
-    return result.stdout
+# After how many steps to run each.
+LEVELS = {"matmul": (1, 2, 3), "softmax": (3,), "layer_norm": (3,)}
 
 
 def program(kernel, chip):
-    """The kernel with a target and a schedule, and the host that checks it."""
-    table = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir").read_text()
-    aliases, target = re.fullmatch(
-        r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
-        re.DOTALL).groups()
-    block, subgroups, stages, _ = KERNELS[kernel]
-    folder = source / "test/Kernels"
-    text, count = re.subn(
-        r"(evo_tile\.kernel @\w+\([^{]*\)) \{",
-        rf"\1 attributes {{schedule = #evo_tile.schedule<v1, block = {block}, "
-        rf"subgroups = {subgroups}, stages = {stages}>, target = #chip}} {{",
-        (folder / f"{kernel}.mlir").read_text(), count=1)
-    assert count == 1
-    check = folder / "Inputs" / f"check-{kernel.replace('_', '-')}.mlir"
-    return f"{aliases}#chip = {target}\n{text}\n{check.read_text()}"
+    """The kernel and the host that checks it."""
+    check = (source / "test/Kernels/Inputs"
+             / f"check-{kernel.replace('_', '-')}.mlir")
+    return tiles(source, kernel, chip) + check.read_text()
 
 
 for chip in CHIPS:
-    for kernel, (_, _, _, levels) in KERNELS.items():
-        tiles = work / f"{kernel}.{chip}.mlir"
-        tiles.write_text(program(kernel, chip))
+    for kernel, levels in LEVELS.items():
+        start = work / f"{kernel}.{chip}.mlir"
+        start.write_text(program(kernel, chip))
         for level in levels:
             name = f"{kernel}, {chip}, after {STEPS[level - 1]}"
             staged = work / "staged.mlir"
-            run("evoformer-opt", tiles, "-o", staged,
+            run("evoformer-opt", start, "-o", staged,
                 "--pass-pipeline=builtin.module("
                 + ",".join(STEPS[:level]) + ")")
             # The step did something, else this run would prove nothing.

@@ -44,7 +44,7 @@ evo_tile.kernel @softmax(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
   %one = arith.constant dense<1.0> : tensor<16xf32>
   %inverse = arith.divf %one, %stats#1 : tensor<16xf32>
   scf.for %j = %c0 to %columns step %c64 {
-    %t = evo_tile.load %x[%row, %j] padding 0xFF800000 : f32 : memref<?x?xf32> -> tensor<16x64xf32>
+    %t = evo_tile.load %x[%row, %j] : memref<?x?xf32> -> tensor<16x64xf32>
     %max = evo_tile.broadcast %stats#0 dim 1 : tensor<16xf32> -> tensor<16x64xf32>
     %factor = evo_tile.broadcast %inverse dim 1 : tensor<16xf32> -> tensor<16x64xf32>
     %d = arith.subf %t, %max : tensor<16x64xf32>

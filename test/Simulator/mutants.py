@@ -1,58 +1,76 @@
-# What the simulator's silence is worth: small defects in a lowered matmul, drawn
-# with a fixed seed, are reported by a finding or by a wrong number of at least
-# one size. What lies between the rows is NaN, and so is the first element, to
-# which loads outside of a matrix fall back: a lost mask shows.
+# What the silence of the simulator is worth: defects of the forward attention's
+# kernels and of the general kernels, drawn with a fixed seed, are reported by a
+# finding or a wrong number. docs/simulator.md has the result of the long form:
 #
-# RUN: %python %s %source_dir %t | FileCheck %s
+#   python3 test/Simulator/mutants.py . /tmp/mutants 300 100
+#
+# (the tools in PATH) with the counts of defects of attention and of each
+# general kernel.
+#
+# RUN: rm -rf %t
+# RUN: %python %s %source_dir %t 63 42 | FileCheck %s
 
-# CHECK:      gfx942: enough
-# CHECK-NEXT: gfx1100: enough
-# CHECK-NEXT: sm_80: enough
+# CHECK:      gfx942: {{.*}} enough
+# CHECK:      gfx1100: {{.*}} enough
+# CHECK:      sm_80: {{.*}} enough
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
-from simulation import CHIPS, Arguments, bf16, lower, run
+from simulation import CHIPS, prepare, run
 
-COUNT = 200
-SIZES = ((65, 70, 49), (40, 27, 17), (23, 90, 79))
-GAP = 15
-NAN = 0x7fc0
-
-
-def padded(rows, columns, value):
-    """Row-major bf16 with a gap of NaN behind each row but the last."""
-    values = [bf16(value(i, j)) if j < columns and i + j > 0 else NAN
-              for i in range(rows) for j in range(columns + GAP)]
-    return values[:-GAP]
+source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
+ROWS = ((33, 70), (5, 200), (16, 65), (17, 3))
+SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130)),
+         "softmax": ROWS, "layer_norm": ROWS}
+OUTCOMES = ("finding", "wrong", "differs", "survived")
 
 
-def survivors(lowered, threads, m, n, k):
-    """The defects that stay unnoticed at one size."""
-    arguments = Arguments()
-    arguments.read("H", padded(m, k, lambda i, l: ((3 * i + 5 * l) % 17 - 8) / 8),
-                   m, k, strides=(k + GAP, 1))
-    arguments.read("H", padded(k, n, lambda l, j: ((7 * l + 2 * j) % 13 - 6) / 8),
-                   k, n, strides=(n + GAP, 1))
-    arguments.write(4, m, n)
-    space = (-(-m // 64), -(-n // 64))
-    words = [*arguments.words, *(f"i64:{size}" for size in space)]
-    report = run("evoformer-sim", lowered, "--kernel=matmul",
-                 f"--grid={space[0] * space[1]}", f"--block={threads}",
-                 f"--mutants={COUNT}", "--seed=7",
-                 *(f"--arg={w}" for w in words))
-    lines = report.splitlines()
-    total = next(line for line in lines if line.startswith("total")).split()
-    found, wrong, refused, survived = map(int, total[1:])
-    # A mutant that cannot run says nothing about the simulator.
-    assert found + wrong + refused + survived == COUNT and refused == 0, report
-    return {line for line in lines if line.startswith("survived: ")}
+def outcomes(report):
+    """The outcome of each defect, and the defect, in the order drawn."""
+    lines = [line.split(": ", 1) for line in report.splitlines()]
+    assert all(line[0] != "refused" for line in lines), report
+    return [line for line in lines if line[0] in OUTCOMES]
+
+
+def attention(chip):
+    return outcomes(run(
+        "evoformer-check", f"--target={chip}", "--device=sim", "--verbose",
+        f"--cases={pathlib.Path(__file__).parent / 'Inputs/mutants.txt'}",
+        f"--mutants={ATTENTION}"))
+
+
+def general(kernel, chip):
+    """A defect counts as reported if it is at one of the sizes."""
+    best = None
+    for sizes in SIZES[kernel]:
+        launch = prepare(source, work, kernel, chip, sizes, poison=True)
+        found = outcomes(launch.run(f"--mutants={GENERAL}", "--verbose",
+                                    f"--tolerance={launch.tolerance}"))
+        if best is None:
+            best = found
+        assert [what for _, what in best] == [what for _, what in found]
+        best = [min(pair, key=lambda one: OUTCOMES.index(one[0]))
+                for pair in zip(best, found)]
+    return [(outcome, f"{kernel}: {what}") for outcome, what in best]
 
 
 for chip in CHIPS:
-    lowered, threads = lower("matmul", chip)
-    unnoticed = set.intersection(
-        *(survivors(lowered, threads, *size) for size in SIZES))
-    enough = len(unnoticed) <= COUNT // 20
-    print(f"{chip}: {'enough' if enough else 'too few reported'}", flush=True)
-    print(chip, len(unnoticed), *sorted(unnoticed), sep="\n", file=sys.stderr)
+    every, rows = [], []
+    for name, result in (
+            ("attention", attention(chip)),
+            *((kernel, general(kernel, chip)) for kernel in SIZES)):
+        every += result
+        rows.append((name, result))
+    rows.append(("all", every))
+    for name, result in rows:
+        counts = [sum(o == outcome for o, _ in result) for outcome in OUTCOMES]
+        print(f"| {chip} | {name} | {len(result)} | "
+              + " | ".join(map(str, counts)) + " |")
+    reported = sum(o in ("finding", "wrong") for o, _ in every)
+    print(f"{chip}: {reported} of {len(every)} reported:",
+          "enough" if reported >= 0.95 * len(every) else "too few", flush=True)
+    for outcome, what in every:
+        if outcome in ("differs", "survived"):
+            print(f"  {outcome}: {what}")

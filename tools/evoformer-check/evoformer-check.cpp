@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Driver/CaseRunner.h"
+#include "Evoformer/Driver/Mutants.h"
 #include "Evoformer/Driver/SimDevice.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
@@ -67,6 +68,14 @@ cl::opt<bool> landAtIssueOption(
     "sim-land-at-issue",
     cl::desc("Asynchronous copies land at once in the simulator"),
     cl::cat(category));
+cl::opt<unsigned> mutantsOption(
+    "mutants", cl::init(0),
+    cl::desc("Break the target's kernels in so many ways, run the cases in the "
+             "simulator, and count what is reported"),
+    cl::cat(category));
+cl::opt<uint64_t> mutantSeedOption("mutant-seed", cl::init(7),
+                                   cl::desc("Which of all defects"),
+                                   cl::cat(category));
 cl::opt<std::string> targetOption("target", cl::init("cpu"),
                                   cl::desc("Chip to compile for"),
                                   cl::cat(category));
@@ -115,6 +124,8 @@ struct Settings {
   unsigned threads = threadsOption;
   uint64_t simSeed = simSeedOption;
   bool landAtIssue = landAtIssueOption;
+  unsigned mutants = mutantsOption;
+  uint64_t mutantSeed = mutantSeedOption;
   std::string target = targetOption;
   std::string level = levelOption;
   std::string schedule = scheduleOption;
@@ -162,6 +173,28 @@ static Expected<std::vector<AttentionCase>> getCases() {
   return cases;
 }
 
+static CompileOptions getCompileOptions() {
+  CompileOptions options;
+  options.target = settings->target;
+  options.device = settings->deviceName;
+  options.level = settings->level;
+  options.schedule = settings->schedule;
+  options.cubinChip = settings->cubinChip;
+  return options;
+}
+
+static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
+  if (settings->deviceName != "sim")
+    return llvm::createStringError("--mutants needs --device=sim");
+  mlir::DialectRegistry registry;
+  registerForCompilation(registry);
+  mlir::MLIRContext context(registry);
+  return checkMutants(
+      context, cases, getCompileOptions(),
+      {settings->mutants, settings->mutantSeed, settings->verbose},
+      llvm::outs());
+}
+
 /// Runs the cases; how many failed.
 static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   DeviceOptions deviceOptions;
@@ -177,13 +210,8 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  CompileOptions compileOptions;
-  compileOptions.target = settings->target;
-  compileOptions.device = settings->deviceName;
-  compileOptions.level = settings->level;
-  compileOptions.schedule = settings->schedule;
-  compileOptions.cubinChip = settings->cubinChip;
-  CaseRunner runner(context, **device, compileOptions, settings->guardBytes);
+  CaseRunner runner(context, **device, getCompileOptions(),
+                    settings->guardBytes);
   runner.referenceThreads = settings->threads;
   if (settings->repeat)
     runner.measureOptions =
@@ -231,6 +259,11 @@ static Expected<size_t> runTool() {
   auto cases = getCases();
   if (!cases)
     return cases.takeError();
+  if (settings->mutants) {
+    if (Error error = runMutants(*cases))
+      return std::move(error);
+    return 0;
+  }
   if (!settings->list)
     return runCases(*cases);
   for (const AttentionCase &entry : *cases)

@@ -2,11 +2,9 @@
 
 #include "Mutants.h"
 #include "Evoformer/Simulator/Mutation.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 #include <cstring>
-#include <random>
 
 using namespace mlir::evoformer::sim;
 
@@ -29,43 +27,34 @@ static void restore(const Launch &launch, const Snapshot &s) {
     std::memcpy(buffer.base, bytes.data(), bytes.size());
 }
 
-namespace {
-enum Outcome { Found, Wrong, Refused, Survived };
-struct Tally {
-  unsigned count[4] = {};
-};
-} // namespace
-
-/// Kinds with many places would crowd out those with few, so kinds take turns.
-static std::vector<Mutation> draw(std::vector<Mutation> all, unsigned count,
-                                  uint64_t seed) {
-  llvm::MapVector<llvm::StringRef, std::vector<Mutation>> kinds;
-  for (const Mutation &m : all)
-    kinds[m.kind].push_back(m);
-  std::mt19937_64 random(seed);
-  for (auto &[kind, list] : kinds)
-    for (size_t k = list.size(); k > 1; --k)
-      std::swap(list[k - 1], list[random() % k]);
-  std::vector<Mutation> chosen;
-  for (bool any = true; any && chosen.size() < count;) {
-    any = false;
-    for (auto &[kind, list] : kinds) {
-      if (list.empty() || chosen.size() == count)
-        continue;
-      any = true;
-      chosen.push_back(list.back());
-      list.pop_back();
+/// Whether the outputs are as they were; with a tolerance, as arrays of f32.
+static MutantOutcome compare(const Launch &launch, const Snapshot &expected,
+                             double tolerance) {
+  Snapshot now = save(launch);
+  if (now == expected)
+    return MutantOutcome::Survived;
+  for (auto [buffer, a, b] : llvm::zip(launch.buffers, now, expected)) {
+    if (buffer.readOnly)
+      continue;
+    for (size_t at = 0; at + sizeof(float) <= a.size(); at += sizeof(float)) {
+      float x, y;
+      std::memcpy(&x, &a[at], sizeof(x));
+      std::memcpy(&y, &b[at], sizeof(y));
+      bool same = std::memcmp(&x, &y, sizeof(x)) == 0;
+      // Written so that a NaN is a difference.
+      if (!same &&
+          !(std::fabs(x - y) <= tolerance * std::max(1.0f, std::fabs(y))))
+        return MutantOutcome::Wrong;
     }
   }
-  return chosen;
+  return MutantOutcome::Differs;
 }
 
 llvm::Error runMutants(mlir::Operation *module, const Options &options,
-                       Launch launch, unsigned count, uint64_t seed,
+                       Launch launch, const MutantOptions &mutants,
                        llvm::raw_ostream &os) {
-  // A broken loop must end soon.
-  launch.maxBlocksPerSubgroup = 100000;
   const Snapshot input = save(launch);
+  uint64_t longest = 0;
   auto run = [&](mlir::Operation *root) -> llvm::Expected<size_t> {
     restore(launch, input);
     auto simulator = Simulator::create(root, options);
@@ -74,6 +63,7 @@ llvm::Error runMutants(mlir::Operation *module, const Options &options,
     auto result = (*simulator)->launch(launch);
     if (!result)
       return result.takeError();
+    longest = result->longestSubgroup;
     return result->findings.size();
   };
   auto unbroken = run(module);
@@ -83,40 +73,29 @@ llvm::Error runMutants(mlir::Operation *module, const Options &options,
     return llvm::createStringError(
         "the unbroken kernel has findings; mutants would say nothing");
   const Snapshot expected = save(launch);
+  // A broken loop must end soon.
+  launch.maxBlocksPerSubgroup = 20 * longest + 1000;
 
-  llvm::MapVector<llvm::StringRef, Tally> tallies;
-  Tally total;
-  std::vector<std::string> survivors;
-  for (const Mutation &mutation :
-       draw(listMutations(module, launch.kernel), count, seed)) {
-    mlir::OwningOpRef<mlir::Operation *> mutant(module->clone());
-    std::string what = applyMutation(*mutant, launch.kernel, mutation);
-    auto findings = run(*mutant);
-    Outcome outcome = Survived;
-    if (!findings) {
-      llvm::consumeError(findings.takeError());
-      outcome = Refused;
-    } else if (*findings) {
-      outcome = Found;
-    } else if (save(launch) != expected) {
-      outcome = Wrong;
-    } else {
-      survivors.push_back(what);
+  MutantTable table;
+  for (const Mutant &mutant : drawMutants(listMutations(module, launch.kernel),
+                                          mutants.count, mutants.seed)) {
+    mlir::OwningOpRef<mlir::Operation *> broken(module->clone());
+    std::string what = applyMutation(*broken, launch.kernel, mutant.mutation);
+    MutantOutcome outcome = MutantOutcome::Survived;
+    for (launch.seed = 0; launch.seed < 3 && outcome == MutantOutcome::Survived;
+         ++launch.seed) {
+      auto findings = run(*broken);
+      if (!findings) {
+        llvm::consumeError(findings.takeError());
+        outcome = MutantOutcome::Refused;
+      } else if (*findings) {
+        outcome = MutantOutcome::Found;
+      } else {
+        outcome = compare(launch, expected, mutants.tolerance);
+      }
     }
-    ++tallies[mutation.kind].count[outcome];
-    ++total.count[outcome];
+    table.add(mutant.mutation.kind, what, outcome);
   }
-  auto print = [&](llvm::StringRef name, const Tally &t) {
-    os << llvm::formatv("{0,-24} {1,8} {2,8} {3,8} {4,8}\n", name,
-                        t.count[Found], t.count[Wrong], t.count[Refused],
-                        t.count[Survived]);
-  };
-  os << llvm::formatv("{0,-24} {1,8} {2,8} {3,8} {4,8}\n", "mutants", "finding",
-                      "wrong", "refused", "survived");
-  for (const auto &[kind, tally] : tallies)
-    print(kind, tally);
-  print("total", total);
-  for (const std::string &survivor : survivors)
-    os << "survived: " << survivor << "\n";
+  table.print(os, mutants.verbose);
   return llvm::Error::success();
 }

@@ -5,13 +5,23 @@
 
 #include "Evoformer/Simulator/Simulator.h"
 
-/// Draws `count` defects of the launch's kernel with `seed`, runs each, and
-/// prints per kind how many were reported: by a finding, by an output that
-/// differs from the unbroken kernel's, or by a refusal to run. Survivors are
-/// listed. The memories of the launch are left changed.
+struct MutantOptions {
+  unsigned count = 0;
+  uint64_t seed = 0;
+  /// Outputs may differ by this, relative to the larger of 1 and the unbroken
+  /// kernel's, and are arrays of f32; 0: they must have the same bits.
+  double tolerance = 0;
+  /// List all defects, not only the survivors.
+  bool verbose = false;
+};
+
+/// Draws defects of the launch's kernel, runs each, and prints per kind how
+/// many were reported: by a finding or by an output that differs from the
+/// unbroken kernel's. Survivors are listed. The memories of the launch are left
+/// changed.
 llvm::Error runMutants(mlir::Operation *module,
                        const mlir::evoformer::sim::Options &options,
-                       mlir::evoformer::sim::Launch launch, unsigned count,
-                       uint64_t seed, llvm::raw_ostream &os);
+                       mlir::evoformer::sim::Launch launch,
+                       const MutantOptions &mutants, llvm::raw_ostream &os);
 
 #endif // EVOFORMER_TOOLS_EVOFORMER_SIM_MUTANTS_H

@@ -54,9 +54,11 @@ static cl::opt<uint64_t>
          cl::init(0), cl::cat(category));
 static cl::opt<CopyLanding>
     landing("copies", cl::desc("When asynchronous copies arrive"),
-            cl::values(clEnumValN(CopyLanding::AtWait, "late", "when awaited"),
+            cl::values(clEnumValN(CopyLanding::BySeed, "seed",
+                                  "late for seed 0, else drawn copy by copy"),
+                       clEnumValN(CopyLanding::AtWait, "late", "when awaited"),
                        clEnumValN(CopyLanding::AtIssue, "early", "at once")),
-            cl::init(CopyLanding::AtWait), cl::cat(category));
+            cl::init(CopyLanding::BySeed), cl::cat(category));
 static cl::opt<unsigned> workers("workers", cl::desc("0: those of the machine"),
                                  cl::init(0), cl::cat(category));
 static cl::opt<unsigned>
@@ -64,6 +66,17 @@ static cl::opt<unsigned>
             cl::desc("Break the kernel in so many ways and count what is "
                      "reported"),
             cl::init(0), cl::cat(category));
+static cl::opt<uint64_t> mutantSeed("mutant-seed",
+                                    cl::desc("Which of all ways"), cl::init(7),
+                                    cl::cat(category));
+static cl::opt<bool> verbose("verbose",
+                             cl::desc("With --mutants: list all of them"),
+                             cl::cat(category));
+static cl::opt<double>
+    tolerance("tolerance",
+              cl::desc("With --mutants: outputs are f32 and may differ by this "
+                       "(0: they must have the same bits)"),
+              cl::init(0), cl::cat(category));
 static cl::opt<bool> printCounters("counters", cl::desc("Print counters"),
                                    cl::cat(category));
 static cl::opt<bool> json("json", cl::desc("Counters as JSON"),
@@ -213,7 +226,8 @@ static llvm::Error run(bool &hasFindings) {
     if (llvm::Error error = addArgument(text, launch, memory))
       return error;
   if (mutants)
-    return runMutants(*module, options, launch, mutants, seed, llvm::outs());
+    return runMutants(*module, options, launch,
+                      {mutants, mutantSeed, tolerance, verbose}, llvm::outs());
   auto result = (*simulator)->launch(launch);
   if (!result)
     return result.takeError();

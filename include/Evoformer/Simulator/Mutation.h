@@ -14,9 +14,17 @@
 #ifndef EVOFORMER_SIMULATOR_MUTATION_H
 #define EVOFORMER_SIMULATOR_MUTATION_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
 
 namespace mlir {
 class Operation;
@@ -30,7 +38,8 @@ struct Mutation {
   unsigned index = 0;
 };
 
-/// All defects that can be made in a kernel of `module`, in program order.
+/// All defects that can be made in a kernel of `module`, in program order. Code
+/// that nothing depends on has none.
 std::vector<Mutation> listMutations(mlir::Operation *module,
                                     llvm::StringRef kernel);
 
@@ -38,6 +47,41 @@ std::vector<Mutation> listMutations(mlir::Operation *module,
 /// location.
 std::string applyMutation(mlir::Operation *module, llvm::StringRef kernel,
                           const Mutation &mutation);
+
+/// A defect of one of several kernels.
+struct Mutant {
+  unsigned kernel = 0;
+  Mutation mutation;
+};
+
+/// Draws `count` of the defects of several kernels (all, if there are fewer).
+/// Kinds take turns, because those with many places would crowd out the
+/// others; the place is drawn from those of all kernels.
+std::vector<Mutant>
+drawMutants(llvm::ArrayRef<std::vector<Mutation>> mutationsOfKernels,
+            unsigned count, uint64_t seed);
+
+enum class MutantOutcome {
+  Found,    // the simulator has a finding
+  Wrong,    // a number is wrong
+  Differs,  // a number has other bits, but is as near as it need be
+  Refused,  // does not run: says nothing
+  Survived, // nobody noticed
+};
+
+/// What became of the mutants, by kind.
+class MutantTable {
+public:
+  void add(llvm::StringRef kind, llvm::StringRef what, MutantOutcome outcome);
+  /// A table with a sum in the last row; below it those that are not reported,
+  /// or, if `verbose`, all.
+  void print(llvm::raw_ostream &os, bool verbose) const;
+
+private:
+  std::vector<std::pair<MutantOutcome, std::string>> list;
+  using Row = std::array<unsigned, 5>;
+  llvm::MapVector<llvm::StringRef, Row> rows;
+};
 
 } // namespace evoformer::sim
 } // namespace mlir

@@ -1,77 +1,144 @@
-# Lowers the general kernels of test/Kernels and runs them in evoformer-sim.
+# The general kernels of test/Kernels as launches of evoformer-sim: lowered,
+# with inputs and what the output must be.
 import array
 import math
 import pathlib
+import random
 import re
 import struct
-import subprocess
 import sys
 
-source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-work.mkdir(parents=True, exist_ok=True)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Kernels/Inputs"))
+from tiles import CHIPS, STEPS, run, tiles
 
-CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
-# Subgroups along [batch, M, N] of a workgroup, and stages.
-SCHEDULES = {"matmul": ("[1, 64, 64]", "[1, 2, 2]", 2),
-             "softmax": ("[1, 16, 64]", "[1, 1, 1]", 1),
-             "layer_norm": ("[1, 16, 64]", "[1, 1, 1]", 1)}
-PASSES = ("builtin.module(evo-tile-assign-layouts,evo-tile-promote-to-lds,"
-          "evo-tile-software-pipeline,convert-tile-to-gpu,canonicalize,cse,"
-          "gpu.module(convert-gpu-lanes-to-llvm))")
-
-
-def run(*command):
-    result = subprocess.run([str(c) for c in command], capture_output=True,
-                            text=True)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
-    return result.stdout
-
-
-def lower(kernel, chip):
-    """Lowers a kernel for a chip; returns the file and the workgroup size."""
-    table = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir").read_text()
-    aliases, target = re.fullmatch(
-        r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
-        re.DOTALL).groups()
-    block, subgroups, stages = SCHEDULES[kernel]
-    text = (source / "test/Kernels" / f"{kernel}.mlir").read_text()
-    text, count = re.subn(
-        r"(evo_tile\.kernel @\w+\([^{]*\)) \{",
-        rf"\1 attributes {{schedule = #evo_tile.schedule<v1, block = {block}, "
-        rf"subgroups = {subgroups}, stages = {stages}>, target = #chip}} {{",
-        text, count=1)
-    assert count == 1
-    tiles, lowered = work / f"{kernel}.tiles.mlir", work / f"{kernel}.mlir"
-    tiles.write_text(f"{aliases}#chip = {target}\n{text}")
-    run("evoformer-opt", tiles, f"--pass-pipeline={PASSES}", "-o", lowered)
-    threads = re.search(r"gpu.known_block_size = array<i32: (\d+)",
-                        lowered.read_text())
-    return lowered, int(threads.group(1))
-
-
-class Arguments:
-    """Kernel arguments: memrefs as expanded descriptors, then scalars."""
-
-    def __init__(self):
-        self.words, self.memories = [], 0
-
-    def memref(self, spec, *sizes, strides=None):
-        strides = strides or [math.prod(sizes[k + 1:])
-                              for k in range(len(sizes))]
-        self.words += [spec, f"ref:{self.memories}"]
-        self.words += [f"i64:{n}" for n in (0, *sizes, *strides)]
-        self.memories += 1
-
-    def read(self, typecode, values, *sizes, strides=None):
-        file = work / f"in{self.memories}.bin"
-        file.write_bytes(array.array(typecode, values).tobytes())
-        self.memref(f"in:{file}", *sizes, strides=strides)
-
-    def write(self, size, *sizes):
-        self.memref(f"out:{size * math.prod(sizes)}:{work / 'out.bin'}", *sizes)
+PASSES = (f"builtin.module({','.join(STEPS)},convert-tile-to-gpu,canonicalize,"
+          "cse,gpu.module(convert-gpu-lanes-to-llvm))")
+# Elements between two rows of an input; they hold NaN.
+GAP = 15
+NAN = math.nan
 
 
 def bf16(value):
     """The upper half of the f32; exact for the values used here."""
     return struct.unpack("<I", struct.pack("<f", value))[0] >> 16
+
+
+class Launch:
+    """A kernel of a chip on inputs of some size. With `poison` the first
+    element of each input, to which loads outside of a tile fall back, is NaN:
+    a lost mask shows, but the output is not what `expected` says."""
+
+    def __init__(self, source, work, kernel, chip, poison=False):
+        self.kernel, self.work, self.poison = kernel, work, poison
+        self.lowered = work / f"{kernel}.{chip}.mlir"
+        if not self.lowered.exists():
+            start = work / f"{kernel}.{chip}.tiles.mlir"
+            start.write_text(tiles(source, kernel, chip))
+            run("evoformer-opt", start, f"--pass-pipeline={PASSES}", "-o",
+                self.lowered)
+        self.threads = int(re.search(
+            r"gpu.known_block_size = array<i32: (\d+)",
+            self.lowered.read_text()).group(1))
+        self.words, self.memories = [], 0
+        self.out = work / f"{kernel}.{chip}.out"
+
+    def memref(self, spec, sizes, strides):
+        """An expanded descriptor."""
+        self.words += [spec, f"ref:{self.memories}"]
+        self.words += [f"i64:{n}" for n in (0, *sizes, *strides)]
+        self.memories += 1
+
+    def read(self, typecode, rows, gap=GAP):
+        """An input of one or, given a list of lists, two dimensions."""
+        vector = not isinstance(rows[0], list)
+        rows = [rows] if vector else rows
+        columns = len(rows[0])
+        values = [x for row in rows for x in row + [NAN] * gap]
+        values = values[:len(values) - gap]
+        if self.poison and not vector:
+            values[0] = NAN
+        if typecode == "H":
+            values = [bf16(x) for x in values]
+        file = self.work / f"{self.kernel}.in{self.memories}"
+        file.write_bytes(array.array(typecode, values).tobytes())
+        sizes = (columns,) if vector else (len(rows), columns)
+        self.memref(f"in:{file}", sizes, (columns + gap, 1)[-len(sizes):])
+
+    def write(self, rows, columns):
+        self.memref(f"out:{4 * rows * columns}:{self.out}", (rows, columns),
+                    (columns, 1))
+
+    def run(self, *options, codes=(0,)):
+        arguments = [*self.words, *(f"i64:{n}" for n in self.space)]
+        return run("evoformer-sim", self.lowered, f"--kernel={self.kernel}",
+                   f"--grid={math.prod(self.space)}",
+                   f"--block={self.threads}", *options,
+                   *(f"--arg={w}" for w in arguments), codes=codes)
+
+    def is_right(self):
+        out = array.array("f", self.out.read_bytes())
+        return all(abs(x - y) <= self.tolerance * max(1, abs(y))
+                   for x, y in zip(out, self.expected, strict=True))
+
+
+def matmul(launch, m, n, k):
+    a = [[((3 * i + 5 * l) % 17 - 8) / 8 for l in range(k)] for i in range(m)]
+    b = [[((7 * l + 2 * j) % 13 - 6) / 8 for j in range(n)] for l in range(k)]
+    launch.read("H", a)
+    launch.read("H", b)
+    launch.write(m, n)
+    launch.space = (-(-m // 64), -(-n // 64))
+    # Every product and sum is a small multiple of 1/64: exact.
+    columns = list(zip(*b))
+    launch.expected = [sum(x * y for x, y in zip(row, column))
+                       for row in a for column in columns]
+    launch.tolerance = 0
+
+
+def draw(count, deviation=1):
+    return list(array.array("f", [random.gauss(0, deviation)
+                                  for _ in range(count)]))
+
+
+def softmax(launch, rows, columns):
+    random.seed(1)
+    x = [draw(columns, 3) for _ in range(rows)]
+    launch.read("f", x)
+    launch.write(rows, columns)
+    launch.space = (-(-rows // 16),)
+    launch.expected = []
+    for row in x:
+        powers = [math.exp(v - max(row)) for v in row]
+        launch.expected += [p / sum(powers) for p in powers]
+    launch.tolerance = 4e-6
+
+
+def layer_norm(launch, rows, columns):
+    random.seed(2)
+    epsilon = 1e-5
+    x = [draw(columns) for _ in range(rows)]
+    gamma, beta = draw(columns), draw(columns)
+    launch.read("f", x)
+    launch.read("f", gamma)
+    launch.read("f", beta)
+    launch.write(rows, columns)
+    launch.words.append(f"f32:{epsilon}")
+    launch.space = (-(-rows // 16),)
+    launch.expected = []
+    for row in x:
+        mean = sum(row) / columns
+        variance = sum((v - mean) ** 2 for v in row) / columns
+        scale = 1 / math.sqrt(variance + epsilon)
+        launch.expected += [(v - mean) * scale * g + b
+                            for v, g, b in zip(row, gamma, beta)]
+    launch.tolerance = 4e-6
+
+
+KERNELS = {"matmul": matmul, "softmax": softmax, "layer_norm": layer_norm}
+
+
+def prepare(source, work, kernel, chip, sizes, poison=False):
+    work.mkdir(parents=True, exist_ok=True)
+    launch = Launch(source, work, kernel, chip, poison)
+    KERNELS[kernel](launch, *sizes)
+    return launch

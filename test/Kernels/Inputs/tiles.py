@@ -1,0 +1,37 @@
+# The general kernels of test/Kernels, for the tests that lower them.
+import re
+import subprocess
+import sys
+
+CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
+# Block, subgroups along [batch, M, N] of a workgroup, and stages.
+SCHEDULES = {"matmul": ("[1, 64, 64]", "[1, 2, 2]", 2),
+             "softmax": ("[1, 16, 64]", "[1, 1, 1]", 1),
+             "layer_norm": ("[1, 16, 64]", "[1, 1, 1]", 1)}
+STEPS = ("evo-tile-assign-layouts", "evo-tile-promote-to-lds",
+         "evo-tile-software-pipeline")
+
+
+def run(*command, codes=(0,)):
+    """What the command prints; its exit code must be one of `codes`."""
+    result = subprocess.run([str(c) for c in command], capture_output=True,
+                            text=True)
+    if result.returncode not in codes:
+        sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
+    return result.stdout
+
+
+def tiles(source, kernel, chip):
+    """A kernel's text with a target and a schedule."""
+    table = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir").read_text()
+    aliases, target = re.fullmatch(
+        r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
+        re.DOTALL).groups()
+    block, subgroups, stages = SCHEDULES[kernel]
+    text, count = re.subn(
+        r"(evo_tile\.kernel @\w+\([^{]*\)) \{",
+        rf"\1 attributes {{schedule = #evo_tile.schedule<v1, block = {block}, "
+        rf"subgroups = {subgroups}, stages = {stages}>, target = #chip}} {{",
+        (source / "test/Kernels" / f"{kernel}.mlir").read_text(), count=1)
+    assert count == 1
+    return f"{aliases}#chip = {target}\n{text}\n"
