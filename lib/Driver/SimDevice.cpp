@@ -144,10 +144,13 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   launch.landing = options.landing;
   launch.threads = options.threads;
   launch.maxBlocksPerSubgroup = options.maxBlocksPerSubgroup;
+  launch.bankConflictDegree = options.bankConflictDegree;
+  launch.findNonFinite = options.findNonFinite;
 
   std::shared_ptr<sim::Simulator> module =
       static_cast<SimKernel &>(kernel).simulator;
   auto other = replaced.find(module.get());
+  auto begin = std::chrono::steady_clock::now();
   auto result =
       (other == replaced.end() ? module : other->second)->launch(launch);
   if (!result)
@@ -156,6 +159,9 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   ++record.launches;
   record.subgroupSize = result->subgroupSize;
   record.counters.add(result->counters);
+  record.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
   record.longestSubgroup =
       std::max(record.longestSubgroup, result->longestSubgroup);
   if (result->findings.empty())
@@ -175,10 +181,7 @@ mlir::evoformer::createDevice(const DeviceOptions &options) {
   if (options.kind != "sim")
     return createStringError("unknown device '" + options.kind +
                              "': it is cpu, cuda, hip or sim");
-  SimDeviceOptions simulation;
-  simulation.seed = options.seed;
+  SimDeviceOptions simulation = options.simulation;
   simulation.threads = options.threads;
-  if (options.landAtIssue)
-    simulation.landing = sim::CopyLanding::AtIssue;
   return std::make_unique<SimDevice>(simulation);
 }

@@ -171,7 +171,7 @@ static const Inst *ldmatrix(Wave &w, const Inst *i) {
     offsets[lane] = uint32_t(pointer[lane] + i->imm64);
   uint64_t mask = w.mask;
   w.mask = i->n == 4 ? 0xffffffff : (uint64_t(1) << (8 * i->n)) - 1;
-  countBanks(w, offsets, 16);
+  countBanks(w, i, offsets, 16);
   w.mask = mask;
   ++w.counters->ldsLoads;
   w.counters->ldsBytes += 128 * i->n;

@@ -49,14 +49,19 @@ void Counters::add(const Counters &other) {
     this->*f.value += other.*f.value;
 }
 
+void Counters::divide(uint64_t launches) {
+  for (const Field &f : fields)
+    this->*f.value /= launches;
+}
+
 void Counters::printText(llvm::raw_ostream &os) const {
   for (const Field &f : fields)
     os << llvm::formatv("{0,-30} {1,16}\n", f.text, this->*f.value);
 }
 
-void Counters::printJSON(llvm::raw_ostream &os) const {
+llvm::json::Value Counters::toJSON() const {
   llvm::json::Object object;
   for (const Field &f : fields)
     object[f.key] = int64_t(this->*f.value);
-  os << llvm::json::Value(std::move(object));
+  return object;
 }

@@ -302,9 +302,12 @@ llvm::Error Decoder::run() {
   for (auto [k, block] : llvm::enumerate(blocks)) {
     program.blocks[k].first = program.code.size();
     counts = &program.blocks[k].counts;
-    for (Operation &op : *block)
+    for (Operation &op : *block) {
       if (failed(decodeOperation(&op)))
         return fail();
+      if (target.checksNonFinite)
+        checkNonFinite(&op);
+    }
   }
   program.registerBytes = nextRegister;
   program.image.assign(nextRegister, 0xff);

@@ -39,6 +39,8 @@ struct Target {
   unsigned lanes = 0;
   std::string chip;
   bool isAMD = false;
+  /// Whether results are to be checked for being finite.
+  bool checksNonFinite = false;
 };
 
 class Decoder {
@@ -60,6 +62,8 @@ private:
   std::optional<LogicalResult> decodeMemory(Operation *op);
   std::optional<LogicalResult> decodeNVVM(Operation *op, StringRef name);
   LogicalResult decodeOperation(Operation *op);
+  // NonFinite.cpp
+  void checkNonFinite(Operation *op);
 
   LogicalResult decodeCall(Operation *op, StringRef intrinsic);
   LogicalResult decodeIntrinsic(Operation *op, StringRef name,

@@ -59,7 +59,7 @@ static void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
         uint32_t((S == Space::LDS ? uint64_t(w.reg<uint32_t>(i->a)[lane])
                                   : w.reg<uint64_t>(i->a)[lane]) +
                  i->imm64);
-  countBanks(w, offsets, bytes);
+  countBanks(w, i, offsets, bytes);
   w.ldsAccessPending = true;
 }
 

@@ -295,13 +295,14 @@ void mlir::evoformer::sim::landCopies(Wave &w, const CopyGroup &group) {
   }
 }
 
-void mlir::evoformer::sim::countBanks(Wave &w, const uint32_t *offsets,
-                                      unsigned size) {
+void mlir::evoformer::sim::countBanks(Wave &w, const Inst *i,
+                                      const uint32_t *offsets, unsigned size) {
   // 32 banks of 4 bytes: a cycle serves up to 128 bytes, so wide accesses
   // proceed in groups of consecutive lanes. Equal words are one access.
   unsigned piece = std::min(size, 16u), pieces = (size + 15) / 16;
   unsigned step = std::max(1u, std::min(32u, 128 / std::max(piece, 4u)));
   unsigned words = std::max(1u, piece / 4);
+  const unsigned limit = w.context->launch->bankConflictDegree;
   for (unsigned p = 0; p < pieces; ++p)
     for (unsigned first = 0; first < w.lanes; first += step) {
       uint32_t seen[32][16];
@@ -320,9 +321,17 @@ void mlir::evoformer::sim::countBanks(Wave &w, const uint32_t *offsets,
           degree = std::max<unsigned>(degree, count[bank]);
         }
       });
-      if (degree) {
-        w.counters->ldsCycles += degree;
-        ++w.counters->ldsIdealCycles;
-      }
+      if (!degree)
+        continue;
+      w.counters->ldsCycles += degree;
+      ++w.counters->ldsIdealCycles;
+      if (limit && degree >= limit)
+        report(w, i, FindingKind::BankConflict, first, offsets[first], [&] {
+          return llvm::formatv("degree {0}: lanes {1} to {2} need so many "
+                               "words of one bank",
+                               degree, first,
+                               std::min(first + step, w.lanes) - 1)
+              .str();
+        });
     }
 }

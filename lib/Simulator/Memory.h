@@ -33,7 +33,7 @@ void issueCopy(Wave &w, const Inst *i, unsigned lane, uint32_t lds,
 void landCopies(Wave &w, const CopyGroup &group);
 
 /// Adds the cycles of one LDS operation: `size` bytes per lane at `offsets`.
-void countBanks(Wave &w, const uint32_t *offsets, unsigned size);
+void countBanks(Wave &w, const Inst *i, const uint32_t *offsets, unsigned size);
 
 /// Ends a memory operation: the place where the scheduler may switch.
 inline const Inst *memoryDone(Wave &w, const Inst *i) {

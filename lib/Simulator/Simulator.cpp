@@ -21,11 +21,13 @@ struct Simulator::Impl {
   Operation *module = nullptr;
   Options options;
   std::mutex mutex;
-  std::map<std::string, std::unique_ptr<Program>> programs;
+  /// By kernel and whether results are checked for being finite.
+  std::map<std::pair<std::string, bool>, std::unique_ptr<Program>> programs;
 
   llvm::Expected<LLVM::LLVMFuncOp> find(llvm::StringRef kernel);
   llvm::Expected<Target> targetOf(LLVM::LLVMFuncOp function);
-  llvm::Expected<const Program *> get(const std::string &kernel);
+  llvm::Expected<const Program *> get(const std::string &kernel,
+                                      bool checksNonFinite);
 };
 
 Simulator::Simulator() : impl(std::make_unique<Impl>()) {}
@@ -160,10 +162,10 @@ llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
   return target;
 }
 
-llvm::Expected<const Program *>
-Simulator::Impl::get(const std::string &kernel) {
+llvm::Expected<const Program *> Simulator::Impl::get(const std::string &kernel,
+                                                     bool checksNonFinite) {
   std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<Program> &slot = programs[kernel];
+  std::unique_ptr<Program> &slot = programs[{kernel, checksNonFinite}];
   if (slot)
     return slot.get();
   auto function = find(kernel);
@@ -172,6 +174,7 @@ Simulator::Impl::get(const std::string &kernel) {
   auto target = targetOf(*function);
   if (!target)
     return target.takeError();
+  target->checksNonFinite = checksNonFinite;
   auto program = std::make_unique<Program>();
   Decoder decoder(*function, *target, *program);
   if (llvm::Error error = decoder.run())
@@ -181,7 +184,7 @@ Simulator::Impl::get(const std::string &kernel) {
 }
 
 llvm::Error Simulator::check(llvm::StringRef kernel) {
-  return impl->get(kernel.str()).takeError();
+  return impl->get(kernel.str(), false).takeError();
 }
 
 static std::string printLocation(const void *location) {
@@ -220,7 +223,7 @@ static Finding describe(const RawFinding &raw, const Program &program) {
 }
 
 llvm::Expected<LaunchResult> Simulator::launch(const Launch &launch) {
-  auto program = impl->get(launch.kernel);
+  auto program = impl->get(launch.kernel, launch.findNonFinite);
   if (!program)
     return program.takeError();
   auto refuse = [&](const llvm::Twine &why) {
@@ -283,6 +286,10 @@ llvm::StringRef mlir::evoformer::sim::getName(FindingKind kind) {
     return "deadlock";
   case FindingKind::UnwrittenOutput:
     return "unwritten output";
+  case FindingKind::BankConflict:
+    return "bank conflict";
+  case FindingKind::NonFinite:
+    return "not finite";
   case FindingKind::DivisionByZero:
     return "division by zero";
   case FindingKind::UnreachableExecuted:

@@ -7,7 +7,7 @@
 
 #include "Evoformer/Driver/CaseRunner.h"
 #include "Evoformer/Driver/Mutants.h"
-#include "Evoformer/Driver/SimDevice.h"
+#include "Evoformer/Driver/SimReport.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -64,9 +64,25 @@ cl::opt<unsigned> threadsOption("cpu-threads", cl::init(0),
 cl::opt<uint64_t> simSeedOption("sim-seed", cl::init(0),
                                 cl::desc("Order of subgroups in the simulator"),
                                 cl::cat(category));
+cl::opt<unsigned>
+    simSeedsOption("sim-seeds", cl::init(1),
+                   cl::desc("Run each case under so many seeds, from sim-seed"),
+                   cl::cat(category));
 cl::opt<bool> landAtIssueOption(
     "sim-land-at-issue",
     cl::desc("Asynchronous copies land at once in the simulator"),
+    cl::cat(category));
+cl::opt<unsigned> bankConflictsOption(
+    "sim-bank-conflicts",
+    cl::desc("Fail on LDS accesses of this degree or more (0: none)"),
+    cl::init(0), cl::cat(category));
+cl::opt<bool> nonFiniteOption(
+    "sim-non-finite",
+    cl::desc("Fail on infinite results and NaNs that no operand explains"),
+    cl::cat(category));
+cl::opt<std::string> countersOption(
+    "sim-counters",
+    cl::desc("Print what each case executed: text, or a JSON object a line"),
     cl::cat(category));
 cl::opt<unsigned> mutantsOption(
     "mutants", cl::init(0),
@@ -123,7 +139,11 @@ struct Settings {
   std::string driverLibrary = driverLibraryOption;
   unsigned threads = threadsOption;
   uint64_t simSeed = simSeedOption;
+  unsigned simSeeds = simSeedsOption;
   bool landAtIssue = landAtIssueOption;
+  unsigned bankConflicts = bankConflictsOption;
+  bool nonFinite = nonFiniteOption;
+  std::string counters = countersOption;
   unsigned mutants = mutantsOption;
   uint64_t mutantSeed = mutantSeedOption;
   std::string target = targetOption;
@@ -195,6 +215,36 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
       llvm::outs());
 }
 
+static void printCounters(const SimDevice &device, const AttentionCase &entry) {
+  // A case runs twice under each seed.
+  SimReport report(entry, device.records, 2 * uint64_t(settings->simSeeds));
+  if (settings->counters == "json")
+    llvm::outs() << report.toJSON() << '\n';
+  else
+    report.printText(llvm::outs() << entry.str() << '\n');
+}
+
+/// Runs a case, in the simulator under each seed.
+static Expected<CaseReport> runCase(CaseRunner &runner, runtime::Device &device,
+                                    const AttentionCase &entry) {
+  if (device.getKind() != "sim")
+    return runner.run(entry);
+  auto &simulator = static_cast<SimDevice &>(device);
+  simulator.records.clear();
+  Expected<CaseReport> report = CaseReport();
+  for (unsigned k = 0; report && k < settings->simSeeds; ++k) {
+    simulator.options.seed = settings->simSeed + k;
+    report = runner.run(entry);
+  }
+  if (!report)
+    return llvm::createStringError("seed " +
+                                   llvm::Twine(simulator.options.seed) + ": " +
+                                   toString(report.takeError()));
+  if (!settings->counters.empty())
+    printCounters(simulator, entry);
+  return report;
+}
+
 /// Runs the cases; how many failed.
 static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   DeviceOptions deviceOptions;
@@ -202,8 +252,11 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   deviceOptions.ordinal = settings->ordinal;
   deviceOptions.threads = settings->threads;
   deviceOptions.driverLibrary = settings->driverLibrary;
-  deviceOptions.seed = settings->simSeed;
-  deviceOptions.landAtIssue = settings->landAtIssue;
+  if (settings->landAtIssue)
+    deviceOptions.simulation.landing = sim::CopyLanding::AtIssue;
+  deviceOptions.simulation.seed = settings->simSeed;
+  deviceOptions.simulation.bankConflictDegree = settings->bankConflicts;
+  deviceOptions.simulation.findNonFinite = settings->nonFinite;
   auto device = createDevice(deviceOptions);
   if (!device)
     return device.takeError();
@@ -222,7 +275,7 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
                << (*device)->getDescription() << ")\n";
   size_t failures = 0;
   for (const AttentionCase &entry : cases) {
-    Expected<CaseReport> report = runner.run(entry);
+    Expected<CaseReport> report = runCase(runner, **device, entry);
     if (!report) {
       ++failures;
       llvm::outs() << "FAILED " << entry.str() << "\n  "
@@ -249,6 +302,12 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
 }
 
 static Expected<size_t> runTool() {
+  if (!settings->counters.empty() && settings->counters != "text" &&
+      settings->counters != "json")
+    return llvm::createStringError("--sim-counters is text or json, not '" +
+                                   settings->counters + "'");
+  if (settings->simSeeds == 0)
+    return llvm::createStringError("--sim-seeds is at least 1");
   if (settings->printModuleGiven) {
     Expected<AttentionCase> parsed = parseAttentionCase(settings->printModule);
     if (!parsed)

@@ -272,7 +272,7 @@ static Error runTool() {
   options.ordinal = settings->ordinal;
   options.threads = settings->threads;
   options.driverLibrary = settings->driverLibrary;
-  options.seed = settings->simSeed;
+  options.simulation.seed = settings->simSeed;
   auto device = createDevice(options);
   if (!device)
     return device.takeError();

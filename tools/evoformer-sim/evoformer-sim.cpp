@@ -59,6 +59,14 @@ static cl::opt<CopyLanding>
                        clEnumValN(CopyLanding::AtWait, "late", "when awaited"),
                        clEnumValN(CopyLanding::AtIssue, "early", "at once")),
             cl::init(CopyLanding::BySeed), cl::cat(category));
+static cl::opt<unsigned> bankConflicts(
+    "bank-conflicts",
+    cl::desc("Report LDS accesses of this degree or more (0: none)"),
+    cl::init(0), cl::cat(category));
+static cl::opt<bool> nonFinite(
+    "non-finite",
+    cl::desc("Report infinite results and NaNs that no operand explains"),
+    cl::cat(category));
 static cl::opt<unsigned> workers("workers", cl::desc("0: those of the machine"),
                                  cl::init(0), cl::cat(category));
 static cl::opt<unsigned>
@@ -217,6 +225,8 @@ static llvm::Error run(bool &hasFindings) {
   launch.seed = seed;
   launch.landing = landing;
   launch.threads = workers;
+  launch.bankConflictDegree = bankConflicts;
+  launch.findNonFinite = nonFinite;
   if (llvm::Error error = setSizes(grid, "grid", launch.grid))
     return error;
   if (llvm::Error error = setSizes(block, "block", launch.block))
@@ -245,8 +255,7 @@ static llvm::Error run(bool &hasFindings) {
     out.keep();
   }
   if (json) {
-    result->counters.printJSON(llvm::outs());
-    llvm::outs() << "\n";
+    llvm::outs() << result->counters.toJSON() << "\n";
   } else if (printCounters) {
     result->counters.printText(llvm::outs());
   }

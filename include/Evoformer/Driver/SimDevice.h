@@ -21,6 +21,8 @@ struct SimDeviceOptions {
   sim::CopyLanding landing = sim::CopyLanding::BySeed;
   unsigned threads = 0;
   uint64_t maxBlocksPerSubgroup = uint64_t(1) << 32;
+  unsigned bankConflictDegree = 0;
+  bool findNonFinite = false;
 };
 
 /// A kernel that was launched, and what all its launches executed.
@@ -30,6 +32,8 @@ struct SimKernelRecord {
   uint64_t launches = 0;
   unsigned subgroupSize = 0;
   sim::Counters counters;
+  /// Of this machine.
+  double seconds = 0;
   uint64_t longestSubgroup = 0;
 };
 
@@ -80,9 +84,7 @@ struct DeviceOptions {
   int ordinal = 0;
   unsigned threads = 0;
   std::string driverLibrary;
-  /// Of the simulator.
-  uint64_t seed = 0;
-  bool landAtIssue = false;
+  SimDeviceOptions simulation;
 };
 llvm::Expected<std::unique_ptr<runtime::Device>>
 createDevice(const DeviceOptions &options);

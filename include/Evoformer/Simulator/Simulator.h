@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,8 @@ enum class FindingKind {
   OperandNotReplicated,
   Deadlock,
   UnwrittenOutput,
+  BankConflict,
+  NonFinite,
   DivisionByZero,
   UnreachableExecuted,
   AssertionFailed,
@@ -99,8 +102,10 @@ struct Counters {
   uint64_t laneOperations = 0;
 
   void add(const Counters &other);
+  /// Of one of so many equal launches.
+  void divide(uint64_t launches);
   void printText(llvm::raw_ostream &os) const;
-  void printJSON(llvm::raw_ostream &os) const;
+  llvm::json::Value toJSON() const;
 };
 
 /// When the data of an asynchronous copy arrives: as late as waits allow, at
@@ -126,6 +131,11 @@ struct Launch {
   unsigned threads = 0;
   /// A subgroup that executes more blocks than this hangs.
   uint64_t maxBlocksPerSubgroup = uint64_t(1) << 32;
+  /// Report LDS accesses that take so many times as long as without bank
+  /// conflicts, or longer; 0: none.
+  unsigned bankConflictDegree = 0;
+  /// Report infinite results and NaNs that no operand explains.
+  bool findNonFinite = false;
 };
 
 struct LaunchResult {
