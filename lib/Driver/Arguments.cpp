@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Driver/Arguments.h"
+#include "Evoformer/Support/HostResources.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <map>
@@ -146,9 +147,13 @@ static Expected<ArrayLayout> makeLayout(const PlanArgument &argument,
                                argument.name +
                                "' is no order of its dimensions");
   }
-  if (!getByteCount(type, shape))
+  std::optional<uint64_t> bytes = getByteCount(type, shape);
+  if (!bytes)
     return createStringError("argument '" + argument.name + "' of " +
                              formatShape(type, shape) + " is too large");
+  if (Error error = checkMemory(*bytes, "argument '" + argument.name + "' of " +
+                                            formatShape(type, shape)))
+    return error;
   return makeDense(type, shape, order);
 }
 

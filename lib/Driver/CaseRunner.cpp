@@ -7,6 +7,7 @@
 
 #include "Evoformer/Driver/CaseRunner.h"
 #include "CaseReference.h"
+#include "Evoformer/Support/HostResources.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -166,6 +167,13 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   Expected<Program *> program = getProgram(problem, report);
   if (!program)
     return program.takeError();
+  // Inputs and outputs here and, on the CPU, on the device.
+  uint64_t bytes = 0;
+  for (const CaseOperand &operand : getOperands(problem))
+    bytes +=
+        operand.layout.getStorageElements() * getByteSize(operand.layout.type);
+  if (Error error = checkMemory(bytes, "the case"))
+    return error;
   CaseRun run(problem, *(*program)->session, guardBytes);
   if (Error error = run.upload())
     return error;

@@ -54,6 +54,7 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   LowerOptions lowering;
   lowering.target = options.target;
   lowering.schedule = options.schedule;
+  lowering.checkSizes = true;
   lowering.stopAfter = onCPU ? *level : Level::Machine;
   PassManager pm(module.getContext());
   buildLowerPipeline(pm, lowering);

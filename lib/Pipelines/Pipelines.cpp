@@ -13,6 +13,7 @@
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -24,6 +25,15 @@ using namespace mlir::evoformer;
 static void addBufferization(OpPassManager &pm) {
   pm.addPass(createBufferizeHost());
   pm.addPass(createResultsToArguments());
+}
+
+/// Only on the host: there every op of a graph is still one op.
+static void addSizeChecks(OpPassManager &pm) {
+  std::unique_ptr<Pass> checks = createGenerateRuntimeVerificationPass();
+  [[maybe_unused]] LogicalResult known = checks->initializeOptions(
+      "verbose-level=0", [](const Twine &) { return failure(); });
+  assert(succeeded(known) && "upstream's pass has lost an option");
+  pm.addNestedPass<func::FuncOp>(std::move(checks));
 }
 
 static void addCleanup(OpPassManager &pm) {
@@ -81,6 +91,8 @@ void evoformer::buildLowerPipeline(OpPassManager &pm,
                                    const LowerOptions &options) {
   pm.addPass(createSplitBackward());
   addBufferization(pm);
+  if (options.checkSizes)
+    addSizeChecks(pm);
   buildLowerBuffersPipeline(pm, options);
 }
 

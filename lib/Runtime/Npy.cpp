@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Npy.h"
+#include "Evoformer/Support/HostResources.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
@@ -269,14 +270,13 @@ Error writeNpy(StringRef path, const HostTensor &tensor) {
   os << '\n';
   if (header.size() > 0xffff)
     return createStringError("rank too large for a .npy file");
-  return writeToOutput(path, [&](raw_ostream &out) -> Error {
+  return writeFile(path, [&](raw_ostream &out) {
     char length[2];
     support::endian::write16le(length, header.size());
     out << "\x93NUMPY" << '\1' << '\0';
     out.write(length, 2);
     out << header;
     out.write(tensor.data.data(), tensor.data.size());
-    return Error::success();
   });
 }
 

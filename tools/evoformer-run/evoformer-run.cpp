@@ -9,6 +9,7 @@
 #include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Driver/Measure.h"
 #include "Evoformer/Driver/SimDevice.h"
+#include "Evoformer/Support/HostResources.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -157,11 +158,9 @@ static Expected<Plan> getPlan() {
   if (mlir::failed(json))
     return createStringError("'" + settings->inputFile + "' does not compile");
   if (!settings->emitPlan.empty())
-    if (Error error =
-            llvm::writeToOutput(settings->emitPlan, [&](llvm::raw_ostream &os) {
-              os << llvm::formatv("{0:2}", *json) << '\n';
-              return Error::success();
-            }))
+    if (Error error = writeFile(settings->emitPlan, [&](llvm::raw_ostream &os) {
+          os << llvm::formatv("{0:2}", *json) << '\n';
+        }))
       return error;
   return decodePlan(*json, "");
 }

@@ -54,6 +54,11 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
           clEnumValN(Level::Pipelined, "pipelined", "copies ahead of compute"),
           clEnumValN(Level::Lanes, "lanes", "the program of one lane"),
           clEnumValN(Level::Machine, "machine", "the LLVM dialect"))};
+  Option<bool> checkSizes{
+      *this, "check-sizes",
+      llvm::cl::desc("host functions check, when they run, that dynamic sizes "
+                     "agree and depths have stride 1"),
+      llvm::cl::init(false)};
   Option<bool> runOnCPU{
       *this, "run-on-cpu",
       llvm::cl::desc("after the last level (at most 'pipelined') turn the "

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Support/HostResources.h"
 #include "Evoformer/Target/Serialize.h"
 #include "Evoformer/Target/SerializePasses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
 
 namespace mlir::evoformer {
@@ -20,14 +20,10 @@ namespace mlir::evoformer {
 using namespace mlir;
 using namespace mlir::evoformer;
 
-/// Writes a file whole or not at all.
 static LogicalResult writeWhole(StringRef path, StringRef contents,
                                 Location loc) {
   llvm::Error error =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << contents;
-        return llvm::Error::success();
-      });
+      writeFile(path, [&](llvm::raw_ostream &os) { os << contents; });
   if (!error)
     return success();
   return emitError(loc, "cannot write ")

@@ -1,0 +1,67 @@
+//===- HostResources.cpp - Files and memory of this machine ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Support/HostResources.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace llvm;
+namespace fs = llvm::sys::fs;
+
+/// Writes to an open file; the stream's error instead of its abort.
+static Error writeStream(raw_fd_ostream &os, StringRef path,
+                         function_ref<void(raw_ostream &)> write) {
+  write(os);
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  return error ? createFileError(path, error) : Error::success();
+}
+
+Error mlir::evoformer::writeFile(StringRef path,
+                                 function_ref<void(raw_ostream &)> write) {
+  if (path == "-")
+    return writeStream(outs(), path, write);
+  fs::file_status status;
+  std::error_code absent = fs::status(path, status);
+  if (!absent && !fs::is_regular_file(status)) {
+    std::error_code error;
+    raw_fd_ostream os(path, error, fs::OF_None);
+    if (error)
+      return createFileError(path, error);
+    return writeStream(os, path, write);
+  }
+  // A link stays one: what it points to is replaced.
+  SmallString<128> place(path);
+  if (!absent)
+    if (std::error_code error = fs::real_path(path, place))
+      return createFileError(path, error);
+  Expected<fs::TempFile> file = fs::TempFile::create(place + ".%%%%%%.part");
+  if (!file)
+    return createFileError(path, file.takeError());
+  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  if (Error error = writeStream(os, path, write))
+    return joinErrors(std::move(error), file->discard());
+  if (Error error = file->keep(place))
+    return createFileError(path, std::move(error));
+  return Error::success();
+}
+
+Error mlir::evoformer::checkMemory(uint64_t bytes, const Twine &what) {
+  uint64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  uint64_t memory = pages * size;
+  if (bytes <= memory)
+    return Error::success();
+  return createStringError(what + " takes " + Twine(bytes >> 20) +
+                           " MiB, this machine has " + Twine(memory >> 20) +
+                           " MiB of memory");
+}

@@ -1,0 +1,177 @@
+# RUN: %python %s %examples %t
+"""What evoformer-run and evoformer-check are given wrongly: an error that says
+what, exit code 1, and no file that was not there before."""
+
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+
+import numpy as np
+
+examples, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+shutil.rmtree(work, ignore_errors=True)
+work.mkdir(parents=True)
+problems = []
+
+SOURCE = re.sub("bf16", "f32", (examples / "triangle_attention.mlir").read_text())
+B, N, S, H, D = 1, 2, 17, 4, 32
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True,
+                          text=True, cwd=work, timeout=120)
+
+
+def expect(message, *command, code=1):
+    before = set(work.rglob("*"))
+    result = run(*command)
+    if (result.returncode != code or
+            not re.search(message, result.stderr + result.stdout)):
+        problems.append(f"{' '.join(map(str, command))}\n  wanted: {message}\n"
+                        f"  exit code {result.returncode}: "
+                        f"{(result.stderr + result.stdout)[:400]}")
+    new = set(work.rglob("*")) - before
+    if new:
+        problems.append(f"{' '.join(map(str, command))} left {new}")
+
+
+def save(name, array):
+    np.save(work / name, array)
+    return (work / f"{name}.npy").read_bytes()
+
+
+(work / "attention.mlir").write_text(SOURCE)
+result = run("evoformer-run", "attention.mlir", "--emit-plan=plan.json",
+             "--no-run")
+assert result.returncode == 0, result.stderr
+plan = (work / "plan.json").read_text()
+draw = np.random.default_rng(0)
+for name in ("query", "key", "value"):
+    good = save(name, draw.standard_normal((B, N, S, H, D)).astype(np.float32))
+save("mask", np.ones((B, N, 1, 1, S), bool))
+save("pair", np.zeros((B, 1, H, S, S), np.float32))
+
+
+def arguments(out="out.npy", **other):
+    files = {name: f"{name}.npy" for name in ("query", "key", "value", "mask",
+                                              "pair")} | other
+    return ([f"--input={name}={file}" for name, file in files.items()]
+            + [f"--shape=out={B}x{N}x{S}x{H}x{D}", f"--output=out={out}"])
+
+
+# It works at all, and twice: what is there is replaced.
+for _ in range(2):
+    result = run("evoformer-run", "plan.json", *arguments())
+    assert result.returncode == 0, result.stderr
+    assert np.load(work / "out.npy").shape == (B, N, S, H, D)
+(work / "out.npy").unlink()
+
+# Files that are no arrays, or arrays of something else.
+cases = {
+    "cut": (good[:len(good) // 2], "takes 17408 bytes, it holds"),
+    "header": (good[:20], "it ends within the header"),
+    "garbage": (bytes(range(256)) * 8, "does not start with the format's magic"),
+    "empty": (b"", "does not start with the format's magic"),
+    "longer": (good + b"xx", "takes 17408 bytes, it holds 17410"),
+    "overflow": (good.replace(b"(1, 2, 17, 4, 32)",
+                              b"(9999999999, 9999999999, 17, 4, 32)"),
+                 "its size overflows"),
+    "negative": (good.replace(b"(1, 2, 17, 4, 32)", b"(1, -2, 17, 4, 32)"),
+                 "'shape' is no tuple of sizes"),
+}
+for name, (contents, message) in cases.items():
+    (work / f"{name}.npy").write_bytes(contents)
+    expect(f"'{name}.npy': not a readable .npy file: .*{message}",
+           "evoformer-run", "plan.json", *arguments(query=f"{name}.npy"))
+arrays = {
+    "rank": (np.zeros((B, N, S, D), np.float32), r"is \?x\?x\?x4x32xf32, not"),
+    "heads": (np.zeros((B, N, S, 5, D), np.float32), "not 1x2x17x5x32xf32"),
+    "half": (np.zeros((B, N, S, H, D), np.float16), "not 1x2x17x4x32xf16"),
+    "complex": (np.zeros((B, N, S, H, D), np.complex64),
+                "unsupported element type 'c8'"),
+    "objects": (np.array([None]), "unsupported element type 'O'"),
+    # Sizes that the operands must share are checked where they meet.
+    "longer_query": (np.zeros((B, N, S + 1, H, D), np.float32),
+                     "Sq: dimension 2 of output must equal dimension 2 of query"
+                     "|Sq: dimension 3 of bias #1 must equal dimension 2 of "
+                     "query"),
+}
+for name, (array, message) in arrays.items():
+    save(name, array)
+    expect(message, "evoformer-run", "plan.json", *arguments(query=f"{name}.npy"))
+expect("'absent.npy': No such file or directory", "evoformer-run", "plan.json",
+       *arguments(query="absent.npy"))
+expect("argument 'query' is given twice", "evoformer-run", "plan.json",
+       *arguments(), "--input=query=key.npy")
+expect("'nobody=query.npy' names no argument|has too few arguments",
+       "evoformer-run", "plan.json", *arguments(), "--input=nobody=query.npy")
+expect("needs an input file or --shape", "evoformer-run", "plan.json",
+       "--input=query=query.npy")
+
+# Sizes.
+expect("'1x2x17x4x99999999999999999999' is no shape", "evoformer-run",
+       "plan.json", "--random=1", "--shape=query=1x2x17x4x99999999999999999999")
+expect("is too large", "evoformer-run", "plan.json", "--random=1",
+       "--shape=query=1x9999999999x9999999999x4x32")
+expect("takes .* MiB, this machine has .* MiB of memory", "evoformer-run",
+       "plan.json", "--random=1", "--shape=query=1x9999999x999x4x32")
+expect("the case takes .* MiB, this machine has", "evoformer-check",
+       "Sq=999999999 Sk=99999")
+expect("malformed 'Sq=9223372036854775807'", "evoformer-check",
+       "Sq=9223372036854775807")
+expect("D .dimension 4 of query. must be static and from 1 to 256, but is 300",
+       "evoformer-check", "D=300")
+
+# Places that cannot be written.
+expect("'absent/out.npy': No such file or directory", "evoformer-run",
+       "plan.json", *arguments(out="absent/out.npy"))
+expect("Is a directory", "evoformer-run", "plan.json", *arguments(out="/"))
+expect("'absent/plan.json': No such file or directory", "evoformer-run",
+       "attention.mlir", "--emit-plan=absent/plan.json", "--no-run")
+if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
+    full = "'/dev/full': No space left on device"
+    expect(full, "evoformer-run", "plan.json", *arguments(out="/dev/full"))
+    expect(full, "evoformer-run", "attention.mlir", "--emit-plan=/dev/full",
+           "--no-run")
+    expect("cannot write .*/dev/full.*No space left on device", "evoformer-opt",
+           "attention.mlir", "--evoformer-lower=target=gfx942",
+           "--evoformer-serialize=report=/dev/full", "-o", "/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+# Targets, devices, programs.
+expect("unknown target 'gfx9000'; known targets: cpu, gfx1100, gfx942, sm_80",
+       "evoformer-run", "attention.mlir", "--target=gfx9000")
+expect("cannot read the target 'absent.mlir': No such file", "evoformer-run",
+       "attention.mlir", "--target=absent.mlir")
+expect("'attention.mlir' describes no target", "evoformer-run",
+       "attention.mlir", "--target=attention.mlir")
+expect("device 'sim' needs a target other than cpu", "evoformer-run",
+       "attention.mlir", "--device=sim")
+expect("unknown device|device 'gpu'", "evoformer-run", "plan.json",
+       "--device=gpu", *arguments())
+expect("unknown level 'lanes'", "evoformer-run", "attention.mlir",
+       "--level=lanes")
+expect("unknown version", "evoformer-run", "attention.mlir",
+       "--schedule=v2:q=64")
+expect("'absent.mlir': No such file", "evoformer-run", "absent.mlir")
+expect("there is no function 'other'", "evoformer-run", "plan.json",
+       "--function=other")
+for name, text, message in (
+        ("cut", plan[:len(plan) // 2], "no valid JSON"),
+        ("empty", "{}", "no integer 'version'"),
+        ("list", "[]", "launch plan: "),
+        ("version", re.sub(r'"version": *\d+', '"version": 99', plan),
+         "version")):
+    (work / f"{name}.json").write_text(text)
+    expect(f"'{name}.json': .*{message}", "evoformer-run", f"{name}.json")
+(work / "garbage.mlir").write_bytes(bytes(range(256)))
+expect("garbage.mlir.*error: ", "evoformer-run", "garbage.mlir")
+expect("unknown cover 'all'", "evoformer-check", "--cover=all")
+expect("malformed 'Sq=0x'", "evoformer-check", "Sq=0x")
+expect("'absent': No such file", "evoformer-check", "--cases=absent")
+if problems:
+    sys.exit("\n".join(problems))

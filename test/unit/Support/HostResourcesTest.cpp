@@ -1,0 +1,91 @@
+//===- HostResourcesTest.cpp - Files and memory of this machine -----------===//
+
+#include "Evoformer/Support/HostResources.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir::evoformer;
+using llvm::Error;
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+struct WriteFile : testing::Test {
+  WriteFile() {
+    EXPECT_FALSE(fs::createUniqueDirectory("evoformer-write", folder));
+  }
+  ~WriteFile() override { fs::remove_directories(folder); }
+
+  std::string at(StringRef name) const { return (folder + "/" + name).str(); }
+  static std::string write(StringRef path, StringRef text) {
+    return toString(
+        writeFile(path, [&](llvm::raw_ostream &os) { os << text; }));
+  }
+  static std::string contents(StringRef path) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? (*buffer)->getBuffer().str() : "(unreadable)";
+  }
+  int countFiles() const {
+    std::error_code error;
+    int count = 0;
+    for (fs::directory_iterator it(folder, error), end; it != end && !error;
+         it.increment(error))
+      ++count;
+    return count;
+  }
+
+  llvm::SmallString<128> folder;
+};
+
+TEST_F(WriteFile, CreatesAndReplaces) {
+  EXPECT_EQ(write(at("a"), "first"), "");
+  EXPECT_EQ(write(at("a"), "second"), "");
+  EXPECT_EQ(contents(at("a")), "second");
+  EXPECT_EQ(countFiles(), 1);
+}
+
+TEST_F(WriteFile, KeepsLinks) {
+  EXPECT_EQ(write(at("a"), "first"), "");
+  ASSERT_FALSE(fs::create_link(at("a"), at("link")));
+  EXPECT_EQ(write(at("link"), "second"), "");
+  EXPECT_EQ(contents(at("a")), "second");
+  EXPECT_TRUE(fs::is_symlink_file(at("link")));
+}
+
+TEST_F(WriteFile, NamesWhatCannotBeWritten) {
+  std::string error = write(at("none/a"), "text");
+  EXPECT_NE(error.find("none/a"), std::string::npos) << error;
+  EXPECT_NE(error.find("No such file or directory"), std::string::npos);
+  error = write(folder, "text");
+  EXPECT_NE(error.find("Is a directory"), std::string::npos) << error;
+  EXPECT_EQ(countFiles(), 0);
+}
+
+TEST_F(WriteFile, ReportsAFullDevice) {
+  fs::file_status status;
+  if (fs::status("/dev/full", status) ||
+      status.type() != fs::file_type::character_file)
+    GTEST_SKIP() << "/dev/full is no device here";
+  std::string error = write("/dev/full", "text");
+  EXPECT_NE(error.find("No space left on device"), std::string::npos) << error;
+  // It is still a device, not a file of that name.
+  EXPECT_FALSE(fs::status("/dev/full", status));
+  EXPECT_EQ(status.type(), fs::file_type::character_file);
+}
+
+TEST(Memory, RefusesMoreThanThereIs) {
+  EXPECT_EQ(toString(checkMemory(1 << 20, "a little")), "");
+  std::string error = toString(checkMemory(uint64_t(1) << 60, "too much"));
+  EXPECT_EQ(error.find("too much takes 1099511627776 MiB, this machine has "),
+            0u)
+      << error;
+}
+
+} // namespace
