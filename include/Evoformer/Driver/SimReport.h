@@ -1,4 +1,4 @@
-//===- SimReport.h - What attention executed, and its ideal ------*- C++ -*-===//
+//===- SimReport.h - What attention executed, and its ideal -----*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
