@@ -187,6 +187,22 @@ llvm::Error Simulator::check(llvm::StringRef kernel) {
   return impl->get(kernel.str(), false).takeError();
 }
 
+llvm::Expected<std::vector<std::string>>
+Simulator::getArgumentTypes(llvm::StringRef kernel) const {
+  auto function = impl->find(kernel);
+  if (!function)
+    return function.takeError();
+  std::vector<std::string> types;
+  for (Type type : function->getArgumentTypes()) {
+    std::string &text = types.emplace_back();
+    if (isa<LLVM::LLVMPointerType>(type))
+      text = "ptr";
+    else
+      llvm::raw_string_ostream(text) << type;
+  }
+  return types;
+}
+
 static std::string printLocation(const void *location) {
   std::string text;
   if (location) {

@@ -7,6 +7,22 @@
 // RUN: not evoformer-sim %s --kernel=square --arg=i32:x 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not evoformer-sim %s --kernel=square --arg=memory:8 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not evoformer-sim %s --kernel=square --arg=in:%t.none 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not evoformer-sim %s --kernel=square --arg=i32:99999999999 --arg=out:8 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: not evoformer-sim %s --kernel=square --block=64 --arg=i32:7 2>&1 | FileCheck %s --check-prefix=FEW
+// RUN: not evoformer-sim %s --kernel=square --block=64 --arg=out:512 --arg=i32:7 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not evoformer-sim %s --kernel=square --block=64 --arg=i64:7 --arg=out:512 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: not evoformer-sim %s --kernel=square --arg=i32:7 --arg=ref:0 2>&1 | FileCheck %s --check-prefix=REF
+// RUN: not evoformer-sim %s --kernel=square --grid=0 --arg=i32:7 --arg=out:8 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not evoformer-sim %s --kernel=square --block=2048 --arg=i32:7 --arg=out:8 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not evoformer-sim %s --kernel=circle 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: not evoformer-sim %s --chip=gfx42 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not evoformer-sim %examples/triangle_attention.mlir 2>&1 | FileCheck %s --check-prefix=GRAPH
+// RUN: evoformer-opt %examples/triangle_attention.mlir --evoformer-lower='target=sm_80 stop-after=lanes' -o %t.lanes.mlir
+// RUN: not evoformer-sim %t.lanes.mlir 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: evoformer-opt %examples/triangle_attention.mlir --evoformer-lower=target=sm_80 -o %t.machine.mlir
+// RUN: evoformer-sim %t.machine.mlir | FileCheck %s --check-prefix=MACHINE
+// RUN: head -c 60000 %t.machine.mlir > %t.truncated.mlir
+// RUN: not evoformer-sim %t.truncated.mlir 2>&1 | FileCheck %s --check-prefix=TRUNCATED
 // RUN: not evoformer-sim %t.bin 2>&1 | FileCheck %s --check-prefix=GARBAGE
 // RUN: not evoformer-sim %s.none 2>&1 | FileCheck %s --check-prefix=MISSING
 
@@ -21,6 +37,20 @@
 // READONLY: writes to read-only buffer
 // NUMBER: error: 'x' is no integer
 // KIND: error: argument 'memory:8': expected i32, i64
+// WIDE: error: '99999999999' does not fit i32
+// FEW: error: kernel 'square': 1 arguments given, 2 expected
+// TYPE: error: argument 'out:512': kernel 'square' has i32 there
+// WIDTH: error: argument 'i64:7': kernel 'square' has i32 there
+// REF: error: argument 'ref:0': there is no such memory before it
+// EMPTY: error: kernel 'square': the grid or the workgroup is empty
+// THREADS: error: kernel 'square': a workgroup has at most 1024 threads
+// KERNEL: error: no kernel 'circle' in the module; it has square
+// CHIP: error: kernel 'square': the module names no chip that the simulator knows {{.*}} but 'gfx42'
+// GRAPH: error: '{{.*}}triangle_attention.mlir' is no module after the final conversion
+// LANES: error: '{{.*}}lanes.mlir' is no module after the final conversion
+// MACHINE: triangle_attention_attention: every operation is known
+// TRUNCATED: truncated.mlir:{{[0-9:]+}}: error:
+// TRUNCATED: error: '{{.*}}truncated.mlir' is no module after the final conversion
 // FILE: error: cannot read
 // GARBAGE: error:
 // MISSING: error: cannot read

@@ -59,6 +59,10 @@ static cl::opt<CopyLanding>
                        clEnumValN(CopyLanding::AtWait, "late", "when awaited"),
                        clEnumValN(CopyLanding::AtIssue, "early", "at once")),
             cl::init(CopyLanding::BySeed), cl::cat(category));
+static cl::opt<uint64_t>
+    maxBlocks("max-blocks",
+              cl::desc("A subgroup that executes more blocks than this hangs"),
+              cl::init(uint64_t(1) << 32), cl::cat(category));
 static cl::opt<unsigned> bankConflicts(
     "bank-conflicts",
     cl::desc("Report LDS accesses of this degree or more (0: none)"),
@@ -109,6 +113,8 @@ static llvm::Error parseNumber(llvm::StringRef type, llvm::StringRef text,
     int64_t value;
     if (text.getAsInteger(0, value))
       return fail("'" + text + "' is no integer");
+    if (type == "i32" && value != int32_t(value) && value != uint32_t(value))
+      return fail("'" + text + "' does not fit i32");
     word = type == "i32" ? uint32_t(value) : uint64_t(value);
     return llvm::Error::success();
   }
@@ -189,6 +195,22 @@ static llvm::Error setSizes(const cl::list<unsigned> &list,
   return llvm::Error::success();
 }
 
+/// Whether each argument has the type that the kernel wants.
+static llvm::Error checkTypes(const std::vector<std::string> &types) {
+  if (arguments.size() != types.size())
+    return fail("kernel '" + kernel + "': " + llvm::Twine(arguments.size()) +
+                " arguments given, " + llvm::Twine(types.size()) + " expected");
+  for (auto [given, wanted] : llvm::zip_equal(arguments, types)) {
+    llvm::StringRef type = llvm::StringRef(given).split(':').first;
+    bool isMemory =
+        type == "in" || type == "out" || type == "inout" || type == "ref";
+    if ((isMemory ? "ptr" : type) != wanted)
+      return fail("argument '" + given + "': kernel '" + kernel + "' has " +
+                  wanted + " there");
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error run(bool &hasFindings) {
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(inputFile);
   if (!file)
@@ -207,7 +229,9 @@ static llvm::Error run(bool &hasFindings) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
-    return fail("'" + inputFile + "' is no valid module");
+    return fail("'" + inputFile +
+                "' is no module after the final conversion (LLVM dialect with "
+                "rocdl or nvvm operations)");
   auto simulator = Simulator::create(*module, options);
   if (!simulator)
     return simulator.takeError();
@@ -226,15 +250,21 @@ static llvm::Error run(bool &hasFindings) {
   launch.landing = landing;
   launch.threads = workers;
   launch.bankConflictDegree = bankConflicts;
+  launch.maxBlocksPerSubgroup = maxBlocks;
   launch.findNonFinite = nonFinite;
   if (llvm::Error error = setSizes(grid, "grid", launch.grid))
     return error;
   if (llvm::Error error = setSizes(block, "block", launch.block))
     return error;
   std::vector<Memory> memory;
+  auto types = (*simulator)->getArgumentTypes(kernel);
+  if (!types)
+    return types.takeError();
   for (const std::string &text : arguments)
     if (llvm::Error error = addArgument(text, launch, memory))
       return error;
+  if (llvm::Error error = checkTypes(*types))
+    return error;
   if (mutants)
     return runMutants(*module, options, launch,
                       {mutants, mutantSeed, tolerance, verbose}, llvm::outs());

@@ -179,6 +179,10 @@ public:
   /// that the simulator does not know.
   llvm::Error check(llvm::StringRef kernel);
 
+  /// The types of a kernel's arguments: "ptr", "i32", "i64", "f32", …
+  llvm::Expected<std::vector<std::string>>
+  getArgumentTypes(llvm::StringRef kernel) const;
+
   /// Runs a kernel to its end. Errors are inputs that cannot run at all;
   /// defects of the kernel are findings.
   llvm::Expected<LaunchResult> launch(const Launch &launch);

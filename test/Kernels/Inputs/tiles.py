@@ -12,11 +12,11 @@ STEPS = ("evo-tile-assign-layouts", "evo-tile-promote-to-lds",
          "evo-tile-software-pipeline")
 
 
-def run(*command, codes=(0,)):
-    """What the command prints; its exit code must be one of `codes`."""
+def run(*command):
+    """What the command prints; it must succeed."""
     result = subprocess.run([str(c) for c in command], capture_output=True,
                             text=True)
-    if result.returncode not in codes:
+    if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
     return result.stdout
 

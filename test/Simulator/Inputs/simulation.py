@@ -68,12 +68,14 @@ class Launch:
         self.memref(f"out:{4 * rows * columns}:{self.out}", (rows, columns),
                     (columns, 1))
 
-    def run(self, *options, codes=(0,)):
+    def command(self, lowered, *options):
         arguments = [*self.words, *(f"i64:{n}" for n in self.space)]
-        return run("evoformer-sim", self.lowered, f"--kernel={self.kernel}",
-                   f"--grid={math.prod(self.space)}",
-                   f"--block={self.threads}", *options,
-                   *(f"--arg={w}" for w in arguments), codes=codes)
+        return ["evoformer-sim", str(lowered), f"--kernel={self.kernel}",
+                f"--grid={math.prod(self.space)}", f"--block={self.threads}",
+                *options, *(f"--arg={w}" for w in arguments)]
+
+    def run(self, *options):
+        return run(*self.command(self.lowered, *options))
 
     def is_right(self):
         out = array.array("f", self.out.read_bytes())
