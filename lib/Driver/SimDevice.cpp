@@ -7,9 +7,7 @@
 
 #include "Evoformer/Driver/SimDevice.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
-#include <cstdlib>
-#include <cstring>
+#include <chrono>
 #include <set>
 
 using namespace mlir::evoformer;
@@ -18,7 +16,6 @@ using llvm::ArrayRef;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
-using llvm::Twine;
 
 namespace {
 struct SimKernel : LoadedKernel {
@@ -28,55 +25,8 @@ struct SimKernel : LoadedKernel {
 };
 } // namespace
 
-SimDevice::~SimDevice() {
-  for (auto &[address, bytes] : buffers)
-    std::free(reinterpret_cast<void *>(address));
-}
-
 std::string SimDevice::getDescription() const {
   return "simulator, seed " + std::to_string(options.seed);
-}
-
-Expected<uint64_t> SimDevice::allocate(uint64_t bytes) {
-  void *memory = nullptr;
-  if (bytes < uint64_t(1) << 60)
-    memory = std::aligned_alloc(
-        256, llvm::alignTo(std::max<uint64_t>(bytes, 1), 256));
-  if (!memory)
-    return createStringError("out of memory: cannot allocate " + Twine(bytes) +
-                             " bytes");
-  buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
-  return reinterpret_cast<uint64_t>(memory);
-}
-
-Error SimDevice::release(uint64_t address) {
-  if (!buffers.erase(address))
-    return createStringError("release of an address that is no buffer's");
-  std::free(reinterpret_cast<void *>(address));
-  return Error::success();
-}
-
-Error SimDevice::copyIn(uint64_t to, ArrayRef<char> from) {
-  if (!from.empty())
-    std::memcpy(reinterpret_cast<void *>(to), from.data(), from.size());
-  return Error::success();
-}
-
-Error SimDevice::copyOut(llvm::MutableArrayRef<char> to, uint64_t from) {
-  if (!to.empty())
-    std::memcpy(to.data(), reinterpret_cast<const void *>(from), to.size());
-  return Error::success();
-}
-
-Error SimDevice::startTimer() {
-  start = std::chrono::steady_clock::now();
-  return Error::success();
-}
-
-Expected<double> SimDevice::stopTimer() {
-  std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
-  return elapsed.count();
 }
 
 Expected<std::unique_ptr<LoadedKernel>>

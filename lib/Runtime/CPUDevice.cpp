@@ -12,25 +12,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "CPUModule.h"
-#include "Evoformer/Runtime/Device.h"
+#include "Evoformer/Runtime/HostMemoryDevice.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/Alignment.h"
-#include "llvm/Support/MemAlloc.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/TargetParser/Host.h"
 #include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <map>
 
 using namespace llvm;
 
 namespace mlir::evoformer::runtime {
-
-LoadedKernel::~LoadedKernel() = default;
-Device::~Device() = default;
 
 namespace {
 struct CPUKernel : LoadedKernel {
@@ -42,14 +33,10 @@ struct CPUKernel : LoadedKernel {
   CPUEntry entry;
 };
 
-class CPUDevice : public Device {
+class CPUDevice : public HostMemoryDevice {
 public:
   explicit CPUDevice(unsigned numThreads)
       : pool(hardware_concurrency(numThreads)) {}
-  ~CPUDevice() override {
-    for (auto &[address, bytes] : buffers)
-      std::free(reinterpret_cast<void *>(address));
-  }
 
   StringRef getKind() const override { return "cpu"; }
   std::string getDescription() const override {
@@ -58,63 +45,19 @@ public:
         .str();
   }
 
-  Expected<uint64_t> allocate(uint64_t bytes) override;
-  Error release(uint64_t address) override;
-  Error copyIn(uint64_t to, ArrayRef<char> from) override {
-    if (!from.empty())
-      std::memcpy(reinterpret_cast<void *>(to), from.data(), from.size());
-    return Error::success();
-  }
-  Error copyOut(MutableArrayRef<char> to, uint64_t from) override {
-    if (!to.empty())
-      std::memcpy(to.data(), reinterpret_cast<const void *>(from), to.size());
-    return Error::success();
-  }
   Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
   Error launch(LoadedKernel &kernel, uint64_t workItems,
                ArrayRef<LaunchArgument> arguments) override;
-  Error synchronize() override { return Error::success(); }
-  Error startTimer() override {
-    start = std::chrono::steady_clock::now();
-    return Error::success();
-  }
-  Expected<double> stopTimer() override {
-    std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    return elapsed.count();
-  }
   Error flushCaches() override;
 
 private:
   DefaultThreadPool pool;
-  std::map<uint64_t, uint64_t> buffers;
   /// Modules that some kernel still uses, so that a module with several kernels
   /// is compiled once.
   DenseMap<const KernelObject *, std::weak_ptr<CPUModule>> modules;
   std::vector<char> flushBuffer;
-  std::chrono::steady_clock::time_point start;
 };
 } // namespace
-
-Expected<uint64_t> CPUDevice::allocate(uint64_t bytes) {
-  constexpr uint64_t alignment = 256;
-  void *memory = nullptr;
-  if (bytes <= SIZE_MAX - alignment)
-    memory = std::aligned_alloc(
-        alignment, alignTo(std::max<uint64_t>(bytes, 1), alignment));
-  if (!memory)
-    return createStringError("out of memory: cannot allocate " + Twine(bytes) +
-                             " bytes");
-  buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
-  return reinterpret_cast<uint64_t>(memory);
-}
-
-Error CPUDevice::release(uint64_t address) {
-  if (!buffers.erase(address))
-    return createStringError("release of an address that is no buffer's");
-  std::free(reinterpret_cast<void *>(address));
-  return Error::success();
-}
 
 Expected<std::unique_ptr<LoadedKernel>>
 CPUDevice::load(const KernelInfo &info) {

@@ -8,6 +8,7 @@
 #include "Evoformer/Driver/CaseRunner.h"
 #include "Evoformer/Driver/Mutants.h"
 #include "Evoformer/Driver/SimReport.h"
+#include "Evoformer/Driver/ToolFlags.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -25,6 +26,7 @@ namespace cl = llvm::cl;
 
 namespace {
 cl::OptionCategory category("evoformer-check options");
+ToolFlags flags(category, /*guardBytes=*/1024);
 
 cl::list<std::string>
     caseTextsOption(cl::Positional,
@@ -50,20 +52,6 @@ cl::opt<std::string>
     printModuleOption("print-module",
                       cl::desc("Print the module of this case and stop"),
                       cl::cat(category));
-cl::opt<std::string> deviceNameOption("device", cl::init("cpu"),
-                                      cl::desc("cpu, cuda, hip or sim"),
-                                      cl::cat(category));
-cl::opt<int> ordinalOption("ordinal", cl::init(0), cl::desc("Which GPU"),
-                           cl::cat(category));
-cl::opt<std::string> driverLibraryOption("driver-library",
-                                         cl::desc("The GPU driver's library"),
-                                         cl::cat(category));
-cl::opt<unsigned> threadsOption("cpu-threads", cl::init(0),
-                                cl::desc("Threads (0: one a core)"),
-                                cl::cat(category));
-cl::opt<uint64_t> simSeedOption("sim-seed", cl::init(0),
-                                cl::desc("Order of subgroups in the simulator"),
-                                cl::cat(category));
 cl::opt<unsigned>
     simSeedsOption("sim-seeds", cl::init(1),
                    cl::desc("Run each case under so many seeds, from sim-seed"),
@@ -92,39 +80,14 @@ cl::opt<unsigned> mutantsOption(
 cl::opt<uint64_t> mutantSeedOption("mutant-seed", cl::init(7),
                                    cl::desc("Which of all defects"),
                                    cl::cat(category));
-cl::opt<std::string> targetOption("target", cl::init("cpu"),
-                                  cl::desc("Chip to compile for"),
-                                  cl::cat(category));
-cl::opt<std::string> levelOption(
-    "level", cl::init("tiles"),
-    cl::desc("On the CPU: run a chip's program as it is after this level"),
-    cl::cat(category));
-cl::opt<std::string> scheduleOption("schedule", cl::desc("Force the schedule"),
-                                    cl::cat(category));
-cl::opt<std::string>
-    cubinChipOption("cubin",
-                    cl::desc("Compile to a cubin for this chip (needs ptxas)"),
-                    cl::cat(category));
-cl::opt<uint64_t> guardBytesOption(
-    "guard-bytes", cl::init(1024),
-    cl::desc("Zone around every buffer that must stay untouched"),
-    cl::cat(category));
-cl::opt<unsigned> repeatOption("repeat", cl::init(0),
-                               cl::desc("Time each case over this many runs"),
-                               cl::cat(category));
-cl::opt<unsigned> warmupOption("warmup", cl::init(2),
-                               cl::desc("Untimed runs before them"),
-                               cl::cat(category));
-cl::opt<bool>
-    coldCacheOption("cold-cache",
-                    cl::desc("Evict the caches before each timed run"),
-                    cl::cat(category));
 cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
                             cl::cat(category));
 
 /// What the user said. Linking an AMD object in this process sets all options
 /// back to their defaults, so they are read once.
-struct Settings {
+struct Settings : ToolSettings {
+  Settings() : ToolSettings(flags.getSettings()) {}
+
   std::vector<std::string> caseTexts{caseTextsOption.begin(),
                                      caseTextsOption.end()};
   std::string caseFile = caseFileOption;
@@ -134,11 +97,6 @@ struct Settings {
   bool list = listOption;
   std::string printModule = printModuleOption;
   bool printModuleGiven = printModuleOption.getNumOccurrences() != 0;
-  std::string deviceName = deviceNameOption;
-  int ordinal = ordinalOption;
-  std::string driverLibrary = driverLibraryOption;
-  unsigned threads = threadsOption;
-  uint64_t simSeed = simSeedOption;
   unsigned simSeeds = simSeedsOption;
   bool landAtIssue = landAtIssueOption;
   unsigned bankConflicts = bankConflictsOption;
@@ -146,14 +104,6 @@ struct Settings {
   std::string counters = countersOption;
   unsigned mutants = mutantsOption;
   uint64_t mutantSeed = mutantSeedOption;
-  std::string target = targetOption;
-  std::string level = levelOption;
-  std::string schedule = scheduleOption;
-  std::string cubinChip = cubinChipOption;
-  uint64_t guardBytes = guardBytesOption;
-  unsigned repeat = repeatOption;
-  unsigned warmup = warmupOption;
-  bool coldCache = coldCacheOption;
   bool verbose = verboseOption;
 };
 std::optional<Settings> settings;
@@ -193,24 +143,14 @@ static Expected<std::vector<AttentionCase>> getCases() {
   return cases;
 }
 
-static CompileOptions getCompileOptions() {
-  CompileOptions options;
-  options.target = settings->target;
-  options.device = settings->deviceName;
-  options.level = settings->level;
-  options.schedule = settings->schedule;
-  options.cubinChip = settings->cubinChip;
-  return options;
-}
-
 static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
-  if (settings->deviceName != "sim")
+  if (settings->device.kind != "sim")
     return llvm::createStringError("--mutants needs --device=sim");
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
   return checkMutants(
-      context, cases, getCompileOptions(),
+      context, cases, settings->compile,
       {settings->mutants, settings->mutantSeed, settings->verbose},
       llvm::outs());
 }
@@ -233,7 +173,7 @@ static Expected<CaseReport> runCase(CaseRunner &runner, runtime::Device &device,
   simulator.records.clear();
   Expected<CaseReport> report = CaseReport();
   for (unsigned k = 0; report && k < settings->simSeeds; ++k) {
-    simulator.options.seed = settings->simSeed + k;
+    simulator.options.seed = settings->device.simulation.seed + k;
     report = runner.run(entry);
   }
   if (!report)
@@ -247,32 +187,24 @@ static Expected<CaseReport> runCase(CaseRunner &runner, runtime::Device &device,
 
 /// Runs the cases; how many failed.
 static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
-  DeviceOptions deviceOptions;
-  deviceOptions.kind = settings->deviceName;
-  deviceOptions.ordinal = settings->ordinal;
-  deviceOptions.threads = settings->threads;
-  deviceOptions.driverLibrary = settings->driverLibrary;
   if (settings->landAtIssue)
-    deviceOptions.simulation.landing = sim::CopyLanding::AtIssue;
-  deviceOptions.simulation.seed = settings->simSeed;
-  deviceOptions.simulation.bankConflictDegree = settings->bankConflicts;
-  deviceOptions.simulation.findNonFinite = settings->nonFinite;
-  auto device = createDevice(deviceOptions);
+    settings->device.simulation.landing = sim::CopyLanding::AtIssue;
+  settings->device.simulation.bankConflictDegree = settings->bankConflicts;
+  settings->device.simulation.findNonFinite = settings->nonFinite;
+  auto device = createDevice(settings->device);
   if (!device)
     return device.takeError();
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  CaseRunner runner(context, **device, getCompileOptions(),
-                    settings->guardBytes);
-  runner.referenceThreads = settings->threads;
-  if (settings->repeat)
-    runner.measureOptions =
-        MeasureOptions{settings->repeat, settings->warmup, settings->coldCache};
+  CaseRunner runner(context, **device, settings->compile, settings->guardBytes);
+  runner.referenceThreads = settings->device.threads;
+  if (settings->isTimed)
+    runner.measureOptions = settings->measure;
 
   llvm::outs() << "checking " << cases.size() << " cases for "
-               << settings->target << " on " << (*device)->getKind() << " ("
-               << (*device)->getDescription() << ")\n";
+               << settings->compile.target << " on " << (*device)->getKind()
+               << " (" << (*device)->getDescription() << ")\n";
   size_t failures = 0;
   for (const AttentionCase &entry : cases) {
     Expected<CaseReport> report = runCase(runner, **device, entry);

@@ -8,7 +8,7 @@
 #include "Evoformer/Driver/Arguments.h"
 #include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Driver/Measure.h"
-#include "Evoformer/Driver/SimDevice.h"
+#include "Evoformer/Driver/ToolFlags.h"
 #include "Evoformer/Support/HostResources.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
@@ -27,6 +27,7 @@ namespace cl = llvm::cl;
 
 namespace {
 cl::OptionCategory category("evoformer-run options");
+ToolFlags flags(category, /*guardBytes=*/256);
 
 cl::opt<std::string> inputFileOption(cl::Positional, cl::Required,
                                      cl::desc("<plan.json or module.mlir>"),
@@ -35,35 +36,6 @@ cl::opt<std::string>
     functionNameOption("function",
                        cl::desc("The function to run (default: the only one)"),
                        cl::cat(category));
-cl::opt<std::string> deviceNameOption("device", cl::init("cpu"),
-                                      cl::desc("cpu, cuda, hip or sim"),
-                                      cl::cat(category));
-cl::opt<int> ordinalOption("ordinal", cl::init(0), cl::desc("Which GPU"),
-                           cl::cat(category));
-cl::opt<unsigned> threadsOption("cpu-threads", cl::init(0),
-                                cl::desc("CPU threads (0: one a core)"),
-                                cl::cat(category));
-cl::opt<uint64_t> simSeedOption("sim-seed", cl::init(0),
-                                cl::desc("Order of subgroups in the simulator"),
-                                cl::cat(category));
-cl::opt<std::string>
-    cubinChipOption("cubin",
-                    cl::desc("Compile to a cubin for this chip (needs ptxas)"),
-                    cl::cat(category));
-cl::opt<std::string> driverLibraryOption("driver-library",
-                                         cl::desc("The GPU driver's library"),
-                                         cl::cat(category));
-cl::opt<std::string>
-    targetOption("target", cl::init("cpu"),
-                 cl::desc("Chip to compile a module for (cpu, gfx942, …)"),
-                 cl::cat(category));
-cl::opt<std::string> levelOption(
-    "level", cl::init("tiles"),
-    cl::desc("On the CPU: run a chip's program as it is after this level "
-             "(tiles, fragments, staged, pipelined)"),
-    cl::cat(category));
-cl::opt<std::string> scheduleOption("schedule", cl::desc("Force the schedule"),
-                                    cl::cat(category));
 cl::opt<std::string> emitPlanOption("emit-plan",
                                     cl::desc("Write the launch plan here"),
                                     cl::cat(category));
@@ -84,20 +56,6 @@ cl::list<std::string> scalarsOption("scalar", cl::desc("name=number"),
 cl::opt<uint64_t>
     seedOption("random", cl::desc("Fill inputs with no file from this seed"),
                cl::cat(category));
-cl::opt<uint64_t> guardBytesOption(
-    "guard-bytes", cl::init(256),
-    cl::desc("Zone around every buffer that must stay untouched"),
-    cl::cat(category));
-cl::opt<unsigned> repeatOption("repeat", cl::init(0),
-                               cl::desc("Time this many further runs"),
-                               cl::cat(category));
-cl::opt<unsigned> warmupOption("warmup", cl::init(2),
-                               cl::desc("Untimed runs before them"),
-                               cl::cat(category));
-cl::opt<bool>
-    coldCacheOption("cold-cache",
-                    cl::desc("Evict the caches before each timed run"),
-                    cl::cat(category));
 cl::opt<bool>
     checkOption("check",
                 cl::desc("Run twice and compare the outputs bit by bit"),
@@ -107,18 +65,11 @@ cl::opt<bool> noRunOption("no-run", cl::desc("Only compile"),
 
 /// What the user said. Linking an AMD object in this process sets all options
 /// back to their defaults, so they are read once.
-struct Settings {
+struct Settings : ToolSettings {
+  Settings() : ToolSettings(flags.getSettings()) {}
+
   std::string inputFile = inputFileOption;
   std::string functionName = functionNameOption;
-  std::string deviceName = deviceNameOption;
-  int ordinal = ordinalOption;
-  unsigned threads = threadsOption;
-  uint64_t simSeed = simSeedOption;
-  std::string cubinChip = cubinChipOption;
-  std::string driverLibrary = driverLibraryOption;
-  std::string target = targetOption;
-  std::string level = levelOption;
-  std::string schedule = scheduleOption;
   std::string emitPlan = emitPlanOption;
   std::vector<std::string> inputs{inputsOption.begin(), inputsOption.end()};
   std::vector<std::string> outputs{outputsOption.begin(), outputsOption.end()};
@@ -127,10 +78,6 @@ struct Settings {
   std::vector<std::string> scalars{scalarsOption.begin(), scalarsOption.end()};
   uint64_t seed = seedOption;
   bool seedGiven = seedOption.getNumOccurrences() != 0;
-  uint64_t guardBytes = guardBytesOption;
-  unsigned repeat = repeatOption;
-  unsigned warmup = warmupOption;
-  bool coldCache = coldCacheOption;
   bool check = checkOption;
   bool noRun = noRunOption;
 };
@@ -147,14 +94,8 @@ static Expected<Plan> getPlan() {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  CompileOptions options;
-  options.target = settings->target;
-  options.device = settings->deviceName;
-  options.level = settings->level;
-  options.schedule = settings->schedule;
-  options.cubinChip = settings->cubinChip;
   auto json = compileToPlan(context, (*buffer)->getBuffer(),
-                            settings->inputFile, options);
+                            settings->inputFile, settings->compile);
   if (mlir::failed(json))
     return createStringError("'" + settings->inputFile + "' does not compile");
   if (!settings->emitPlan.empty())
@@ -242,10 +183,8 @@ static Error runFunction(const Plan &plan, const PlanFunction &function,
   llvm::outs() << "ran '" << function.name << "' on " << device.getKind()
                << " (" << device.getDescription() << "), workspace "
                << workspace->getNumBytes() << " bytes\n";
-  if (settings->repeat) {
-    auto times = measure(
-        device, {settings->repeat, settings->warmup, settings->coldCache},
-        runOnce);
+  if (settings->isTimed) {
+    auto times = measure(device, settings->measure, runOnce);
     if (!times)
       return times.takeError();
     times->print(llvm::outs());
@@ -266,13 +205,7 @@ static Error runTool() {
   Expected<const PlanFunction *> function = getFunction(*plan);
   if (!function)
     return function.takeError();
-  DeviceOptions options;
-  options.kind = settings->deviceName;
-  options.ordinal = settings->ordinal;
-  options.threads = settings->threads;
-  options.driverLibrary = settings->driverLibrary;
-  options.simulation.seed = settings->simSeed;
-  auto device = createDevice(options);
+  auto device = createDevice(settings->device);
   if (!device)
     return device.takeError();
   return runFunction(*plan, **function, **device);

@@ -8,9 +8,8 @@
 #ifndef EVOFORMER_DRIVER_SIMDEVICE_H
 #define EVOFORMER_DRIVER_SIMDEVICE_H
 
-#include "Evoformer/Runtime/Device.h"
+#include "Evoformer/Runtime/HostMemoryDevice.h"
 #include "Evoformer/Simulator/Simulator.h"
-#include <chrono>
 #include <map>
 
 namespace mlir::evoformer {
@@ -39,24 +38,16 @@ struct SimKernelRecord {
 
 /// Runs plans whose kernels are MLIR (`CompileOptions::device` `sim`). A launch
 /// with a finding fails.
-class SimDevice final : public runtime::Device {
+class SimDevice final : public runtime::HostMemoryDevice {
 public:
   explicit SimDevice(const SimDeviceOptions &options = {}) : options(options) {}
-  ~SimDevice() override;
 
   llvm::StringRef getKind() const override { return "sim"; }
   std::string getDescription() const override;
-  llvm::Expected<uint64_t> allocate(uint64_t bytes) override;
-  llvm::Error release(uint64_t address) override;
-  llvm::Error copyIn(uint64_t to, llvm::ArrayRef<char> from) override;
-  llvm::Error copyOut(llvm::MutableArrayRef<char> to, uint64_t from) override;
   llvm::Expected<std::unique_ptr<runtime::LoadedKernel>>
   load(const runtime::KernelInfo &info) override;
   llvm::Error launch(runtime::LoadedKernel &kernel, uint64_t workItems,
                      llvm::ArrayRef<runtime::LaunchArgument> args) override;
-  llvm::Error synchronize() override { return llvm::Error::success(); }
-  llvm::Error startTimer() override;
-  llvm::Expected<double> stopTimer() override;
   // The simulator has none.
   llvm::Error flushCaches() override { return llvm::Error::success(); }
 
@@ -73,10 +64,8 @@ private:
   SimKernelRecord &getRecord(const runtime::KernelInfo &info,
                              std::shared_ptr<sim::Simulator> module);
 
-  std::map<uint64_t, uint64_t> buffers;
   std::map<const runtime::KernelObject *, std::weak_ptr<sim::Simulator>>
       modules;
-  std::chrono::steady_clock::time_point start;
 };
 
 struct DeviceOptions {

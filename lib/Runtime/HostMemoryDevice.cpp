@@ -1,0 +1,68 @@
+//===- HostMemoryDevice.cpp - Devices in this machine's memory ------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Runtime/HostMemoryDevice.h"
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace llvm;
+using namespace mlir::evoformer::runtime;
+
+LoadedKernel::~LoadedKernel() = default;
+Device::~Device() = default;
+
+HostMemoryDevice::~HostMemoryDevice() {
+  for (auto &[address, bytes] : buffers)
+    std::free(reinterpret_cast<void *>(address));
+}
+
+Expected<uint64_t> HostMemoryDevice::allocate(uint64_t bytes) {
+  constexpr uint64_t alignment = 256;
+  void *memory = nullptr;
+  if (bytes <= SIZE_MAX - alignment)
+    memory = std::aligned_alloc(
+        alignment, alignTo(std::max<uint64_t>(bytes, 1), alignment));
+  if (!memory)
+    return createStringError("out of memory: cannot allocate " + Twine(bytes) +
+                             " bytes");
+  buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
+  return reinterpret_cast<uint64_t>(memory);
+}
+
+Error HostMemoryDevice::release(uint64_t address) {
+  if (!buffers.erase(address))
+    return createStringError("release of an address that is no buffer's");
+  std::free(reinterpret_cast<void *>(address));
+  return Error::success();
+}
+
+Error HostMemoryDevice::copyIn(uint64_t to, ArrayRef<char> from) {
+  if (!from.empty())
+    std::memcpy(reinterpret_cast<void *>(to), from.data(), from.size());
+  return Error::success();
+}
+
+Error HostMemoryDevice::copyOut(MutableArrayRef<char> to, uint64_t from) {
+  if (!to.empty())
+    std::memcpy(to.data(), reinterpret_cast<const void *>(from), to.size());
+  return Error::success();
+}
+
+Error HostMemoryDevice::startTimer() {
+  start = std::chrono::steady_clock::now();
+  return Error::success();
+}
+
+Expected<double> HostMemoryDevice::stopTimer() {
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  return elapsed.count();
+}
