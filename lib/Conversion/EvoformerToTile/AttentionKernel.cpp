@@ -18,6 +18,12 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Cutting off the lower half of an f32 takes 2^-8 of the last bit's value on
+/// average, a share of 2^-8 / (2 ln 2) where mantissas are distributed as those
+/// of powers are. Raising the exponents by this much (log2(1 + 0.0028)) makes
+/// up for it and leaves the weight 1 what it is.
+static constexpr double kTruncation = 0.00406;
+
 /// Slowest first. Query blocks share keys and values, heads share cache lines,
 /// and the rows that share a pair bias come one after the other.
 enum SpaceDim { kSpaceB, kSpaceRows, kSpaceH, kSpaceQueries };
@@ -136,12 +142,14 @@ private:
     Value maximum =
         b.maxnum(state.maximum, b.reduce(ReduceKind::Max, logits, 2));
     // Without a key so far, -inf - -inf would be NaN.
-    Value reference = b.select(b.equals(maximum, -kInfinity),
-                               b.splatLike(maximum, 0), maximum);
+    Value reference = getReference(b, maximum);
     Value shrink = b.exp2(b.subf(state.maximum, reference));
     // Adding the negative, because packed additions exist and packed
     // subtractions do not.
-    Value negative = arith::NegFOp::create(b, reference);
+    Value negative =
+        raisesExponents()
+            ? b.subf(b.splatLike(reference, kTruncation), reference)
+            : arith::NegFOp::create(b, reference);
     Value weights =
         b.exp2(b.addf(logits, b.broadcast(negative, {0, 1}, shape)));
     Value sum = b.addf(b.mulf(state.sum, shrink),
@@ -154,24 +162,64 @@ private:
       return {b.fma(state.output, factor, part), maximum, sum};
     }
     Value output = b.mulf(state.output, factor);
-    Value narrowed = narrow(b, weights, facts.elementType, fastRounding);
-    // In a row of few elements the errors of its weights do not average out,
-    // and their sum may vanish: what narrowing takes away is added as well.
-    constexpr int64_t kFewElements = 16;
-    if (facts.valueDepth <= kFewElements) {
-      Value lost = b.subf(weights, b.convert(narrowed, b.getF32Type()));
-      output = MmaOp::create(
-          b, narrow(b, lost, facts.elementType, fastRounding), values, output);
+    Value narrow = narrowWeights(b, weights);
+    if (keepsLost()) {
+      Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
+      output = MmaOp::create(b, narrowWeights(b, lost), values, output);
     }
-    output = MmaOp::create(b, narrowed, values, output);
+    output = MmaOp::create(b, narrow, values, output);
     return {output, maximum, sum};
+  }
+
+  /// Without an instruction for it, rounding to bf16 costs more than the
+  /// exponential; cutting off the lower half is a byte permutation.
+  bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
+
+  /// In a row of few elements the errors of its weights do not average out, and
+  /// their sum may vanish: what narrowing takes away is added as well.
+  bool keepsLost() const {
+    constexpr int64_t kFewElements = 16;
+    return !facts.elementType.isF32() && facts.valueDepth <= kFewElements;
+  }
+
+  /// Whether exponents are raised by kTruncation.
+  bool raisesExponents() const { return truncates() && !keepsLost(); }
+
+  /// The weights, or what is left of them, in the type of the values.
+  Value narrowWeights(TileBuilder &b, Value weights) {
+    Value narrow = b.convert(weights, facts.elementType);
+    if (truncates()) {
+      // A NaN need not be kept: the sum of the weights has it as well and ends
+      // in every output of the row.
+      auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
+      truncate.setRoundingmode(arith::RoundingMode::toward_zero);
+      truncate.setFastmath(arith::FastMathFlags::nnan);
+    }
+    return narrow;
+  }
+
+  /// Sets `maximum` to 0 where no key has been seen.
+  Value getReference(TileBuilder &b, Value maximum) {
+    return b.select(b.equals(maximum, -kInfinity), b.splatLike(maximum, 0),
+                    maximum);
+  }
+
+  /// What the exponents were really raised by (see kTruncation): large maxima
+  /// leave no digits for it.
+  Value getShift(Value maximum) {
+    Value reference = getReference(builder, maximum);
+    Value raised =
+        builder.subf(builder.splatLike(reference, kTruncation), reference);
+    return builder.addf(raised, reference);
   }
 
   void finish(State state) {
     ArrayRef<int64_t> shape = TileBuilder::typeOf(state.output).getShape();
     // No key left: the sum is 0 and so is the output, whatever the values hold.
     Value empty = builder.equals(state.sum, 0);
-    Value inverse = builder.divf(builder.splatLike(state.sum, 1), state.sum);
+    Value scale = raisesExponents() ? builder.exp2(getShift(state.maximum))
+                                    : builder.splatLike(state.sum, 1);
+    Value inverse = builder.divf(scale, state.sum);
     Value output =
         builder.mulf(state.output, builder.broadcast(inverse, {0, 1}, shape));
     output = builder.select(builder.broadcast(empty, {0, 1}, shape),
@@ -197,8 +245,11 @@ private:
   void writeStatistics(State state) {
     if (!operands.lse && !operands.stats)
       return;
+    Value logSum = log2(state.sum);
+    if (raisesExponents())
+      logSum = builder.subf(logSum, getShift(state.maximum));
     Value stats =
-        builder.mulf(builder.addf(state.maximum, log2(state.sum)),
+        builder.mulf(builder.addf(state.maximum, logSum),
                      builder.splatLike(state.sum, llvm::numbers::ln2));
     auto store = [&](Value tile, Value memory) {
       builder.store(tile, item.sliceStatistic(memory), {zero, zero},

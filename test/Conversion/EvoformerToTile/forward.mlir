@@ -39,7 +39,7 @@
 // CHECK:           evo_tile.reduce max %[[T]] dim 2
 // CHECK:           %[[P:.*]] = math.exp2 {{.*}} : tensor<1x256x64xf32>
 // CHECK:           evo_tile.reduce add %[[P]] dim 2
-// CHECK:           %[[PT:.*]] = arith.truncf %[[P]] to_nearest_away fastmath<nnan>
+// CHECK:           %[[PT:.*]] = arith.truncf %[[P]] toward_zero fastmath<nnan>
 // CHECK:           evo_tile.mma %[[PT]], %[[V]]
 // CHECK:         evo_tile.store {{.*}} tensor<1x256x32xbf16>
 
