@@ -31,6 +31,10 @@ struct Machine {
   int64_t queryAtom() const {
     return instr ? std::lcm(instr.getM(), instr.getN()) : 1;
   }
+  /// Enough in one orientation, padded in the other.
+  int64_t smallestQueryAtom() const {
+    return instr ? std::min(instr.getM(), instr.getN()) : 1;
+  }
   int64_t keyAtom() const {
     return instr ? std::lcm(queryAtom(), instr.getK()) : 1;
   }
@@ -76,6 +80,7 @@ static ScheduleCost estimate(const Machine &machine,
   auto isRegular = [&](int64_t size) {
     return llvm::isPowerOf2_64(size) && size * bytes >= 64;
   };
+  int64_t wholeFragments = fragments;
   if (machine.instr.getK() > 1 && isRegular(facts.depth) &&
       isRegular(facts.valueDepth))
     fragments /= 8;
@@ -92,6 +97,14 @@ static ScheduleCost estimate(const Machine &machine,
       operand(rows * depth) +
       std::max(accumulators(rows * keys) / 2, operand(rows * keys)) +
       fragments + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  // Where copies run ahead, so does a bias of 16 bits. Operands that lanes
+  // replicate take more registers and are loaded late where these are scarce.
+  if (schedule.stages > 1) {
+    cost.aheadRegisters = accumulators(rows * keys) / 2;
+    if (machine.operandCopies() > 1)
+      cost.aheadRegisters +=
+          std::max<int64_t>(wholeFragments / 3 - fragments, 0);
+  }
   // Rows in LDS are 16 bytes longer than their contents, against conflicts of
   // its banks; values lie transposed.
   cost.ldsBytes = schedule.stages * schedule.blocks.rows *
@@ -108,6 +121,11 @@ static int64_t usableRegisters(TargetAttr target) {
 static bool fits(const Machine &machine, const ScheduleCost &cost) {
   return !machine.instr || (cost.registers <= usableRegisters(machine.target) &&
                             cost.ldsBytes <= machine.target.getLdsBytes());
+}
+
+static bool fitsWell(const Machine &machine, ScheduleCost cost) {
+  cost.registers += cost.aheadRegisters;
+  return fits(machine, cost);
 }
 
 static LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
@@ -136,10 +154,11 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   int64_t atoms =
       machine.instr ? machine.target.getIntProperty("operand_reuse", 2) : 32;
   auto cut = [&](int64_t atoms, int64_t keys) {
+    int64_t queries = atoms > 0 ? atoms * atom : machine.smallestQueryAtom();
     choice.blocks.keys =
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
     choice.blocks.queries =
-        request.queries.value_or(choice.subgroups * atoms * atom);
+        request.queries.value_or(choice.subgroups * queries);
     choice.cost = estimate(machine, facts, choice);
   };
   cut(atoms, 64);
@@ -157,14 +176,16 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   }
 
   AttentionSchedule wanted = choice;
-  for (int64_t stages = choice.stages; !fits(machine, choice.cost); --stages) {
+  for (int64_t stages = choice.stages; !fitsWell(machine, choice.cost);
+       --stages) {
     choice.stages = request.stages.value_or(std::max<int64_t>(stages, 1));
     constexpr std::pair<int64_t, int64_t> cuts[] = {
-        {2, 64}, {1, 64}, {2, 32}, {1, 32}};
-    constexpr std::pair<int64_t, int64_t> smallest[] = {{1, 16}, {1, 8}};
+        {2, 64}, {2, 32}, {1, 64}, {1, 32}};
+    constexpr std::pair<int64_t, int64_t> smallest[] = {
+        {1, 16}, {1, 8}, {0, 8}};
     for (auto [some, keys] : stages > 0 ? ArrayRef(cuts) : ArrayRef(smallest)) {
       cut(std::min(some, atoms), keys);
-      if (fits(machine, choice.cost))
+      if (fitsWell(machine, choice.cost))
         break;
     }
     if (stages == 0)
@@ -199,12 +220,12 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   for (const Machine &candidate : machines) {
     auto [cut, preferred] = cutFor(candidate, facts, queries, request);
     bool isFirst = &candidate == machines.begin();
-    if (!isFirst && !fits(candidate, cut.cost))
+    if (!isFirst && !fitsWell(candidate, cut.cost))
       continue;
     machine = candidate;
     choice = cut;
     wanted = isFirst ? preferred : wanted;
-    if (fits(candidate, cut.cost))
+    if (fitsWell(candidate, cut.cost))
       break;
   }
   int64_t lanes = choice.subgroups * target.getSubgroupSize();
@@ -231,9 +252,11 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
 
   if (machine.instr) {
     std::string name = ("matrix instruction " + machine.instr.getName()).str();
-    if (failed(checkMultiple(loc, "q", choice.blocks.queries,
-                             choice.subgroups * machine.queryAtom(),
-                             "subgroups times atoms of " + name)) ||
+    if (failed(checkMultiple(
+            loc, "q", choice.blocks.queries,
+            choice.subgroups * (request.queries ? machine.queryAtom()
+                                                : machine.smallestQueryAtom()),
+            "subgroups times atoms of " + name)) ||
         failed(checkMultiple(loc, "k", choice.blocks.keys, machine.keyAtom(),
                              "atoms of " + name)))
       return failure();
@@ -247,7 +270,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
         "q={0}, k={1}, stages={2} needs {3} registers and "
         "{4} bytes of LDS",
         wanted.blocks.queries, wanted.blocks.keys, wanted.stages,
-        wanted.cost.registers, wanted.cost.ldsBytes);
+        wanted.cost.registers + wanted.cost.aheadRegisters,
+        wanted.cost.ldsBytes);
   remark::passed(loc, options)
       << remark::metric("rows", choice.blocks.rows)
       << remark::metric("q", choice.blocks.queries)
@@ -256,7 +280,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
       << remark::metric("stages", choice.stages)
       << remark::metric("instruction",
                         machine.instr ? machine.instr.getName().str() : "none")
-      << remark::metric("registers", choice.cost.registers)
+      << remark::metric("registers",
+                        choice.cost.registers + choice.cost.aheadRegisters)
       << remark::metric("lds_bytes", choice.cost.ldsBytes);
   return choice;
 }

@@ -25,6 +25,8 @@ FailureOr<ScheduleRequest> parseSchedule(Location loc, StringRef text);
 /// What the kernel's cut needs of a lane and of a workgroup.
 struct ScheduleCost {
   int64_t registers = 0, ldsBytes = 0;
+  /// Registers besides, without which loads cannot run as far ahead.
+  int64_t aheadRegisters = 0;
 };
 
 /// A chosen cut.

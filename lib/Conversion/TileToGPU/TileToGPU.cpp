@@ -10,6 +10,10 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+== == == =
+#include "IdealLoop.h"
+             >>>>>>> 6a6e831(Do elementwise work on shared tiles once,
+                             on their way to LDS)
 #include "Patterns.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -21,7 +25,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
-namespace mlir::evoformer::tile {
+                         namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
 #include "Evoformer/Conversion/TileToGPU/Passes.h.inc"
 } // namespace mlir::evoformer::tile
@@ -148,6 +152,8 @@ struct ConvertTileToGPUPass
                   builder.getUnitAttr());
     func.setKnownBlockSizeAttr(
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
+    if (DictionaryAttr ideal = getIdealLoop(kernel))
+      func->setAttr(evoformer::kIdealLoopAttrName, ideal);
     if (addLDS(gpuModule, kernel, context))
       func->setAttr(evoformer::kDynamicLDSAttrName,
                     builder.getI64IntegerAttr(context.ldsBytes));

@@ -71,11 +71,13 @@ static auto weigh(const KernelReport &report, tile::TargetAttr target) {
                          isLoneWave(report, target), drains, work);
 }
 
-/// Kernels whose matrix loop has a problem are worth another try.
+/// Kernels that spill to memory or whose matrix loop has a problem are worth
+/// another try.
 static bool hasProblem(const KernelReport &report, tile::TargetAttr target) {
   auto [scratch, lone, drains, work] = weigh(report, target);
-  return report.hotLoop && report.hotLoop->get(InstructionClass::Matrix) > 0 &&
-         (scratch > 0 || lone || drains > 0);
+  bool hasMatrix =
+      report.hotLoop && report.hotLoop->get(InstructionClass::Matrix) > 0;
+  return scratch > 0 || (hasMatrix && (lone || drains > 0));
 }
 
 static void apply(const Candidate &candidate, const Tuning &tuning) {

@@ -94,6 +94,10 @@ evo_tile.kernel @small(%m: memref<?x5xf16>, %o: memref<?x5xf16>, %n: index) attr
 //  CHECK-NEXT:     %[[NEXT:.+]] = arith.addi %[[I]]
 //  CHECK-NEXT:     evo_tile.load %arg0[%[[I]]
 //  CHECK-NEXT:     evo_tile.load %arg0[%[[NEXT]]
+// The sum is made on the way, so one buffer holds both.
+//  CHECK-NEXT:     arith.addf
+//  CHECK-NEXT:     evo_tile.barrier
+//  CHECK-NEXT:     evo_tile.store
 //  CHECK-NEXT:     evo_tile.barrier
 evo_tile.kernel @moved_indices(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index

@@ -65,6 +65,8 @@ private:
   void want(OpOperand &use, Attribute layout) {
     use.set(inLayout(use.get(), layout, use.getOwner()));
   }
+  /// What yields `result` does so in `layout`, whatever layout it was tied to.
+  void produceIn(Value result, Attribute layout);
   void setType(Value value, Attribute layout) {
     value.setType(withLayout(cast<RankedTensorType>(value.getType()), layout));
   }
@@ -117,6 +119,18 @@ Value LayoutRewriter::inLayout(Value value, Attribute wanted, Operation *user) {
   return made[{value, wanted}] = convert;
 }
 
+void LayoutRewriter::produceIn(Value result, Attribute layout) {
+  auto type = cast<RankedTensorType>(result.getType());
+  if (type.getEncoding() == layout)
+    return;
+  setType(result, layout);
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointAfterValue(result);
+  auto convert =
+      ConvertLayoutOp::create(builder, result.getLoc(), type, result);
+  result.replaceAllUsesExcept(convert, convert);
+}
+
 LogicalResult
 LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
   // Types first, everywhere; then uses that want another layout.
@@ -148,23 +162,13 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
       want(mma.getAMutable(), wanted.a);
       want(mma.getBMutable(), wanted.b);
       want(mma.getCMutable(), wanted.c);
+      produceIn(mma.getResult(), wanted.c);
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      // The result may have been tied to another layout than the source's.
       auto source = cast<RankedTensorType>(reduce.getSource().getType());
       Attribute natural = SliceAttr::get(op->getContext(), reduce.getDim(),
                                          source.getDimSize(reduce.getDim()),
                                          source.getEncoding());
-      Attribute assigned = encoding(reduce.getResult());
-      if (assigned != natural) {
-        setType(reduce.getResult(), natural);
-        OpBuilder builder(op->getContext());
-        builder.setInsertionPointAfter(op);
-        auto type = cast<RankedTensorType>(reduce.getResult().getType());
-        auto convert = ConvertLayoutOp::create(builder, op->getLoc(),
-                                               withLayout(type, assigned),
-                                               reduce.getResult());
-        reduce.getResult().replaceAllUsesExcept(convert, convert);
-      }
+      produceIn(reduce.getResult(), natural);
     } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
       auto result = cast<RankedTensorType>(broadcast.getType());
       want(broadcast.getSourceMutable(),

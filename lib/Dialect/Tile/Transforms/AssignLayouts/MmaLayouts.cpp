@@ -19,8 +19,9 @@ using LayoutMap = llvm::MapVector<Operation *, MmaLayouts>;
 // Chains of products
 //===----------------------------------------------------------------------===//
 
-std::optional<CarriedResult>
-mlir::evoformer::tile::findCarriedResult(Value operand) {
+SmallVector<CarriedResult>
+mlir::evoformer::tile::findCarriedResults(Value operand) {
+  SmallVector<CarriedResult> results;
   auto type = cast<RankedTensorType>(operand.getType());
   SmallVector<int64_t> dims =
       llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -33,8 +34,10 @@ mlir::evoformer::tile::findCarriedResult(Value operand) {
     Operation *def = value.getDefiningOp();
     if (!def || !seen.insert(def).second)
       continue;
-    if (auto mma = dyn_cast<MmaOp>(def))
-      return CarriedResult{mma, map};
+    if (auto mma = dyn_cast<MmaOp>(def)) {
+      results.push_back({mma, map});
+      continue;
+    }
     if (auto transpose = dyn_cast<TransposeOp>(def)) {
       SmallVector<int64_t> inner;
       for (int64_t d : map)
@@ -48,7 +51,7 @@ mlir::evoformer::tile::findCarriedResult(Value operand) {
       if (isa<RankedTensorType>(input.getType()))
         worklist.push_back({input, map});
   }
-  return std::nullopt;
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,30 +233,29 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   // The contracted dimension: as a carried result has it, else in runs.
   SmallVector<int64_t> orderK;
   bool matched = false, carries = false;
-  for (bool second : {false, true}) {
-    std::optional<CarriedResult> carried =
-        findCarriedResult(second ? op.getB() : op.getA());
-    if (!carried)
-      continue;
-    auto it = known.find(carried->producer);
-    if (it == known.end())
-      continue;
+  // The contracted dimension of a is its last, of b its last but one.
+  auto match = [&](const CarriedResult &carried, bool second) {
+    auto it = known.find(carried.producer);
+    if (matched || it == known.end())
+      return;
     carries = true;
-    auto producerType = cast<RankedTensorType>(carried->producer.getType());
+    MmaOp producer = carried.producer;
     FailureOr<LaneMap> map =
-        it->second.c.getLaneMap(producerType.getShape(), nullptr);
+        it->second.c.getLaneMap(producer.getType().getShape(), nullptr);
     if (failed(map))
-      continue;
-    // The contracted dimension of a is its last, of b its last but one.
-    int64_t dim = carried->dims[second ? rank - 2 : rank - 1];
+      return;
+    int64_t dim = carried.dims[second ? rank - 2 : rank - 1];
     OperandRole role = second ? roleOfB : roleOfA;
     if (std::optional<SmallVector<int64_t>> order = matchOrder(
             *map, dim, instr, role, role == OperandRole::A, atomsK)) {
       orderK = *order;
       matched = true;
-      break;
     }
-  }
+  };
+  for (bool second : {false, true})
+    for (const CarriedResult &carried :
+         findCarriedResults(second ? op.getB() : op.getA()))
+      match(carried, second);
   if (!matched && !carries)
     orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK);
 
@@ -337,30 +339,30 @@ static FailureOr<int64_t> getExchangeCost(ArrayRef<MmaChoice> choices,
     MmaOp op = choice.op;
     for (bool second : {false, true}) {
       Value operand = second ? op.getB() : op.getA();
-      std::optional<CarriedResult> carried = findCarriedResult(operand);
-      if (!carried || !layouts.contains(carried->producer))
-        continue;
       auto type = cast<RankedTensorType>(operand.getType());
-      auto producerType = cast<RankedTensorType>(carried->producer.getType());
-      FailureOr<LaneMap> from = layouts[carried->producer].c.getLaneMap(
-          producerType.getShape(), nullptr);
       FailureOr<LaneMap> to =
           (second ? mine->b : mine->a).getLaneMap(type.getShape(), nullptr);
-      if (failed(from) || failed(to))
-        return failure();
-      int64_t mask = 0;
-      switch (LaneMap::relate(from->permuteDims(carried->dims), *to,
-                              type.getShape(), &mask)) {
-      case LayoutRelation::Same:
-      case LayoutRelation::RegisterRename:
-        break;
-      case LayoutRelation::LaneExchange:
-        cost += (1ll << llvm::popcount(static_cast<uint64_t>(mask))) *
-                type.getNumElements();
-        break;
-      case LayoutRelation::Shared:
-        cost += viaShared * type.getNumElements();
-        break;
+      for (CarriedResult &carried : findCarriedResults(operand)) {
+        if (!layouts.contains(carried.producer))
+          continue;
+        FailureOr<LaneMap> from = layouts[carried.producer].c.getLaneMap(
+            carried.producer.getType().getShape(), nullptr);
+        if (failed(from) || failed(to))
+          return failure();
+        int64_t mask = 0;
+        switch (LaneMap::relate(from->permuteDims(carried.dims), *to,
+                                type.getShape(), &mask)) {
+        case LayoutRelation::Same:
+        case LayoutRelation::RegisterRename:
+          break;
+        case LayoutRelation::LaneExchange:
+          cost += (1ll << llvm::popcount(static_cast<uint64_t>(mask))) *
+                  type.getNumElements();
+          break;
+        case LayoutRelation::Shared:
+          cost += viaShared * type.getNumElements();
+          break;
+        }
       }
     }
   }

@@ -25,14 +25,14 @@ struct MmaChoice {
   bool swapped = false;
 };
 
-/// For an operand of a product: the earlier product whose result it carries
-/// (through elementwise work and transposes), if any, and which dimension of
-/// that result each of its dimensions is.
+/// For an operand of a product: an earlier product whose result it carries
+/// (through elementwise work and transposes), and which dimension of that
+/// result each of its dimensions is.
 struct CarriedResult {
   MmaOp producer;
   SmallVector<int64_t> dims;
 };
-std::optional<CarriedResult> findCarriedResult(Value operand);
+SmallVector<CarriedResult> findCarriedResults(Value operand);
 
 /// The order (of `FragAttr`) under which the registers along `dim` of an
 /// operand are consecutive, lanes taking what remains. `atoms` is the number

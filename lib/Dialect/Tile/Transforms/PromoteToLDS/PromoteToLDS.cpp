@@ -7,6 +7,7 @@
 
 #include "../KernelMemory.h"
 #include "../SoftwarePipeline/StagedLoop.h"
+#include "CopiedWork.h"
 #include "LDSPlan.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
@@ -29,9 +30,11 @@ static constexpr StringLiteral kPass = "evo-tile-promote-to-lds";
 static constexpr int64_t kVectorBytes = 16;
 
 namespace {
-/// One buffer, and the loads of the same elements that read it.
+/// One buffer, the loads of the same elements that fill it, and what of each is
+/// copied: the loaded tile or elementwise work on it.
 struct StagedTile {
   SmallVector<LoadOp> loads;
+  SmallVector<Value> copied;
   int64_t sourceDim, wantedDim;
   LDSPlan plan;
   bool async = false;
@@ -47,11 +50,14 @@ struct StagedGroup {
 };
 } // namespace
 
-/// True if the copies of `load` can be issued at `anchor`, earlier in the same
-/// block; `toMove` gets the ops that must move there too.
+/// True if `load` reads the same at `anchor`, in the same block; `toMove` gets
+/// the ops that must move there too.
 static bool canHoist(LoadOp load, Operation *anchor,
                      SetVector<Operation *> &toMove) {
-  for (Operation *op = anchor; op != load; op = op->getNextNode())
+  bool isLater = !load->isBeforeInBlock(anchor);
+  Operation *first = isLater ? anchor : load.getOperation();
+  Operation *last = isLater ? load.getOperation() : anchor;
+  for (Operation *op = first; op != last; op = op->getNextNode())
     if (mayWriteGlobal(op, load.getSource()))
       return false;
   SmallVector<Value> worklist(load->getOperands());
@@ -70,14 +76,14 @@ static bool canHoist(LoadOp load, Operation *anchor,
 
 /// Where the buffer is best read: not before it is needed, which is still
 /// before the next barrier.
-static Operation *getFirstUser(LoadOp load) {
-  Operation *first = nullptr;
-  for (Operation *user : load->getUsers()) {
-    Operation *inBlock = load->getBlock()->findAncestorOpInBlock(*user);
+static Operation *getFirstUser(Value tile) {
+  Operation *def = tile.getDefiningOp(), *first = nullptr;
+  for (Operation *user : tile.getUsers()) {
+    Operation *inBlock = def->getBlock()->findAncestorOpInBlock(*user);
     if (inBlock && (!first || inBlock->isBeforeInBlock(first)))
       first = inBlock;
   }
-  return first ? first : load;
+  return first ? first : def;
 }
 
 static bool readsSameElements(LoadOp a, LoadOp b) {
@@ -98,7 +104,10 @@ public:
 
 private:
   void collect(Block &block, std::vector<StagedGroup> &groups);
-  void addTo(StagedGroup &group, LoadOp load, PromotionReason reason);
+  Value chooseCopied(LoadOp load, Operation *anchor,
+                     SetVector<Operation *> &toMove);
+  void addTo(StagedGroup &group, LoadOp load, Value copied,
+             PromotionReason reason);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
   void remark(StagedTile &tile);
@@ -106,20 +115,48 @@ private:
   KernelOp kernel;
   int64_t minNarrow;
   LDSMachine machine;
+  /// What the copies of some tile compute.
+  DenseSet<Operation *> absorbed;
 };
 } // namespace
 
-void Promotion::addTo(StagedGroup &group, LoadOp load, PromotionReason reason) {
+/// What is copied in place of the loaded tile, at `anchor`. Asynchronous copies
+/// compute nothing.
+Value Promotion::chooseCopied(LoadOp load, Operation *anchor,
+                              SetVector<Operation *> &toMove) {
+  RankedTensorType type = load.getTileType();
+  int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
+  int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
+  Value loaded = load.getResult();
+  if (getAsyncCopyBytes(load, sourceDim, wantedDim, machine.target) > 0)
+    return loaded;
+  Value work = findCopiedWork(load);
+  SmallVector<Operation *> ops = getWorkOps(work, load);
+  SetVector<Operation *> moved;
+  for (Operation *op : ops)
+    if (auto other = dyn_cast<LoadOp>(op);
+        other && !canHoist(other, anchor, moved))
+      return loaded;
+  toMove.insert_range(moved);
+  absorbed.insert_range(ops);
+  return work;
+}
+
+void Promotion::addTo(StagedGroup &group, LoadOp load, Value copied,
+                      PromotionReason reason) {
   RankedTensorType type = load.getTileType();
   int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
   int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
   for (StagedTile &tile : group.tiles)
-    if (readsSameElements(tile.front(), load) && tile.wantedDim == wantedDim) {
+    if (readsSameElements(tile.front(), load) && tile.wantedDim == wantedDim &&
+        isSameWork(tile.copied.front(), copied)) {
       tile.loads.push_back(load);
+      tile.copied.push_back(copied);
       return;
     }
   StagedTile tile;
   tile.loads.push_back(load);
+  tile.copied.push_back(copied);
   tile.sourceDim = sourceDim;
   tile.wantedDim = wantedDim;
   tile.reason = reason;
@@ -149,7 +186,11 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
   StagedGroup group;
   for (Operation &op : block) {
     LoadOp load = globalLoad(op);
-    if (!load)
+    bool isAbsorbed = load && !load->use_empty() &&
+                      llvm::all_of(load->getUsers(), [&](Operation *user) {
+                        return absorbed.contains(user);
+                      });
+    if (!load || isAbsorbed)
       continue;
     PromotionReason reason = decide(load);
     if (reason == PromotionReason::RowVector && stagesVectors &&
@@ -168,6 +209,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     }
     if (!group.anchor)
       group.anchor = load;
+    Value copied = chooseCopied(load, group.anchor, toMove);
     // Operands were found from uses to definitions.
     SmallVector<Operation *> moved = toMove.takeVector();
     llvm::sort(moved, [](Operation *a, Operation *b) {
@@ -175,7 +217,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     });
     for (Operation *operand : moved)
       operand->moveBefore(group.anchor);
-    addTo(group, load, reason);
+    addTo(group, load, copied, reason);
   }
   if (group.anchor)
     groups.push_back(group);
@@ -212,6 +254,10 @@ void Promotion::remark(StagedTile &tile) {
   remark::passed(tile.front().getLoc(),
                  remark::RemarkOpts::name("promoted").category(kPass))
       << remark::metric("reason", stringify(tile.reason))
+      << remark::metric("computed",
+                        tile.front().getResult() == tile.copied.front()
+                            ? StringRef("no")
+                            : StringRef("yes"))
       << remark::metric("sharing",
                         getSharing(*getLaneMap(tile.front().getTileType()),
                                    machine.subgroups))
@@ -223,6 +269,23 @@ void Promotion::remark(StagedTile &tile) {
       << remark::metric("row_padding", plan.padding)
       << remark::metric("read_conflicts", factor(plan.reads))
       << remark::metric("write_conflicts", factor(plan.writes));
+}
+
+/// Erases `op` and then what only it used.
+static void eraseDead(Operation *op) {
+  SmallVector<Operation *> worklist = {op};
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    if (!next->use_empty() || !(isa<LoadOp>(next) || isPure(next)))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && def->getBlock() == next->getBlock() &&
+          isa<RankedTensorType>(operand.getType()) &&
+          !llvm::is_contained(worklist, def))
+        worklist.push_back(def);
+    next->erase();
+  }
 }
 
 void Promotion::rewrite(StagedGroup &group) {
@@ -241,14 +304,11 @@ void Promotion::rewrite(StagedGroup &group) {
   for (StagedTile &tile : group.tiles) {
     LoadOp load = tile.front();
     buffers.push_back(AllocLDSOp::create(entry, load.getLoc(), tile.plan.type));
-    copied.emplace_back();
-    if (tile.async)
-      continue;
-    Value value = LoadOp::create(
-        builder, load.getLoc(), layoutOf(load.getTileType(), tile.plan.copy),
-        load.getSource(), load.getIndices(), load.getInBoundsAttr(),
-        load.getPaddingAttr(), load.getAlignmentAttr());
-    copied.back() = value;
+    copied.push_back(tile.async
+                         ? Value()
+                         : remakeWork(builder, tile.copied.front(),
+                                      LaneMapAttr::get(builder.getContext(),
+                                                       tile.plan.copy)));
   }
 
   // Slower subgroups may still read what the last iteration stored.
@@ -283,17 +343,17 @@ void Promotion::rewrite(StagedGroup &group) {
 
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
     remark(tile);
-    for (LoadOp load : tile.loads) {
+    for (auto [load, work] : llvm::zip(tile.loads, tile.copied)) {
       int64_t rank = tile.plan.type.getRank();
-      OpBuilder at(getFirstUser(load));
+      OpBuilder at(getFirstUser(work));
       // Atoms may reach beyond the tile; there the padding still counts.
       auto staged =
-          LoadOp::create(at, load.getLoc(), load.getType(), buffer,
+          LoadOp::create(at, load.getLoc(), work.getType(), buffer,
                          SmallVector<Value>(rank, zero), allInBounds(rank),
                          load.getPaddingAttr(),
                          builder.getI64IntegerAttr(tile.plan.alignment));
-      load.replaceAllUsesWith(staged.getResult());
-      load.erase();
+      work.replaceAllUsesWith(staged.getResult());
+      eraseDead(work.getDefiningOp());
     }
   }
 }
@@ -305,8 +365,8 @@ LogicalResult Promotion::run() {
   for (StagedGroup &group : groups)
     for (StagedTile &tile : group.tiles) {
       SmallVector<RankedTensorType> readers;
-      for (LoadOp load : tile.loads)
-        readers.push_back(load.getTileType());
+      for (Value tile : tile.copied)
+        readers.push_back(cast<RankedTensorType>(tile.getType()));
       int64_t piece = getAsyncCopyBytes(tile.front(), tile.sourceDim,
                                         tile.wantedDim, machine.target);
       tile.async = piece > 0;

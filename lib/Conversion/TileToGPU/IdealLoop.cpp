@@ -1,0 +1,66 @@
+//===- IdealLoop.cpp - What a kernel's main loop must execute -------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IdealLoop.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+/// Matrix instructions of one subgroup for one product, padding included.
+static int64_t countMatrix(MmaOp op) {
+  auto frag = dyn_cast_if_present<FragAttr>(op.getType().getEncoding());
+  // Products of single numbers are ordinary arithmetic.
+  if (!frag || frag.getInstr().getK() == 1)
+    return 0;
+  MatrixInstrAttr instr = frag.getInstr();
+  int64_t rank = op.getType().getRank();
+  int64_t depth =
+      cast<RankedTensorType>(op.getA().getType()).getDimSize(rank - 1);
+  FailureOr<LaneMap> result = getLaneMap(op.getType());
+  if (failed(result))
+    return 0;
+  int64_t atoms =
+      result->getNumRegisters() / instr.getC().toLaneMap().getNumRegisters();
+  return atoms * llvm::divideCeil(depth, instr.getK());
+}
+
+/// One for each element that a lane holds.
+static int64_t countTranscendental(Operation *op) {
+  if (!isa<math::Exp2Op, math::Log2Op>(op))
+    return 0;
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type)
+    return 1;
+  FailureOr<LaneMap> map = getLaneMap(type);
+  return succeeded(map) ? map->getNumRegisters() : 0;
+}
+
+DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
+  int64_t bestMatrix = 0, bestTranscendental = 0;
+  kernel.walk([&](scf::ForOp loop) {
+    int64_t matrix = 0, transcendental = 0;
+    for (Operation &op : *loop.getBody()) {
+      if (auto mma = dyn_cast<MmaOp>(op))
+        matrix += countMatrix(mma);
+      transcendental += countTranscendental(&op);
+    }
+    if (matrix > bestMatrix) {
+      bestMatrix = matrix;
+      bestTranscendental = transcendental;
+    }
+  });
+  Builder builder(kernel.getContext());
+  if (bestMatrix == 0)
+    return {};
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("matrix", builder.getI64IntegerAttr(bestMatrix)),
+       builder.getNamedAttr("transcendental",
+                            builder.getI64IntegerAttr(bestTranscendental))});
+}

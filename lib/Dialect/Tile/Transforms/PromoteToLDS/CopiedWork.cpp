@@ -1,0 +1,176 @@
+//===- CopiedWork.cpp - Elementwise work on the way to LDS ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CopiedWork.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static bool isElementwise(Operation *op) {
+  return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
+         OpTrait::hasElementwiseMappableTraits(op);
+}
+
+/// Whether `value` can be made again by the lanes that copy a tile: the ops in
+/// between are few, so that these lanes need few registers.
+static bool canRemake(Value value, Block *block, int64_t depth = 4) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return isa<arith::ConstantOp>(op) &&
+           matchPattern(value, m_Constant<DenseElementsAttr>(nullptr));
+  if (op->getBlock() != block || depth == 0)
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !isWorkgroupMemory(load.getSourceType());
+  return (isElementwise(op) || isa<BroadcastOp>(op)) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return canRemake(operand, block, depth - 1);
+         });
+}
+
+/// Whether `op` keeps the padding of the tile `from`: a choice between the tile
+/// and that constant does.
+static bool keepsPadding(Operation *op, Value from, TypedAttr padding) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  if (!select || !padding)
+    return false;
+  Value other = select.getTrueValue() == from ? select.getFalseValue()
+                                              : select.getTrueValue();
+  DenseElementsAttr constant;
+  return matchPattern(other, m_Constant(&constant)) && constant.isSplat() &&
+         constant.getSplatValue<Attribute>() == padding;
+}
+
+/// Whether atoms hold nothing but the tile.
+static bool coversExactly(RankedTensorType type) {
+  FailureOr<LaneMap> map = getLaneMap(type);
+  return succeeded(map) && ArrayRef(map->getBox()) == type.getShape();
+}
+
+Value mlir::evoformer::tile::findCopiedWork(LoadOp load) {
+  RankedTensorType type = load.getTileType();
+  bool exact = coversExactly(type);
+  Value best = load.getResult();
+  for (Value value = best; value.hasOneUse();) {
+    Operation *user = *value.getUsers().begin();
+    if (user->getBlock() != load->getBlock() || !isElementwise(user))
+      break;
+    auto result = dyn_cast<RankedTensorType>(user->getResult(0).getType());
+    if (!result || result.getShape() != type.getShape() ||
+        result.getEncoding() != type.getEncoding())
+      break;
+    if (!exact && !keepsPadding(user, value, load.getPaddingAttr()))
+      break;
+    if (!llvm::all_of(user->getOperands(), [&](Value operand) {
+          return operand == value || canRemake(operand, load->getBlock());
+        }))
+      break;
+    value = user->getResult(0);
+    // Work between may be wider, what is copied may not.
+    if (result.getElementType().isIntOrFloat() &&
+        result.getElementTypeBitWidth() % 8 == 0 &&
+        result.getElementTypeBitWidth() <= type.getElementTypeBitWidth())
+      best = value;
+  }
+  return best;
+}
+
+SmallVector<Operation *> mlir::evoformer::tile::getWorkOps(Value work,
+                                                           LoadOp load) {
+  SetVector<Operation *> ops;
+  SmallVector<Value> worklist = {work};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || op == load || op->getBlock() != load->getBlock() ||
+        !ops.insert(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        worklist.push_back(operand);
+  }
+  return ops.takeVector();
+}
+
+static bool isSameType(Type a, Type b) {
+  auto tileA = dyn_cast<RankedTensorType>(a);
+  auto tileB = dyn_cast<RankedTensorType>(b);
+  if (!tileA || !tileB)
+    return a == b;
+  return tileA.getShape() == tileB.getShape() &&
+         tileA.getElementType() == tileB.getElementType();
+}
+
+bool mlir::evoformer::tile::isSameWork(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
+  if (!opA || !opB || !isa<RankedTensorType>(a.getType()) ||
+      opA->getName() != opB->getName() ||
+      !isSameType(a.getType(), b.getType()) ||
+      opA->getNumOperands() != opB->getNumOperands())
+    return false;
+  DenseElementsAttr constantA, constantB;
+  if (matchPattern(a, m_Constant(&constantA)) &&
+      matchPattern(b, m_Constant(&constantB)))
+    return constantA.isSplat() && constantB.isSplat() &&
+           constantA.getSplatValue<Attribute>() ==
+               constantB.getSplatValue<Attribute>();
+  if (opA->getBlock() != opB->getBlock() ||
+      !(isa<LoadOp>(opA) || isPure(opA)) ||
+      opA->getAttrDictionary() != opB->getAttrDictionary())
+    return false;
+  return llvm::all_of(llvm::zip(opA->getOperands(), opB->getOperands()),
+                      [](auto pair) {
+                        return isSameWork(std::get<0>(pair), std::get<1>(pair));
+                      });
+}
+
+namespace {
+class WorkMaker {
+public:
+  explicit WorkMaker(OpBuilder &builder) : builder(builder) {}
+
+  Value make(Value value, Attribute layout) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return value;
+    if (Value known = made.lookup({value, layout}))
+      return known;
+    Operation *op = value.getDefiningOp();
+    Attribute inner = layout;
+    if (auto broadcast = dyn_cast<BroadcastOp>(op))
+      inner = SliceAttr::get(op->getContext(), broadcast.getDim(),
+                             type.getDimSize(broadcast.getDim()), layout);
+    IRMapping operands;
+    for (Value operand : op->getOperands())
+      operands.map(operand, make(operand, inner));
+    Operation *clone = builder.clone(*op, operands);
+    clone->getResult(0).setType(withLayout(type, layout));
+    if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
+                                .reshape(cast<ShapedType>(constant.getType())));
+    return made[{value, layout}] = clone->getResult(0);
+  }
+
+private:
+  OpBuilder &builder;
+  DenseMap<std::pair<Value, Attribute>, Value> made;
+};
+} // namespace
+
+Value mlir::evoformer::tile::remakeWork(OpBuilder &builder, Value work,
+                                        Attribute layout) {
+  return WorkMaker(builder).make(work, layout);
+}

@@ -1,0 +1,38 @@
+//===- CopiedWork.h - Elementwise work on the way to LDS --------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile that several subgroups read from workgroup memory is copied there
+// once: elementwise work on it is done once as well when it is done by the
+// copying lanes, which hold every element in one register of one lane.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_COPIEDWORK_H
+#define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_COPIEDWORK_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// What can be copied in place of the tile that `load` reads: the last of a
+/// chain of elementwise ops on it, each the only user of the one before, whose
+/// other operands are constants and what is computed likewise from loads of the
+/// same block. The result of `load` where there is no such op.
+Value findCopiedWork(LoadOp load);
+
+/// The ops of the block that compute `work`, `load` excluded, in no order.
+SmallVector<Operation *> getWorkOps(Value work, LoadOp load);
+
+/// Whether both compute the same from the same memory, layouts aside.
+bool isSameWork(Value a, Value b);
+
+/// Makes the computation of `work` again with all tiles in `layout`.
+Value remakeWork(OpBuilder &builder, Value work, Attribute layout);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_COPIEDWORK_H
