@@ -10,10 +10,7 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
-== == == =
 #include "IdealLoop.h"
-             >>>>>>> 6a6e831(Do elementwise work on shared tiles once,
-                             on their way to LDS)
 #include "Patterns.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
