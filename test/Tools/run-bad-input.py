@@ -107,13 +107,27 @@ expect("'absent.npy': No such file or directory", "evoformer-run", "plan.json",
        *arguments(query="absent.npy"))
 expect("argument 'query' is given twice", "evoformer-run", "plan.json",
        *arguments(), "--input=query=key.npy")
-expect("'nobody=query.npy' names no argument|has too few arguments",
-       "evoformer-run", "plan.json", *arguments(), "--input=nobody=query.npy")
+expect("has too few arguments for the files given", "evoformer-run",
+       "plan.json", *arguments(), "--input=nobody=query.npy")
+expect("'nobody=1x2' names no argument of function 'triangle_attention'",
+       "evoformer-run", "plan.json", "--shape=nobody=1x2")
+expect("layout '0,0,1,2,3' of argument 'query' is no order of its dimensions",
+       "evoformer-run", "plan.json", *arguments(), "--layout=query=0,0,1,2,3")
 expect("needs an input file or --shape", "evoformer-run", "plan.json",
        "--input=query=query.npy")
 
+# Scalars.
+(work / "scalars.mlir").write_text(
+    "func.func @f(%x: f32, %n: index, %m: memref<?xf32>) { return }")
+expect("argument 'x' needs --scalar=x=<number>", "evoformer-run",
+       "scalars.mlir")
+expect("'many' is no number", "evoformer-run", "scalars.mlir",
+       "--scalar=x=many")
+expect("'1.5' is no integer", "evoformer-run", "scalars.mlir", "--scalar=x=1",
+       "--scalar=n=1.5")
+
 # Sizes.
-expect("'1x2x17x4x99999999999999999999' is no shape", "evoformer-run",
+expect("'1x2x17x4x99999999999999999999' is no shape like 1x2x3", "evoformer-run",
        "plan.json", "--random=1", "--shape=query=1x2x17x4x99999999999999999999")
 expect("is too large", "evoformer-run", "plan.json", "--random=1",
        "--shape=query=1x9999999999x9999999999x4x32")
@@ -151,9 +165,10 @@ expect("'attention.mlir' describes no target", "evoformer-run",
        "attention.mlir", "--target=attention.mlir")
 expect("device 'sim' needs a target other than cpu", "evoformer-run",
        "attention.mlir", "--device=sim")
-expect("unknown device|device 'gpu'", "evoformer-run", "plan.json",
+expect("unknown device 'gpu': it is cpu, cuda, hip or sim", "evoformer-run", "plan.json",
        "--device=gpu", *arguments())
-expect("unknown level 'lanes'", "evoformer-run", "attention.mlir",
+expect("unknown level 'lanes': it is tiles, fragments, staged or pipelined",
+       "evoformer-run", "attention.mlir",
        "--level=lanes")
 expect("unknown version", "evoformer-run", "attention.mlir",
        "--schedule=v2:q=64")
@@ -170,7 +185,7 @@ for name, text, message in (
     expect(f"'{name}.json': .*{message}", "evoformer-run", f"{name}.json")
 (work / "garbage.mlir").write_bytes(bytes(range(256)))
 expect("garbage.mlir.*error: ", "evoformer-run", "garbage.mlir")
-expect("unknown cover 'all'", "evoformer-check", "--cover=all")
+expect("unknown cover 'all': it is small, quick or full", "evoformer-check", "--cover=all")
 expect("malformed 'Sq=0x'", "evoformer-check", "Sq=0x")
 expect("'absent': No such file", "evoformer-check", "--cases=absent")
 if problems:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "LoweringFacts.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -28,8 +29,9 @@ static LogicalResult getSizes(gpu::GPUFuncOp kernel,
       return kernel.emitError("workgroup memory must be a memref of static "
                               "shape and contiguous layout, but is ")
              << argument.getType();
-    sizes.push_back(type.getNumElements() *
-                    llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    SmallVector<int64_t> factors(type.getShape());
+    factors.push_back(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    sizes.push_back(tile::boundedProduct(factors, tile::kMaxLDSBytes));
   }
   return success();
 }

@@ -198,12 +198,15 @@ LogicalResult FunctionWriter::writeOp(Operation *op, json::Object &json) {
 LogicalResult FunctionWriter::writeArith(Operation *op, json::Object &json) {
   json["operands"] = names(op->getOperands());
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    // Wider numbers than a plan's are refused before they are taken apart.
+    if (failed(setType(op, constant.getType(), json)))
+      return failure();
     if (auto integer = dyn_cast<IntegerAttr>(constant.getValue()))
       json["value"] = integer.getValue().getSExtValue();
     else if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
       json["bits"] = static_cast<int64_t>(
           number.getValue().bitcastToAPInt().getZExtValue());
-    return setType(op, constant.getType(), json);
+    return success();
   }
   if (isa<arith::SelectOp>(op))
     return setType(op, op->getResult(0).getType(), json);

@@ -114,3 +114,52 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
     gpu.return
   }
 }
+
+// -----
+
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  // expected-error @+1 {{exceeds the 65536 bytes of gfx942}}
+  gpu.func @overflow() workgroup(%a: memref<4611686018427387904x4xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {max_lds_static = 4096 : i64}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  // expected-error @+1 {{workgroup memory of 4100 bytes exceeds the 4096 bytes that a kernel may declare on gfx942}}
+  gpu.func @static() workgroup(%a: memref<1025xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  // expected-error @+1 {{workgroup memory must be a memref of static shape and contiguous layout, but is 'memref<4xf32, strided<[2]>, #gpu.address_space<workgroup>>'}}
+  gpu.func @strided() workgroup(%a: memref<4xf32, strided<[2]>, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  gpu.func @tiles() kernel {
+    // expected-error @+1 {{is of the tile level; convert-tile-to-gpu comes before this pass}}
+    evo_tile.barrier
+    gpu.return
+  }
+}

@@ -193,3 +193,63 @@ TEST_F(HostToPlan, RefusesOtherOps) {
       })"),
                   "not 'vector<4xf32>'");
 }
+
+TEST_F(HostToPlan, SaysWhatAPlanCannotHold) {
+  const std::pair<StringRef, StringRef> cases[] = {
+      {"func.func @f(%x: i128) { return }",
+       "a launch plan holds integers up to 64 bits, index, f32, f64 and "
+       "memrefs, not 'i128'"},
+      {"func.func @f(%x: memref<*xf32>) { return }",
+       "a launch plan holds integers up to 64 bits, index, f32, f64 and "
+       "memrefs, not 'memref<*xf32>'"},
+      {"func.func @f(%x: memref<?xf32, affine_map<(d0) -> (d0 floordiv 2)>>) "
+       "{ return }",
+       "a launch plan holds strided memrefs, not"},
+      {"func.func @f(%x: memref<?xcomplex<f32>>) { return }",
+       "a launch plan holds memrefs of i1, i8, i16, i32, i64, f16, bf16, f32 "
+       "or f64 in the default memory space, not"},
+      {"func.func @f(%x: memref<?xf32, 3>) { return }",
+       "in the default memory space, not"},
+      {"func.func @f(%c: i1) {\n cf.cond_br %c, ^a, ^a\n^a:\n return\n}",
+       "a launch plan needs structured control flow: a host function is one "
+       "block"},
+      {"func.func @f(%x: memref<4xf32>, %i: index) {\n"
+       "%v = memref.load %x[%i] : memref<4xf32>\n return }",
+       "cannot be part of a host program; it may hold scalar arith, memref "
+       "views and allocations, scf.if, cf.assert and evo_tile.launch"},
+      {"func.func @f(%x: memref<*xf32>) { return }", "memrefs, not"},
+      // Wider numbers than 64 bits must not be taken apart.
+      {"func.func @f() {\n %c = arith.constant "
+       "170141183460469231731687303715884105727 : i128\n return }",
+       "a launch plan holds integers up to 64 bits"},
+      {"func.func @f() {\n %c = arith.constant 1.0 : f128\n return }",
+       "a launch plan holds integers up to 64 bits"},
+      {"func.func @f() {\n %c = arith.constant dense<1> : vector<4xi32>\n "
+       "return }",
+       "a launch plan holds integers up to 64 bits"},
+      {"func.func @f(%x: memref<4xf32>) {\n"
+       "%y = memref.cast %x : memref<4xf32> to memref<*xf32>\n"
+       "%z = memref.cast %y : memref<*xf32> to memref<4xf32>\n return }",
+       "a launch plan holds"},
+      {"func.func @f() {\n %m = memref.alloc() : memref<4xf32, strided<[2]>>\n"
+       " return }",
+       "a launch plan allocates memrefs without a layout"},
+      {"func.func private @k(%x: i32)\n"
+       "func.func @f(%n: index, %x: i32) {\n"
+       "evo_tile.launch @k space(%n) args(%x : i32)\n return }",
+       "there is no code of kernel @k"},
+      {"func.func private @k(%x: i32)\n"
+       "func.func @f(%n: index, %x: vector<4xf32>) {\n return }",
+       "a launch plan holds integers up to 64 bits"},
+      {"func.func private @k(%x: i32)\n"
+       "func.func @f(%n: index, %x: i32, %y: i64) {\n"
+       "evo_tile.launch @k space(%n) args(%x : i32)\n"
+       "evo_tile.launch @k space(%n) args(%y : i64)\n return }",
+       "kernel @k is launched with another signature elsewhere"},
+  };
+  for (auto [text, message] : cases) {
+    std::string found = problem(text);
+    EXPECT_NE(found.find(message), std::string::npos)
+        << text.str() << "\n  " << found;
+  }
+}
