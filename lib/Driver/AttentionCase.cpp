@@ -73,6 +73,10 @@ std::string AttentionCase::str() const {
     os << " nan=1";
   if (nanFirst)
     os << " first=1";
+  if (backward)
+    os << " pass=backward";
+  if (gradientType)
+    os << " grads=" << getName(*gradientType);
   if (sample)
     os << " sample=" << sample;
   os << " seed=" << seed;
@@ -156,6 +160,12 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   }
   if (key == "out")
     return (result.outputType = parseFloat(value)).has_value();
+  if (key == "grads")
+    return (result.gradientType = parseFloat(value)).has_value();
+  if (key == "pass") {
+    result.backward = value == "backward";
+    return result.backward || value == "forward";
+  }
   if (key == "gate")
     return (result.gateType = parseFloat(value)).has_value() || value == "none";
   if (key == "scale") {

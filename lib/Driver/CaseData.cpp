@@ -184,11 +184,13 @@ static void poisonFirstElements(const AttentionCase &problem,
 void mlir::evoformer::fillInputs(const AttentionCase &problem,
                                  std::vector<HostArray> &arrays) {
   size_t numBiases = problem.biases.size();
+  std::vector<CaseOperand> operands = getOperands(problem);
   for (size_t i = 0; i < arrays.size(); ++i) {
     uint64_t seed = problem.seed * 100 + i;
     bool isBias = i >= 3 && i < 3 + numBiases;
-    bool isSequence =
-        i < 3 || (i == 3 + numBiases && problem.gateType.has_value());
+    bool isSequence = i < 3 ||
+                      (i == 3 + numBiases && problem.gateType.has_value()) ||
+                      operands[i].name == "out_grad";
     if (isBias) {
       fillBias(problem.biases[i - 3], seed, arrays[i]);
     } else if (isSequence) {

@@ -32,6 +32,7 @@ public:
   CaseOperand sequence(StringRef name, ElementType type, int64_t length,
                        int64_t depth, bool mayRepeat);
   CaseOperand bias(const BiasCase &bias, unsigned number);
+  CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand statistic(StringRef name);
 
 private:
@@ -112,6 +113,17 @@ CaseOperand OperandMaker::bias(const BiasCase &bias, unsigned number) {
   return operand;
 }
 
+CaseOperand OperandMaker::biasGradient(const BiasCase &bias, unsigned number) {
+  BiasCase gradient = bias;
+  if (problem.gradientType && bias.type != *problem.gradientType)
+    gradient.type = ElementType::F32;
+  CaseOperand operand = this->bias(gradient, number);
+  operand.name += "_grad";
+  operand.clause = "bias_grad[" + std::to_string(number) + "]";
+  operand.isOutput = true;
+  return operand;
+}
+
 CaseOperand OperandMaker::statistic(StringRef name) {
   CaseOperand operand;
   operand.name = name.str();
@@ -147,9 +159,60 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   operands.back().isOutput = true;
   if (problem.lse)
     operands.push_back(maker.statistic("lse"));
-  if (problem.stats)
+  if (problem.stats || problem.backward)
     operands.push_back(maker.statistic("stats"));
+  if (!problem.backward)
+    return operands;
+
+  size_t first = operands.size();
+  auto sequence = [&](StringRef name, StringRef clause, ElementType type,
+                      int64_t length, int64_t depth, bool isOutput) {
+    operands.push_back(maker.sequence(name, type, length, depth, false));
+    operands.back().clause = clause.str();
+    operands.back().isOutput = isOutput;
+  };
+  ElementType type = problem.gradientType.value_or(problem.type);
+  sequence("out_grad", "output_grad", problem.getOutputType(), problem.queries,
+           valueDepth, false);
+  sequence("query_grad", "query_grad", type, problem.queries, problem.depth,
+           true);
+  sequence("key_grad", "key_grad", type, problem.keys, problem.depth, true);
+  sequence("value_grad", "value_grad", type, problem.keys, valueDepth, true);
+  for (auto [number, bias] : llvm::enumerate(problem.biases))
+    if (bias.type != ElementType::I1)
+      operands.push_back(maker.biasGradient(bias, number));
+  if (problem.gateType)
+    sequence("gate_grad", "gate_grad",
+             problem.gradientType ? ElementType::F32 : *problem.gateType,
+             problem.queries, valueDepth, true);
+  for (CaseOperand &operand : llvm::drop_begin(operands, first))
+    operand.isBackward = true;
   return operands;
+}
+
+/// Writes an op over those of the operands that it has; `output` is the clause
+/// of the output.
+static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
+                    StringRef op, ArrayRef<CaseOperand> operands,
+                    StringRef output,
+                    llvm::function_ref<bool(const CaseOperand &)> isOperand) {
+  os << "  evoformer." << op << '\n';
+  for (const CaseOperand &operand : operands) {
+    if (!isOperand(operand))
+      continue;
+    StringRef name = operand.name;
+    std::string clause = !operand.clause.empty()    ? operand.clause
+                         : name.starts_with("bias") ? "bias"
+                         : name == "out"            ? output.str()
+                                                    : operand.name;
+    os << "      " << clause << "(%" << operand.name;
+    if (operand.order.size() == 5 && !name.starts_with("bias") &&
+        problem.order != "bnshd")
+      os << " as " << problem.order;
+    os << " : " << operand.type << ")\n";
+  }
+  if (problem.scale)
+    os << "      scale(" << llvm::format("%.9e", *problem.scale) << ")\n";
 }
 
 std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
@@ -164,21 +227,12 @@ std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
            << " {evoformer.name = \"" << operand.name << "\"}";
       },
       ",\n    ");
-  os << ") {\n  evoformer.attention\n";
-  for (const CaseOperand &operand : operands) {
-    StringRef group = operand.name;
-    if (group.starts_with("bias"))
-      group = "bias";
-    else if (group == "out")
-      group = "outs";
-    os << "      " << group << "(%" << operand.name;
-    if (operand.order.size() == 5 && group != "bias" &&
-        problem.order != "bnshd")
-      os << " as " << problem.order;
-    os << " : " << operand.type << ")\n";
-  }
-  if (problem.scale)
-    os << "      scale(" << llvm::format("%.9e", *problem.scale) << ")\n";
+  os << ") {\n";
+  writeOp(os, problem, "attention", operands, "outs",
+          [](const CaseOperand &operand) { return !operand.isBackward; });
+  if (problem.backward)
+    writeOp(os, problem, "attention_backward", operands, "output",
+            [](const CaseOperand &operand) { return operand.name != "lse"; });
   os << "  return\n}\n";
   return text;
 }

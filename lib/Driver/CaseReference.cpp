@@ -7,7 +7,7 @@
 
 #include "CaseReference.h"
 #include "Evoformer/Reference/Attention.h"
-#include "Evoformer/Reference/Compare.h"
+#include "Evoformer/Reference/Gradients.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -50,6 +50,10 @@ namespace {
 struct Outputs {
   reference::View out;
   std::optional<reference::View> lse, stats;
+  /// Of the backward pass.
+  reference::View outGradient, query, key, value, gate;
+  /// Null data where a bias has no gradient.
+  std::vector<reference::View> biases;
 };
 } // namespace
 
@@ -84,8 +88,19 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   outputs.out = take();
   if (problem.lse)
     outputs.lse = take();
-  if (problem.stats)
+  if (problem.stats || problem.backward)
     outputs.stats = take();
+  if (!problem.backward)
+    return result;
+  outputs.outGradient = take();
+  outputs.query = take();
+  outputs.key = take();
+  outputs.value = take();
+  for (const BiasCase &bias : problem.biases)
+    outputs.biases.push_back(
+        bias.type == runtime::ElementType::I1 ? reference::View() : take());
+  if (problem.gateType)
+    outputs.gate = take();
   return result;
 }
 
@@ -98,6 +113,49 @@ static Error note(const reference::Comparison &comparison, llvm::StringRef name,
   return createStringError(llvm::Twine(comparison.wrongRows) + " of " +
                            llvm::Twine(comparison.rows) + " rows of '" + name +
                            "' are wrong; first: " + comparison.firstWrong);
+}
+
+/// The gradients; with `partial`, those of biases are sums over more than the
+/// rows that are compared.
+static Error compareGradients(const AttentionCase &problem,
+                              const reference::AttentionProblem &inputs,
+                              const Outputs &outputs, bool partial,
+                              unsigned threads, CaseReport &report) {
+  reference::AttentionGradients exact = reference::computeGradients(
+      inputs, outputs.outGradient, threads, &outputs.out);
+  reference::AttentionGradients eager = reference::computeEagerGradients(
+      inputs, outputs.outGradient, convert(problem.type), threads);
+  auto compare =
+      [&](const reference::View &view, const reference::DenseArray &reference,
+          const reference::DenseArray &emulated, const std::string &name) {
+        reference::Comparison comparison =
+            reference::compareGradient(view, reference, emulated);
+        report.maxError = std::max(report.maxError, comparison.maxError);
+        report.maxEagerError =
+            std::max(report.maxEagerError, comparison.maxEagerError);
+        report.gradientRows += comparison.rows;
+        report.luckyRows += comparison.luckyRows;
+        return note(comparison, name, report);
+      };
+  if (Error error =
+          compare(outputs.query, exact.query, eager.query, "query_grad"))
+    return error;
+  if (Error error = compare(outputs.key, exact.key, eager.key, "key_grad"))
+    return error;
+  if (Error error =
+          compare(outputs.value, exact.value, eager.value, "value_grad"))
+    return error;
+  if (problem.gateType)
+    if (Error error =
+            compare(outputs.gate, exact.gate, eager.gate, "gate_grad"))
+      return error;
+  for (size_t i = 0; i < outputs.biases.size() && !partial; ++i)
+    if (outputs.biases[i].data)
+      if (Error error =
+              compare(outputs.biases[i], exact.biases[i], eager.biases[i],
+                      "bias" + std::to_string(i) + "_grad"))
+        return error;
+  return Error::success();
 }
 
 static Error compare(const AttentionCase &problem,
@@ -126,9 +184,11 @@ static Error compare(const AttentionCase &problem,
                            "lse", report))
       return error;
   if (outputs.stats)
-    return note(reference::compareStatistic(inputs, *outputs.stats, exact.stats,
-                                            single.stats),
-                "stats", report);
+    if (Error error =
+            note(reference::compareStatistic(inputs, *outputs.stats,
+                                             exact.stats, single.stats),
+                 "stats", report))
+      return error;
   return Error::success();
 }
 
@@ -137,8 +197,14 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
                                    unsigned threads, CaseReport &report) {
   Outputs outputs;
   reference::AttentionProblem inputs = makeProblem(problem, arrays, outputs);
-  if (!problem.sample || problem.sample >= problem.rows)
-    return compare(problem, inputs, outputs, threads, report);
+  if (!problem.sample || problem.sample >= problem.rows) {
+    if (Error error = compare(problem, inputs, outputs, threads, report))
+      return error;
+    return problem.backward
+               ? compareGradients(problem, inputs, outputs, /*partial=*/false,
+                                  threads, report)
+               : Error::success();
+  }
   // Rows from the first to the last, evenly spread.
   for (int64_t i = 0; i < problem.sample; ++i) {
     int64_t row = problem.sample == 1
@@ -150,10 +216,17 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
       part.lse = advance(*outputs.lse, 1, row);
     if (part.stats)
       part.stats = advance(*outputs.stats, 1, row);
-    if (Error error =
-            compare(problem,
-                    reference::slice(inputs, reference::Dimension::Row, row, 1),
-                    part, threads, report))
+    for (reference::View *view :
+         {&part.outGradient, &part.query, &part.key, &part.value, &part.gate})
+      if (view->data)
+        *view = advance(*view, 1, row);
+    reference::AttentionProblem slice =
+        reference::slice(inputs, reference::Dimension::Row, row, 1);
+    Error error = compare(problem, slice, part, threads, report);
+    if (!error && problem.backward)
+      error = compareGradients(problem, slice, part, /*partial=*/true, threads,
+                               report);
+    if (error)
       return createStringError("row n = " + llvm::Twine(row) + ": " +
                                toString(std::move(error)));
   }

@@ -171,10 +171,13 @@ static void setBiases(AttentionCase &result, StringRef set) {
 
 Expected<std::vector<AttentionCase>>
 mlir::evoformer::makeCover(StringRef size) {
+  StringRef name = size;
+  bool isBackward = size.consume_front("backward-");
   bool isSmall = size == "small", isFull = size == "full";
   if (!isSmall && !isFull && size != "quick")
-    return createStringError("unknown cover '" + size +
-                             "': it is small, quick or full");
+    return createStringError("unknown cover '" + name +
+                             "': it is small, quick or full, or one of these "
+                             "after 'backward-'");
   std::vector<int64_t> lengths = {1, 17, 64, 100, 129},
                        depths = {1,  4,  8,  12, 16, 20,  24,  32, 40,
                                  48, 56, 64, 80, 96, 128, 192, 256};
@@ -242,12 +245,20 @@ mlir::evoformer::makeCover(StringRef size) {
   axes.push_back(
       makeAxis(lengths, [](AttentionCase &c, int64_t n) { c.keys = n; }));
 
+  if (isBackward)
+    axes.push_back(
+        makeAxis(std::vector{false, true}, [](AttentionCase &c, bool single) {
+          if (single)
+            c.gradientType = ElementType::F32;
+        }));
+
   std::vector<AttentionCase> cases;
   for (const std::vector<size_t> &row : PairwiseCover(axes).run()) {
     AttentionCase result;
     for (auto [axis, value] : llvm::zip_equal(axes, row))
       axis.apply(result, value);
     result.seed = cases.size() + 1;
+    result.backward = isBackward;
     cases.push_back(std::move(result));
   }
   return cases;

@@ -38,39 +38,40 @@ GradientResult::GradientResult(const AttentionProblem &problem)
   }
 }
 
-void GradientResult::addToBias(const GradientSums &sums, size_t bias, int64_t b,
-                               int64_t n, int64_t h) {
-  DenseArray &array = gradients.biases[bias];
-  const std::array<bool, 5> &broadcast = problem.biases[bias].broadcast;
-  auto at = [&](int64_t base, int dim, int64_t index) {
-    return base * array.sizes[dim] + (broadcast[dim] ? 0 : index);
-  };
-  int64_t head = at(at(at(0, 0, b), 1, n), 2, h);
-  for (int64_t i = 0; i < problem.queries; ++i)
-    for (int64_t j = 0; j < problem.keys; ++j)
-      array.elements[at(at(head, 3, i), 4, j)] +=
-          sums.logits[i * problem.keys + j];
-}
-
 void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
-                         int64_t h) {
+                         int64_t h, std::vector<double> DenseArray::*part) {
   auto place = [&](DenseArray &array, const std::vector<double> &from) {
-    if (array.elements.empty())
-      return;
+    std::vector<double> &to = array.*part;
+    to.resize(array.elements.size());
     int64_t length = array.sizes[2], depth = array.sizes[4];
-    for (int64_t s = 0; s < length; ++s)
+    for (int64_t s = 0; s < length && !to.empty(); ++s)
       for (int64_t d = 0; d < depth; ++d)
-        array.elements[(((b * problem.rows + n) * length + s) * problem.heads +
-                        h) *
-                           depth +
-                       d] = from[s * depth + d];
+        to[(((b * problem.rows + n) * length + s) * problem.heads + h) * depth +
+           d] = from[s * depth + d];
   };
   place(gradients.query, sums.query);
   place(gradients.key, sums.key);
   place(gradients.value, sums.value);
   place(gradients.gate, sums.gate);
+  for (size_t bias = 0; bias < problem.biases.size(); ++bias) {
+    DenseArray &array = gradients.biases[bias];
+    std::vector<double> &to = array.*part;
+    to.resize(array.elements.size());
+    const std::array<bool, 5> &broadcast = problem.biases[bias].broadcast;
+    auto at = [&](int64_t base, int dim, int64_t index) {
+      return base * array.sizes[dim] + (broadcast[dim] ? 0 : index);
+    };
+    int64_t head = at(at(at(0, 0, b), 1, n), 2, h);
+    for (int64_t i = 0; i < problem.queries && !to.empty(); ++i)
+      for (int64_t j = 0; j < problem.keys; ++j)
+        to[at(at(head, 3, i), 4, j)] += sums.logits[i * problem.keys + j];
+  }
+}
+
+void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
+                         int64_t h, const GradientSums *magnitudes) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (size_t bias = 0; bias < problem.biases.size(); ++bias)
-    if (!gradients.biases[bias].elements.empty())
-      addToBias(sums, bias, b, n, h);
+  add(sums, b, n, h, &DenseArray::elements);
+  if (magnitudes)
+    add(*magnitudes, b, n, h, &DenseArray::magnitudes);
 }

@@ -33,14 +33,15 @@ public:
   explicit GradientResult(const AttentionProblem &problem);
 
   /// Copies the gradients of a head to their places; those of its logits are
-  /// added to every bias.
-  void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h);
+  /// added to every bias. With `magnitudes` those as well.
+  void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h,
+           const GradientSums *magnitudes = nullptr);
 
   AttentionGradients gradients;
 
 private:
-  void addToBias(const GradientSums &sums, size_t bias, int64_t b, int64_t n,
-                 int64_t h);
+  void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h,
+           std::vector<double> DenseArray::*part);
 
   const AttentionProblem &problem;
   std::mutex mutex;

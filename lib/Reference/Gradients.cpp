@@ -2,6 +2,7 @@
 
 #include "GradientSums.h"
 #include "Weights.h"
+#include <cmath>
 
 using namespace mlir::evoformer::reference;
 
@@ -10,16 +11,16 @@ namespace {
 class GradientHead {
 public:
   GradientHead(const AttentionProblem &problem, const View &outputGradient,
-               int64_t b, int64_t n, int64_t h)
-      : problem(problem), outputGradient(outputGradient), b(b), n(n), h(h),
-        head(problem, b, n, h), sums(problem), weighted(problem.valueDepth),
-        products(problem.keys) {}
+               const View *output, int64_t b, int64_t n, int64_t h)
+      : problem(problem), outputGradient(outputGradient), output(output), b(b),
+        n(n), h(h), head(problem, b, n, h), sums(problem), magnitudes(problem),
+        weighted(problem.valueDepth) {}
 
   void run(GradientResult &result) {
     for (int64_t i = 0; i < problem.queries; ++i)
       if (head.compute(i))
         runQuery(i);
-    result.add(sums, b, n, h);
+    result.add(sums, b, n, h, &magnitudes);
   }
 
 private:
@@ -27,68 +28,95 @@ private:
     return head.inputs.value[j * problem.valueDepth + e];
   }
 
-  /// The gradient of the output before the gate, and that of the gate.
-  void ungate(int64_t i) {
+  double weightOf(int64_t j) const { return head.weights[j] / head.total; }
+
+  /// The output before the gate.
+  double sumValues(int64_t e) const {
+    double sum = 0;
+    for (int64_t j = 0; j < problem.keys; ++j)
+      sum += weightOf(j) * valueAt(j, e);
+    return sum;
+  }
+
+  /// A sum and that of its terms' absolute values.
+  struct Sum {
+    double value = 0, magnitude = 0;
+    void add(double term) {
+      value += term;
+      magnitude += std::fabs(term);
+    }
+  };
+
+  /// The gradient of the output before the gate, and that of the gate; returns
+  /// delta.
+  Sum ungate(int64_t i) {
+    Sum delta;
     for (int64_t e = 0; e < problem.valueDepth; ++e) {
-      weighted[e] = outputGradient.at(b, n, i, h, e);
+      double gradient = outputGradient.at(b, n, i, h, e);
+      double gate = problem.gate ? problem.gate->at(b, n, i, h, e) : 0;
+      double factor = problem.gate ? sigmoid(gate) : 1;
+      double result =
+          output ? output->at(b, n, i, h, e) : sumValues(e) * factor;
+      delta.add(gradient * result);
+      weighted[e] = gradient * factor;
       if (!problem.gate)
         continue;
-      double ungated = 0;
-      for (int64_t j = 0; j < problem.keys; ++j)
-        ungated += head.weights[j] / head.total * valueAt(j, e);
-      double gate = problem.gate->at(b, n, i, h, e);
-      double factor = sigmoid(gate);
       // 1 - sigmoid(x) = sigmoid(-x), without cancellation.
-      sums.gate[i * problem.valueDepth + e] =
-          weighted[e] * ungated * factor * sigmoid(-gate);
-      weighted[e] *= factor;
+      double ofGate = gradient * result * sigmoid(-gate);
+      sums.gate[i * problem.valueDepth + e] = ofGate;
+      magnitudes.gate[i * problem.valueDepth + e] = std::fabs(ofGate);
     }
+    return delta;
   }
 
   void runQuery(int64_t i) {
-    ungate(i);
-    double delta = 0;
-    for (int64_t j = 0; j < problem.keys; ++j) {
-      products[j] = 0;
-      double weight = head.weights[j] / head.total;
-      for (int64_t e = 0; e < problem.valueDepth; ++e) {
-        products[j] += weighted[e] * valueAt(j, e);
-        if (head.kept[j])
-          sums.value[j * problem.valueDepth + e] += weight * weighted[e];
-      }
-      delta += weight * products[j];
-    }
+    Sum delta = ungate(i);
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
-      double logit = head.weights[j] / head.total * (products[j] - delta);
-      sums.logits[i * problem.keys + j] = logit;
+      Sum product;
+      for (int64_t e = 0; e < problem.valueDepth; ++e) {
+        product.add(weighted[e] * valueAt(j, e));
+        add(&GradientSums::value, j * problem.valueDepth + e,
+            weightOf(j) * weighted[e], weightOf(j) * std::fabs(weighted[e]));
+      }
+      double logit = weightOf(j) * (product.value - delta.value);
+      double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
+      add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
       for (int64_t d = 0; d < problem.depth; ++d) {
-        sums.query[i * problem.depth + d] +=
-            problem.scale * logit *
-            head.inputs.keyTransposed[d * problem.keys + j];
-        sums.key[j * problem.depth + d] +=
-            problem.scale * logit * head.inputs.query[i * problem.depth + d];
+        double key =
+            problem.scale * head.inputs.keyTransposed[d * problem.keys + j];
+        double query = problem.scale * head.inputs.query[i * problem.depth + d];
+        add(&GradientSums::query, i * problem.depth + d, logit * key,
+            magnitude * std::fabs(key));
+        add(&GradientSums::key, j * problem.depth + d, logit * query,
+            magnitude * std::fabs(query));
       }
     }
+  }
+
+  void add(std::vector<double> GradientSums::*part, int64_t at, double term,
+           double magnitude) {
+    (sums.*part)[at] += term;
+    (magnitudes.*part)[at] += magnitude;
   }
 
   const AttentionProblem &problem;
   const View &outputGradient;
+  const View *output;
   int64_t b, n, h;
   HeadWeights head;
-  GradientSums sums;
-  std::vector<double> weighted, products;
+  GradientSums sums, magnitudes;
+  std::vector<double> weighted;
 };
 } // namespace
 
-AttentionGradients
-mlir::evoformer::reference::computeGradients(const AttentionProblem &problem,
-                                             const View &outputGradient,
-                                             unsigned threads) {
+AttentionGradients mlir::evoformer::reference::computeGradients(
+    const AttentionProblem &problem, const View &outputGradient,
+    unsigned threads, const View *output) {
   GradientResult result(problem);
   forEachHead(problem, threads, [&](int64_t b, int64_t n, int64_t h) {
-    GradientHead(problem, outputGradient, b, n, h).run(result);
+    GradientHead(problem, outputGradient, output, b, n, h).run(result);
   });
   return std::move(result.gradients);
 }

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
@@ -218,6 +219,13 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
                    << llvm::format("%.2e", report->maxEagerError)
                    << "), share of the allowed "
                    << llvm::format("%.2f", report->worstRatio)
+                   << (report->gradientRows
+                           ? llvm::formatv(", {0} of {1} rows of gradients by "
+                                           "the usual error",
+                                           report->luckyRows,
+                                           report->gradientRows)
+                                 .str()
+                           : "")
                    << ", compiled in "
                    << llvm::format("%.0f", report->compileMilliseconds)
                    << " ms\n";

@@ -50,6 +50,8 @@ struct BiasCase {
 ///     first              1: the first element of queries, values and gate is
 ///                        NaN where the result shows it in one row or column
 ///                        only: loads outside of a tile fall back to it
+///     pass               forward, or backward: every gradient as well
+///     grads              bf16, f16, f32: type of gradients; default: operands'
 ///     seed               of the numbers
 ///     sample             check this many rows n only; 0: all
 struct AttentionCase {
@@ -60,6 +62,8 @@ struct AttentionCase {
   std::optional<runtime::ElementType> outputType, gateType;
   std::vector<BiasCase> biases;
   bool lse = false, stats = false, nanKeys = false, nanFirst = false;
+  bool backward = false;
+  std::optional<runtime::ElementType> gradientType;
   std::optional<double> scale;
   std::string order = "bnshd", memory, zero, staticSizes = "none";
   int64_t pad = 0, offset = 0, sample = 0;
@@ -84,16 +88,21 @@ llvm::Expected<AttentionCase> parseAttentionCase(llvm::StringRef text);
 /// One operand of the attention.
 struct CaseOperand {
   std::string name;
+  /// The clause in which the ops name it; empty: the name.
+  std::string clause;
   ArrayLayout layout; // in the default order of dimensions
   /// The op's dimensions in terms of the default ones.
   llvm::SmallVector<unsigned> order;
   /// Its memref type.
   std::string type;
   bool isOutput = false;
+  /// Of the backward pass only.
+  bool isBackward = false;
 };
 
 /// The operands in the order of the function's arguments: query, key, value,
-/// biases, gate, output, lse, stats.
+/// biases, gate, output, lse, stats; then, of the backward pass, the output's
+/// gradient and the gradients of query, key, value, float biases and gate.
 std::vector<CaseOperand> getOperands(const AttentionCase &problem);
 
 /// A module with a function `attention` over them.
@@ -103,7 +112,8 @@ std::string makeModule(const AttentionCase &problem);
 void fillInputs(const AttentionCase &problem, std::vector<HostArray> &arrays);
 
 /// Cases that hold every pair of values of any two properties, with a fixed
-/// seed: `small` (some forty), `quick` or `full`.
+/// seed: `small` (some forty), `quick` or `full`; of the backward pass with
+/// `backward-` before it.
 llvm::Expected<std::vector<AttentionCase>> makeCover(llvm::StringRef size);
 
 } // namespace mlir::evoformer

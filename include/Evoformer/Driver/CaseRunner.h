@@ -19,6 +19,9 @@ struct CaseReport {
   /// Error of the output and what eager mode has; the largest quotient of any
   /// result's error and what is allowed.
   double maxError = 0, maxEagerError = 0, worstRatio = 0;
+  /// Of gradients, and those that pass only by the usual error of eager mode,
+  /// see reference::compareGradient.
+  int64_t gradientRows = 0, luckyRows = 0;
   double compileMilliseconds = 0;
   /// Of the bits of all results.
   uint64_t outputHash = 0;

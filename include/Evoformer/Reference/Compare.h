@@ -16,6 +16,8 @@ namespace mlir::evoformer::reference {
 struct Comparison {
   int64_t rows = 0;
   int64_t wrongRows = 0;
+  /// See compareGradient.
+  int64_t luckyRows = 0;
   /// The largest relative error of a row (euclidean norms).
   double maxError = 0;
   /// The largest relative error of a row of eager mode.

@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionSchedule.h"
+#include "ScheduleMachine.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -20,33 +18,20 @@ ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
                            {1, subgroups, 1}, stages);
 }
 
-namespace {
-/// A chip as this choice sees it.
-struct Machine {
-  TargetAttr target;
-  /// Null on the CPU.
-  MatrixInstrAttr instr;
-
-  /// Tiles are whole atoms whichever operand a dimension belongs to.
-  int64_t queryAtom() const {
-    return instr ? std::lcm(instr.getM(), instr.getN()) : 1;
-  }
-  /// Enough in one orientation, padded in the other.
-  int64_t smallestQueryAtom() const {
-    return instr ? std::min(instr.getM(), instr.getN()) : 1;
-  }
-  int64_t keyAtom() const {
-    return instr ? std::lcm(queryAtom(), instr.getK()) : 1;
-  }
-  /// Registers that an operand takes beyond one element a lane: A and B may be
-  /// replicated over lanes.
-  int64_t operandCopies() const {
-    int64_t held =
-        instr.getA().toLaneMap().getNumRegisters() * target.getSubgroupSize();
-    return std::max<int64_t>(1, held / (instr.getM() * instr.getK()));
-  }
-};
-} // namespace
+FailureOr<SmallVector<Machine>>
+evoformer::findMachines(Location loc, TargetAttr target, Type elementType) {
+  SmallVector<Machine> machines;
+  for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
+    if (!target.isCPU() && instr.getAType() == elementType)
+      machines.push_back({target, instr});
+  if (target.isCPU())
+    machines.push_back({target, {}});
+  if (machines.empty())
+    return emitError(loc) << "target '" << target.getChip()
+                          << "' has no matrix instruction for " << elementType
+                          << " attention";
+  return machines;
+}
 
 /// The 32-bit registers of a lane that are live at once, and the bytes of LDS.
 static ScheduleCost estimate(const Machine &machine,
@@ -113,28 +98,9 @@ static ScheduleCost estimate(const Machine &machine,
   return cost;
 }
 
-/// The rest is the code generator's.
-static int64_t usableRegisters(TargetAttr target) {
-  return target.getRegisters() * 15 / 16;
-}
-
-static bool fits(const Machine &machine, const ScheduleCost &cost) {
-  return !machine.instr || (cost.registers <= usableRegisters(machine.target) &&
-                            cost.ldsBytes <= machine.target.getLdsBytes());
-}
-
 static bool fitsWell(const Machine &machine, ScheduleCost cost) {
   cost.registers += cost.aheadRegisters;
   return fits(machine, cost);
-}
-
-static LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
-                                   int64_t factor, const Twine &why) {
-  if (value % factor == 0)
-    return success();
-  return emitError(loc) << "schedule: " << name << "=" << value
-                        << " is not a multiple of " << factor << " (" << why
-                        << ")";
 }
 
 /// The cut for one matrix instruction: the preferred one, and where that does
@@ -198,16 +164,10 @@ FailureOr<AttentionSchedule>
 evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                           const AttentionFacts &facts, int64_t queries,
                           const ScheduleRequest &request) {
-  SmallVector<Machine> machines;
-  for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
-    if (!target.isCPU() && instr.getAType() == facts.elementType)
-      machines.push_back({target, instr});
-  if (target.isCPU())
-    machines.push_back({target, {}});
-  if (machines.empty())
-    return emitError(loc) << "target '" << target.getChip()
-                          << "' has no matrix instruction for "
-                          << facts.elementType << " attention";
+  FailureOr<SmallVector<Machine>> machines =
+      findMachines(loc, target, facts.elementType);
+  if (failed(machines))
+    return failure();
 
   if (target.isCPU() && request.subgroups.value_or(1) != 1)
     return emitError(loc) << "schedule: target '" << target.getChip()
@@ -216,10 +176,10 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   // The table's first instructions are the fastest ones; smaller atoms make
   // smaller blocks.
   AttentionSchedule choice, wanted;
-  Machine machine = machines.front();
-  for (const Machine &candidate : machines) {
+  Machine machine = machines->front();
+  for (const Machine &candidate : *machines) {
     auto [cut, preferred] = cutFor(candidate, facts, queries, request);
-    bool isFirst = &candidate == machines.begin();
+    bool isFirst = &candidate == machines->begin();
     if (!isFirst && !fitsWell(candidate, cut.cost))
       continue;
     machine = candidate;

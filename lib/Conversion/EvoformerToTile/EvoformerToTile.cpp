@@ -8,6 +8,7 @@
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 
 #include "AttentionSchedule.h"
+#include "GradientHost.h"
 #include "HostBuilder.h"
 #include "HostProgram.h"
 
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::evoformer {
 #define GEN_PASS_DEF_CONVERTEVOFORMERTOTILE
@@ -59,34 +61,66 @@ static Value transposeTo(TileBuilder &builder, Value memory, DimOrderAttr order,
                                      AffineMapAttr::get(permutation));
 }
 
-/// The view [b, n, h, s, d] of an operand; the depth, whose stride the op
-/// promises to be 1, has it in the type.
-static Value viewSequence(TileBuilder &builder, Value memory,
-                          DimOrderAttr order) {
-  if (!memory)
-    return {};
-  return castToUnitStride(builder,
-                          transposeTo(builder, memory, order, "bnhsd"));
-}
-
 namespace {
+/// The operands of an op as views with dimensions in canonical order.
+class OperandViews {
+public:
+  OperandViews(TileBuilder &builder, AttentionFamilyOpInterface op)
+      : builder(builder), op(op) {}
+
+  /// Null where there is none.
+  Value get(AttentionOperand role, unsigned index = 0) {
+    MutableArrayRef<OpOperand> operands = op.getRoleOperands(role);
+    if (index >= operands.size())
+      return {};
+    OpOperand &operand = operands[index];
+    if (isStatistic(role))
+      return hideEmptySizes(builder, operand.get());
+    Value view =
+        transposeTo(builder, operand.get(), op.getOperandOrder(operand),
+                    isBias(role) ? "bnhqk" : "bnhsd");
+    // The op promises that the depth of what it reads has stride 1.
+    return isBias(role) || op.isDpsInit(&operand)
+               ? view
+               : castToUnitStride(builder, view);
+  }
+
+  SmallVector<Bias> getBiases() {
+    SmallVector<Bias> biases;
+    size_t count = op.getRoleOperands(AttentionOperand::Bias).size();
+    for (unsigned i = 0; i < count; ++i)
+      biases.push_back({get(AttentionOperand::Bias, i), op.getBiasBroadcast(i),
+                        op.isMask(i)});
+    return biases;
+  }
+
+private:
+  TileBuilder &builder;
+  AttentionFamilyOpInterface op;
+};
+
+using Role = AttentionOperand;
+
 struct ConvertEvoformerToTile
     : evoformer::impl::ConvertEvoformerToTileBase<ConvertEvoformerToTile> {
   using ConvertEvoformerToTileBase::ConvertEvoformerToTileBase;
 
   void runOnOperation() override {
-    SmallVector<AttentionOp> ops;
-    getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+    SmallVector<AttentionFamilyOpInterface> ops;
+    getOperation().walk(
+        [&](AttentionFamilyOpInterface op) { ops.push_back(op); });
     if (ops.empty())
       return;
-    FailureOr<TargetAttr> chip = findTarget();
-    FailureOr<ScheduleRequest> request =
+    FailureOr<TargetAttr> target = findTarget();
+    FailureOr<ScheduleRequest> forced =
         parseSchedule(getOperation().getLoc(), schedule);
-    if (failed(chip) || failed(request))
+    if (failed(target) || failed(forced))
       return signalPassFailure();
+    chip = *target;
+    request = *forced;
     SymbolTable symbols(getOperation());
-    for (AttentionOp op : ops)
-      if (failed(convert(op, symbols, *chip, *request)))
+    for (AttentionFamilyOpInterface op : ops)
+      if (failed(convert(op, symbols)))
         return signalPassFailure();
   }
 
@@ -101,45 +135,115 @@ struct ConvertEvoformerToTile
                                     "the module an 'evo_tile.target'");
   }
 
-  LogicalResult convert(AttentionOp op, SymbolTable &symbols, TargetAttr chip,
-                        const ScheduleRequest &request) {
+  LogicalResult convert(AttentionFamilyOpInterface op, SymbolTable &symbols) {
     auto host = op->getParentOfType<FunctionOpInterface>();
     if (!host || host->getParentOp() != getOperation())
-      return op.emitOpError("must be in a function of the module that the "
-                            "pass runs on");
-    if (isa<TensorType>(op.getQuery().getType()))
-      return op.emitOpError(
+      return op->emitOpError("must be in a function of the module that the "
+                             "pass runs on");
+    if (op.hasPureTensorSemantics())
+      return op->emitOpError(
           "is on tensors, expected memrefs: run one-shot-bufferize first");
+    TileBuilder builder(op->getLoc(), op->getContext());
+    builder.setInsertionPoint(op);
+    KernelFactory factory(symbols, host, chip);
+    LogicalResult converted =
+        TypeSwitch<Operation *, LogicalResult>(op)
+            .Case<AttentionOp>([&](auto attention) {
+              return write(attention, host, builder, factory);
+            })
+            .Case<AttentionGradientOp>([&](auto gradient) {
+              return write(gradient, host, builder, factory);
+            })
+            .Case<AttentionDeltaOp>(
+                [&](auto delta) { return write(delta, builder, factory); })
+            .Default([](Operation *other) {
+              return other->emitOpError("must be split into its steps: run "
+                                        "evoformer-split-backward first");
+            });
+    if (succeeded(converted))
+      op->erase();
+    return converted;
+  }
 
+  static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
+    AttentionSizes sizes = op.getSizes();
+    return {op.getInputElementType(), sizes.depth, sizes.valueDepth,
+            op.getScaleValue()};
+  }
+
+  LogicalResult write(AttentionOp op, FunctionOpInterface host,
+                      TileBuilder &builder, KernelFactory &factory) {
     HostAttention attention;
-    attention.facts = {op.getInputElementType(), op.getSizes().depth,
-                       op.getSizes().valueDepth, op.getScaleValue()};
+    attention.facts = getFacts(op);
     FailureOr<AttentionSchedule> cut =
         chooseSchedule(op.getLoc(), host.getName(), chip, attention.facts,
                        op.getSizes().queries, request);
     if (failed(cut))
       return failure();
-
-    TileBuilder builder(op.getLoc(), op.getContext());
-    builder.setInsertionPoint(op);
-    attention.query = viewSequence(builder, op.getQuery(), op.getQueryOrder());
-    attention.key = viewSequence(builder, op.getKey(), op.getKeyOrder());
-    attention.value = viewSequence(builder, op.getValue(), op.getValueOrder());
-    attention.gate = viewSequence(builder, op.getGate(), op.getGateOrder());
-    // The output's depth may have any stride.
-    attention.output =
-        transposeTo(builder, op.getOutput(), op.getOutputOrder(), "bnhsd");
-    attention.lse = hideEmptySizes(builder, op.getLse());
-    attention.stats = hideEmptySizes(builder, op.getStats());
-    for (auto [i, bias] : llvm::enumerate(op.getBiases()))
-      attention.biases.push_back(
-          {transposeTo(builder, bias, op.getBiasOrder(i), "bnhqk"),
-           op.getBiasBroadcast(i), op.isMask(i)});
-
-    KernelFactory factory(symbols, host, chip);
+    OperandViews views(builder, op);
+    attention.query = views.get(Role::Query);
+    attention.key = views.get(Role::Key);
+    attention.value = views.get(Role::Value);
+    attention.gate = views.get(Role::Gate);
+    attention.output = views.get(Role::Output);
+    attention.lse = views.get(Role::Lse);
+    attention.stats = views.get(Role::Stats);
+    attention.biases = views.getBiases();
     writeHostProgram(builder, factory, attention, *cut);
-    op.erase();
     return success();
   }
+
+  LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
+                      TileBuilder &builder, KernelFactory &factory) {
+    int kinds = (op.getQueryGrad() ? 1 : 0) +
+                (op.getKeyGrad() || op.getValueGrad() ? 1 : 0) +
+                static_cast<int>(op.getBiasGrads().size());
+    if (kinds != 1)
+      return op.emitOpError("must ask for the gradient of the query, for those "
+                            "of key and value, or for that of one bias, but "
+                            "asks for ")
+             << kinds << " of these: run evoformer-split-backward";
+    OperandViews views(builder, op);
+    GradientOperands operands;
+    operands.query = views.get(Role::Query);
+    operands.key = views.get(Role::Key);
+    operands.value = views.get(Role::Value);
+    operands.weighted = views.get(Role::WeightedGradient);
+    operands.stats = views.get(Role::Stats);
+    operands.delta = views.get(Role::Delta);
+    operands.biases = views.getBiases();
+    operands.queryGrad = views.get(Role::QueryGradient);
+    operands.keyGrad = views.get(Role::KeyGradient);
+    operands.valueGrad = views.get(Role::ValueGradient);
+    if (!op.getBiasGrads().empty())
+      operands.biasGrad = {
+          views.get(Role::BiasGradient),
+          op.getBiasBroadcast(static_cast<unsigned>(op.getBiasGradients()[0])),
+          /*isMask=*/false};
+    AttentionFacts facts = getFacts(op);
+    FailureOr<GradientSchedule> cut = chooseGradientSchedule(
+        op.getLoc(), host.getName(), chip, operands, facts, request);
+    if (failed(cut))
+      return failure();
+    writeGradientProgram(builder, factory, facts, operands, *cut);
+    return success();
+  }
+
+  LogicalResult write(AttentionDeltaOp op, TileBuilder &builder,
+                      KernelFactory &factory) {
+    OperandViews views(builder, op);
+    DeltaOperands operands;
+    operands.gate = views.get(Role::Gate);
+    operands.output = views.get(Role::Output);
+    operands.outputGrad = views.get(Role::OutputGradient);
+    operands.delta = views.get(Role::Delta);
+    operands.weighted = views.get(Role::WeightedGradient);
+    operands.gateGrad = views.get(Role::GateGradient);
+    writeDeltaProgram(builder, factory, operands);
+    return success();
+  }
+
+  TargetAttr chip;
+  ScheduleRequest request;
 };
 } // namespace

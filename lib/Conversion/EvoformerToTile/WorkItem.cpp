@@ -66,10 +66,12 @@ Value WorkItem::load(TileBuilder &b, Value slice, Value offset,
                 rowAlignment(slice));
 }
 
-void WorkItem::store(Value tile, Value slice, const ItemRange &range) const {
+void WorkItem::store(Value tile, Value slice, const ItemRange &range,
+                     int64_t depth) const {
   Type element = cast<MemRefType>(slice.getType()).getElementType();
   Value zero = builder.index(0);
-  builder.store(builder.convert(tile, element), slice, {zero, zero, zero},
+  builder.store(builder.convert(tile, element), slice,
+                {zero, zero, builder.index(depth)},
                 {rows.fits, range.fits, true}, rowAlignment(slice));
 }
 

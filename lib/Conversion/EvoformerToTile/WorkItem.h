@@ -59,8 +59,9 @@ struct WorkItem {
   /// 0 * 0 adds nothing where a repeated infinity would make a NaN.
   Value load(TileBuilder &b, Value slice, Value offset, const ItemRange &range,
              DepthPart depth) const;
-  /// Writes a tile to the start of such a slice.
-  void store(Value tile, Value slice, const ItemRange &range) const;
+  /// Writes a tile to such a slice, from an element of the depth on.
+  void store(Value tile, Value slice, const ItemRange &range,
+             int64_t depth = 0) const;
 
   /// The queries of statistics [b, n, h, s], as a memref [rows, s].
   Value sliceStatistic(Value memory) const;

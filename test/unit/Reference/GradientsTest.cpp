@@ -237,3 +237,46 @@ TEST(Gradients, EagerErrorsHaveTheSizeOfTheType) {
     check(exact.biases[0], eager.biases[0]);
   }
 }
+
+// The op's definition takes the output as it was rounded: 1/3 in bf16 shifts
+// delta, and with it every gradient of a logit.
+TEST(Gradients, RoundedOutput) {
+  OwnedProblem problem;
+  setSingleQuery(problem, {0, 0, 0}, {1, 0, 0});
+  problem.addBias({0, 0, 0}, {1, 1, 1, 1, 3});
+  View one = problem.dense({1}, {1, 1, 1, 1, 1});
+  double third = roundTo(1 / 3.0, ElementType::BF16);
+  View output = problem.dense({static_cast<float>(third)}, {1, 1, 1, 1, 1});
+  AttentionGradients gradients = computeGradients(problem, one, 1, &output);
+  EXPECT_DOUBLE_EQ(gradients.biases[0].elements[0], (1 - third) / 3);
+  EXPECT_DOUBLE_EQ(gradients.biases[0].elements[1], -third / 3);
+  EXPECT_DOUBLE_EQ(gradients.biases[0].magnitudes[0], (1 + third) / 3);
+  EXPECT_DOUBLE_EQ(gradients.query.elements[0], 0);
+}
+
+// Two rows, eager mode without an error in the first: its usual error counts
+// there, and no more than that.
+TEST(Gradients, UsualErrorOfEagerMode) {
+  DenseArray reference;
+  reference.sizes = {1, 1, 1, 2, 2};
+  reference.elements = {1, 0, 1, 0};
+  reference.magnitudes = {1, 0, 1, 0};
+  DenseArray eager = reference;
+  eager.elements[2] += 0.01;
+  double usual = 0.01 / std::sqrt(2.0);
+  auto compare = [&](double error) {
+    std::vector<double> given = reference.elements;
+    given[0] += error;
+    return compareGradient(
+        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 2, 2}),
+        reference, eager);
+  };
+  Comparison none = compare(0);
+  EXPECT_TRUE(none.passed());
+  EXPECT_EQ(none.rows, 2);
+  EXPECT_EQ(none.luckyRows, 0);
+  Comparison lucky = compare(1.9 * usual);
+  EXPECT_TRUE(lucky.passed()) << lucky.firstWrong;
+  EXPECT_EQ(lucky.luckyRows, 1);
+  EXPECT_EQ(compare(2.1 * usual).wrongRows, 1);
+}

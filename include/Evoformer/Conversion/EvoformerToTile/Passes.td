@@ -14,8 +14,9 @@ def ConvertEvoformerToTile
     : Pass<"convert-evoformer-to-tile", "::mlir::ModuleOp"> {
   let summary = "Cut attention on memrefs into kernels over tiles";
   let description = [{
-    Leaves the level of buffers for that of tiles: every `evoformer.attention`
-    becomes launches of `evo_tile.kernel`s in the function that held it.
+    Leaves the level of buffers for that of tiles: every `evoformer.attention`,
+    `.attention_delta` and `.attention_gradient` becomes launches of
+    `evo_tile.kernel`s in the function that held it.
 
     * A preparing kernel sums the biases that do not depend on the query in f64,
       subtracts their maximum over the kept keys, and stores the rest, times
@@ -25,6 +26,9 @@ def ConvertEvoformerToTile
       decides, and copies it once otherwise.
     * The main kernel runs one work item per (batch, group of rows, head, query
       block) and loops over key blocks with a running maximum and sum.
+    * A gradient's kernel recomputes the logits from `stats`: that of a query
+      loops over key blocks, that of key and value over query blocks, that of a
+      bias over all that the bias broadcasts.
 
     ```mlir
     evoformer.attention query(%q : memref<?x?x?x4x32xbf16>) key(..) value(..)
@@ -40,8 +44,8 @@ def ConvertEvoformerToTile
       evo_tile.launch @f_attention space(%b, %n, %c4, %blocks) args(..)
     ```
 
-    `schedule` forces the cut of the main kernel; what it leaves out keeps the
-    default for the target. A schedule that does not fit the target's registers
+    `schedule` forces the cut of the main kernel and of those of gradients; what
+    it leaves out keeps the default for the target. A schedule that does not fit the target's registers
     or LDS is an error. Remarks say what was chosen and why.
   }];
   let options = [

@@ -319,9 +319,14 @@ void LoopPipeliner::emitTop() {
 /// leaves the other under way.
 void LoopPipeliner::issueLoads() {
   if (staged.hasBuffers())
-    for (Operation *op : staged.directSlice)
-      rewriter.moveOpBefore(op, rewriter.getInsertionBlock(),
-                            rewriter.getInsertionPoint());
+    for (Operation *op : staged.directSlice) {
+      // What is there already stays, and the rest follows it.
+      if (rewriter.getInsertionPoint() == op->getIterator())
+        rewriter.setInsertionPointAfter(op);
+      else
+        rewriter.moveOpBefore(op, rewriter.getInsertionBlock(),
+                              rewriter.getInsertionPoint());
+    }
   if (staged.stores.empty() && staged.prefetches.empty())
     return;
   next = clamp(advance(loop.getInductionVar(), 1));

@@ -1,0 +1,37 @@
+//===- GradientHost.h - The host side of a gradient -----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H
+
+#include "AttentionSchedule.h"
+#include "GradientKernels.h"
+
+namespace mlir::evoformer {
+
+/// The cut of the kernel for the gradients that `operands` has: what `request`
+/// forces, and for the rest the largest that fits. What cannot be done is an
+/// error at `loc`.
+FailureOr<GradientSchedule> chooseGradientSchedule(
+    Location loc, StringRef function, tile::TargetAttr target,
+    const GradientOperands &operands, const AttentionFacts &facts,
+    const ScheduleRequest &request);
+
+/// Writes, at the builder's place, the launches of one recomputation.
+/// `operands` has no key sum yet, and all biases as they are.
+void writeGradientProgram(TileBuilder &builder, KernelFactory &factory,
+                          const AttentionFacts &facts,
+                          const GradientOperands &operands,
+                          const GradientSchedule &schedule);
+
+/// Writes the launch of the first step.
+void writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
+                       const DeltaOperands &operands);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H

@@ -1,0 +1,82 @@
+//===- GradientKernels.h - The kernels of a gradient ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTKERNELS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTKERNELS_H
+
+#include "Kernels.h"
+
+namespace mlir::evoformer {
+
+/// What a kernel that recomputes the logits works on, as AttentionOperands.
+struct GradientOperands {
+  /// [b, n, h, s, d]; `weighted` is the gradient of the weighted sum of values.
+  Value query, key, value, weighted;
+  /// Biases that depend on the query.
+  SmallVector<Bias> biases;
+  Bias keySum;
+  /// [b, n, h, s] of f32; delta may be null where only the value has a
+  /// gradient.
+  Value stats, delta;
+  /// What to compute, [b, n, h, s, d].
+  Value queryGrad, keyGrad, valueGrad;
+  /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts. With
+  /// parts of the sum, of f32 and with these as a leading dimension.
+  Bias biasGrad;
+
+  /// All that are there, in the kernel's argument order.
+  SmallVector<Value *> present();
+};
+
+/// What the first step works on; null where there is none.
+struct DeltaOperands {
+  /// [b, n, h, s, d].
+  Value gate, output, outputGrad;
+  /// [b, n, h, s].
+  Value delta;
+  /// [b, n, h, s, d].
+  Value weighted, gateGrad;
+
+  SmallVector<Value *> present();
+};
+
+/// How a kernel is cut and scheduled.
+struct GradientSchedule {
+  AttentionBlocks blocks;
+  tile::ScheduleAttr attr;
+};
+
+/// What one recomputation is for.
+enum class GradientKind { Query, KeyValue, Bias };
+GradientKind getGradientKind(const GradientOperands &operands);
+
+/// What an item of the kernel owns: subgroups share a block of this dimension
+/// and cannot sum over it.
+enum class OwnedDim { Queries, Keys, None };
+OwnedDim getOwnedDim(const GradientOperands &operands);
+
+/// The kernel that recomputes logits for the gradients that `operands` has,
+/// those of one kind. Its arguments are `operands.present()`.
+tile::KernelOp createGradientKernel(KernelFactory &factory, Location loc,
+                                    const AttentionFacts &facts,
+                                    const GradientOperands &operands,
+                                    const GradientSchedule &schedule,
+                                    bool alignedRows);
+SmallVector<Value> getGradientSpace(TileBuilder &builder,
+                                    const GradientOperands &operands,
+                                    const AttentionBlocks &blocks);
+
+tile::KernelOp createDeltaKernel(KernelFactory &factory, Location loc,
+                                 const DeltaOperands &operands,
+                                 bool alignedRows);
+SmallVector<Value> getDeltaSpace(TileBuilder &builder,
+                                 const DeltaOperands &operands,
+                                 tile::TargetAttr target);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTKERNELS_H

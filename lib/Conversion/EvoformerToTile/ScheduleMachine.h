@@ -1,0 +1,70 @@
+//===- ScheduleMachine.h - A chip as schedules see it ---------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULEMACHINE_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULEMACHINE_H
+
+#include "AttentionSchedule.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+namespace mlir::evoformer {
+
+/// A chip as this choice sees it.
+struct Machine {
+  tile::TargetAttr target;
+  /// Null on the CPU.
+  tile::MatrixInstrAttr instr;
+
+  /// Tiles are whole atoms whichever operand a dimension belongs to.
+  int64_t queryAtom() const {
+    return instr ? std::lcm(instr.getM(), instr.getN()) : 1;
+  }
+  /// Enough in one orientation, padded in the other.
+  int64_t smallestQueryAtom() const {
+    return instr ? std::min(instr.getM(), instr.getN()) : 1;
+  }
+  int64_t keyAtom() const {
+    return instr ? std::lcm(queryAtom(), instr.getK()) : 1;
+  }
+  /// Registers that an operand takes beyond one element a lane: A and B may be
+  /// replicated over lanes.
+  int64_t operandCopies() const {
+    int64_t held =
+        instr.getA().toLaneMap().getNumRegisters() * target.getSubgroupSize();
+    return std::max<int64_t>(1, held / (instr.getM() * instr.getK()));
+  }
+};
+
+/// The rest is the code generator's.
+inline int64_t usableRegisters(tile::TargetAttr target) {
+  return target.getRegisters() * 15 / 16;
+}
+
+inline bool fits(const Machine &machine, const ScheduleCost &cost) {
+  return !machine.instr || (cost.registers <= usableRegisters(machine.target) &&
+                            cost.ldsBytes <= machine.target.getLdsBytes());
+}
+
+inline LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
+                                   int64_t factor, const Twine &why) {
+  if (value % factor == 0)
+    return success();
+  return emitError(loc) << "schedule: " << name << "=" << value
+                        << " is not a multiple of " << factor << " (" << why
+                        << ")";
+}
+
+/// The target's machines for an element type, fastest instruction first; none
+/// is an error at `loc`.
+FailureOr<SmallVector<Machine>>
+findMachines(Location loc, tile::TargetAttr target, Type elementType);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULEMACHINE_H

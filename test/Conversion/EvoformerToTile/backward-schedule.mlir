@@ -1,0 +1,33 @@
+// RUN: evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=v1:q=128,k=128,subgroups=4x1,stages=1' | FileCheck %s
+// RUN: evoformer-opt %s --convert-evoformer-to-tile='target=gfx942' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=v1:q=100' 2>&1 | FileCheck %s --check-prefix=MULTIPLE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=v1:q=1024,k=1024' 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile='target=cpu schedule=v1:subgroups=2x1' 2>&1 | FileCheck %s --check-prefix=CPU
+
+// A forced cut counts for every kernel: queries in blocks of q, keys in blocks
+// of k, whichever of them an item owns.
+// CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>
+// CHECK: evo_tile.kernel @f_key_value_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>
+
+// REMARK: gradient-schedule{{.*}}gradient=query{{.*}}instruction=mfma_f32_32x32x8_f16
+// REMARK: gradient-schedule{{.*}}gradient="key, value"
+
+// MULTIPLE: error: schedule: q=100 is not a multiple of 128 (subgroups times atoms of matrix instruction mfma_f32_32x32x8_f16)
+// LARGE: error: schedule q=1024, k=1024, stages=1 of a gradient needs about {{[0-9]+}} registers a lane and {{[0-9]+}} bytes of LDS; target 'gfx942' has
+// CPU: error: schedule: target 'cpu' has one subgroup, not 2
+func.func @f(%x: memref<1x2x64x4x32xf16>, %s: memref<1x2x4x64xf32>,
+             %dq: memref<1x2x64x4x32xf16>, %dk: memref<1x2x64x4x32xf16>) {
+  evoformer.attention_gradient
+      query(%x : memref<1x2x64x4x32xf16>) key(%x : memref<1x2x64x4x32xf16>)
+      value(%x : memref<1x2x64x4x32xf16>)
+      weighted_grad(%x : memref<1x2x64x4x32xf16>)
+      stats(%s : memref<1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
+      query_grad(%dq : memref<1x2x64x4x32xf16>)
+  evoformer.attention_gradient
+      query(%x : memref<1x2x64x4x32xf16>) key(%x : memref<1x2x64x4x32xf16>)
+      value(%x : memref<1x2x64x4x32xf16>)
+      weighted_grad(%x : memref<1x2x64x4x32xf16>)
+      stats(%s : memref<1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
+      key_grad(%dk : memref<1x2x64x4x32xf16>)
+  return
+}
