@@ -21,9 +21,9 @@ def write(name, values, kind):
         file.write(struct.pack(f"<{len(flat)}{kind}", *flat))
 
 
-def descriptor(memory, rows, columns):
-    """A memref's arguments: the first pointer is not used."""
-    return ["i64:0", memory, "i64:0", f"i64:{rows}", f"i64:{columns}",
+def descriptor(number, memory, rows, columns):
+    """The arguments of a memref in the memory with this number."""
+    return [memory, f"ref:{number}", "i64:0", f"i64:{rows}", f"i64:{columns}",
             f"i64:{columns}", "i64:1"]
 
 
@@ -36,9 +36,9 @@ def main(module, m, n, k, lanes, scratch):
     expected = [sum(x * y for x, y in zip(row, column))
                 for row in a for column in columns]
     items = -(-m // 64), -(-n // 64)
-    arguments = (descriptor(f"in:{scratch}.a", m, k) +
-                 descriptor(f"in:{scratch}.b", k, n) +
-                 descriptor(f"out:{m * n * 4}:{scratch}.c", m, n) +
+    arguments = (descriptor(0, f"in:{scratch}.a", m, k) +
+                 descriptor(1, f"in:{scratch}.b", k, n) +
+                 descriptor(2, f"out:{m * n * 4}:{scratch}.c", m, n) +
                  [f"i64:{extent}" for extent in items])
     for seed, copies in [(0, "late"), (0, "early"), (1, "late"), (2, "early"),
                          (3, "late")]:
