@@ -16,6 +16,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHIPS = ("gfx942", "gfx1100", "sm_80")
 LENGTH = 384
+SIMULATED_LENGTH = 128
 
 
 class Example:
@@ -122,6 +123,31 @@ def show_report(kernel):
             print(f"      note: {finding}")
 
 
+def show_simulated(example, tools, chip, length):
+    """Two rows in the simulator: what each kernel executes, and the multiples of
+    what the problem needs. Whether nothing was found."""
+    rows = "B=2 N=1" if example.one_row else "B=1 N=2"
+    parts = [f"{rows} H={example.heads} Sq={length} Sk={length} D={example.depth} "
+             "type=bf16 bias=bhqk:bf16:normal"]
+    if example.mask:
+        parts.append(f"bias=bnk:{example.mask}:normal")
+    if example.gated:
+        parts.append("gate=bf16")
+    try:
+        text, _ = call([
+            os.path.join(tools, "evoformer-check"), f"--target={chip}",
+            "--device=sim", "--guard-bytes=0", "--sim-counters=text",
+            " ".join(parts)])
+    except Failed as problem:
+        print(f"    simulator: failed: {problem}")
+        return False
+    print(f"    simulator, two rows of {length}: nothing found")
+    # The lines between the case and the verdict.
+    for line in text.splitlines()[2:-1]:
+        print(f"    {line}", flush=True)
+    return True
+
+
 def run_on(tools, example, arrays, device, folder, options=()):
     """The output, and the line of times that evoformer-run prints."""
     command = [os.path.join(tools, "evoformer-run"), example.path,
@@ -187,6 +213,7 @@ def show(example, tools, folder, length):
         good &= show_run(example, tools, folder, one, one_expected,
                          "its tiles, run on this CPU", "cpu",
                          [f"--target={chip}", "--level=pipelined"])
+        good &= show_simulated(example, tools, chip, SIMULATED_LENGTH)
     count = f"{example.batch * example.rows} rows of {length}"
     print("  here")
     good &= show_run(example, tools, folder, arrays, expected,

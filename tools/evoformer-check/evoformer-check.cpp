@@ -157,8 +157,11 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
 }
 
 static void printCounters(const SimDevice &device, const AttentionCase &entry) {
-  // A case runs twice under each seed.
-  SimReport report(entry, device.records, 2 * uint64_t(settings->simSeeds));
+  // A case runs twice under each seed, and when it is timed.
+  uint64_t runs = 2;
+  if (settings->repeat)
+    runs += settings->repeat + settings->warmup;
+  SimReport report(entry, device.records, runs * settings->simSeeds);
   if (settings->counters == "json")
     llvm::outs() << report.toJSON() << '\n';
   else
