@@ -93,6 +93,10 @@ private:
   LogicalResult decodeAddressOf(LLVM::AddressOfOp op);
   LogicalResult decodeAlloca(LLVM::AllocaOp op);
   LogicalResult decodeAddrSpaceCast(LLVM::AddrSpaceCastOp op);
+  LogicalResult emitAccess(Operation *op, Value pointer, const MemoryPart &part,
+                           unsigned alignment, Inst inst,
+                           Handler (*buffer)(unsigned),
+                           Handler (*plain)(Space, unsigned));
   LogicalResult decodeLoad(Operation *op, Value pointer, Value result,
                            unsigned alignment);
   LogicalResult decodeStore(Operation *op, Value pointer, Value value,

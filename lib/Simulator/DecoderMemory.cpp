@@ -240,41 +240,49 @@ std::optional<Part> Decoder::guardOf(Value result) {
   return single(condition);
 }
 
+/// Emits the access to one part of a value; `inst` says where its registers
+/// are.
+LogicalResult Decoder::emitAccess(Operation *op, Value pointer,
+                                  const MemoryPart &part, unsigned alignment,
+                                  Inst inst, Handler (*buffer)(unsigned),
+                                  Handler (*plain)(Space, unsigned)) {
+  if (part.kind == Kind::I1 && part.count > 1)
+    return unsupported(op, "vectors of i1 are packed bits in memory");
+  inst.n = part.count;
+  inst.imm64 = part.offset;
+  inst.imm = std::max<uint64_t>(1, llvm::MinAlign(alignment, part.offset));
+  auto type = cast<LLVM::LLVMPointerType>(pointer.getType());
+  if (type.getAddressSpace() == 7) {
+    const Parts &p = get(pointer);
+    program.resources.push_back({p[0].offset, p[1].offset, p[3].offset});
+    inst.a = program.resources.size() - 1;
+    return emitChecked(op, buffer(sizeOf(part.kind)), inst);
+  }
+  FailureOr<Space> space = spaceOf(op, pointer);
+  if (failed(space))
+    return failure();
+  inst.a = single(pointer).offset;
+  return emitChecked(op, plain(*space, sizeOf(part.kind)), inst);
+}
+
 LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
                                   unsigned alignment) {
   llvm::SmallVector<MemoryPart> shape;
   if (failed(flatten(op, result.getType(), shape)))
     return failure();
-  unsigned space =
-      cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
+  auto type = cast<LLVM::LLVMPointerType>(pointer.getType());
+  std::optional<Part> guard;
+  if (type.getAddressSpace() == 3)
+    guard = guardOf(result);
   Parts parts;
   for (const MemoryPart &m : shape) {
-    if (m.kind == Kind::I1 && m.count > 1)
-      return unsupported(op, "vectors of i1 are packed bits in memory");
     Part to{m.kind, m.count, allocate(m.kind, m.count)};
     parts.push_back(to);
     Inst inst;
-    inst.c = UINT32_MAX;
     inst.dst = to.offset;
-    inst.n = m.count;
-    inst.imm64 = m.offset;
-    inst.imm = std::max<uint64_t>(1, llvm::MinAlign(alignment, m.offset));
-    if (space == 7) {
-      const Parts &p = get(pointer);
-      program.resources.push_back({p[0].offset, p[1].offset, p[3].offset});
-      inst.a = program.resources.size() - 1;
-      if (failed(emitChecked(op, bufferLoadHandler(sizeOf(m.kind)), inst)))
-        return failure();
-      continue;
-    }
-    FailureOr<Space> where = spaceOf(op, pointer);
-    if (failed(where))
-      return failure();
-    inst.a = single(pointer).offset;
-    if (*where == Space::LDS)
-      if (std::optional<Part> guard = guardOf(result))
-        inst.c = guard->offset;
-    if (failed(emitChecked(op, loadHandler(*where, sizeOf(m.kind)), inst)))
+    inst.c = guard ? guard->offset : UINT32_MAX;
+    if (failed(emitAccess(op, pointer, m, alignment, inst, bufferLoadHandler,
+                          loadHandler)))
       return failure();
   }
   values[result] = parts;
@@ -286,30 +294,12 @@ LogicalResult Decoder::decodeStore(Operation *op, Value pointer, Value value,
   llvm::SmallVector<MemoryPart> shape;
   if (failed(flatten(op, value.getType(), shape)))
     return failure();
-  unsigned space =
-      cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
   Parts from = get(value);
-  for (auto [k, m] : llvm::enumerate(shape)) {
-    if (m.kind == Kind::I1 && m.count > 1)
-      return unsupported(op, "vectors of i1 are packed bits in memory");
+  for (auto [part, m] : llvm::zip_equal(from, shape)) {
     Inst inst;
-    inst.b = from[k].offset;
-    inst.n = m.count;
-    inst.imm64 = m.offset;
-    inst.imm = std::max<uint64_t>(1, llvm::MinAlign(alignment, m.offset));
-    if (space == 7) {
-      const Parts &p = get(pointer);
-      program.resources.push_back({p[0].offset, p[1].offset, p[3].offset});
-      inst.a = program.resources.size() - 1;
-      if (failed(emitChecked(op, bufferStoreHandler(sizeOf(m.kind)), inst)))
-        return failure();
-      continue;
-    }
-    FailureOr<Space> where = spaceOf(op, pointer);
-    if (failed(where))
-      return failure();
-    inst.a = single(pointer).offset;
-    if (failed(emitChecked(op, storeHandler(*where, sizeOf(m.kind)), inst)))
+    inst.b = part.offset;
+    if (failed(emitAccess(op, pointer, m, alignment, inst, bufferStoreHandler,
+                          storeHandler)))
       return failure();
   }
   return success();

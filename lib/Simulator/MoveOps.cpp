@@ -138,63 +138,56 @@ static const Inst *fromInt(Wave &w, const Inst *i) {
   });
 }
 
-template <template <Kind, Kind> class Pick>
-static Handler pickIntInt(Kind from, Kind to) {
-  switch (from) {
-#define FROM(F)                                                                \
-  case Kind::F:                                                                \
-    switch (to) {                                                              \
-    case Kind::I1:                                                             \
-      return Pick<Kind::F, Kind::I1>::handler;                                 \
-    case Kind::I8:                                                             \
-      return Pick<Kind::F, Kind::I8>::handler;                                 \
-    case Kind::I16:                                                            \
-      return Pick<Kind::F, Kind::I16>::handler;                                \
-    case Kind::I32:                                                            \
-      return Pick<Kind::F, Kind::I32>::handler;                                \
-    case Kind::I64:                                                            \
-      return Pick<Kind::F, Kind::I64>::handler;                                \
-    default:                                                                   \
-      return nullptr;                                                          \
-    }
-    FROM(I1)
-    FROM(I8)
-    FROM(I16)
-    FROM(I32)
-    FROM(I64)
+template <template <Kind, Kind> class Pick, Kind First>
+static Handler pickInteger(Kind second) {
+  switch (second) {
+  case Kind::I1:
+    return Pick<First, Kind::I1>::handler;
+  case Kind::I8:
+    return Pick<First, Kind::I8>::handler;
+  case Kind::I16:
+    return Pick<First, Kind::I16>::handler;
+  case Kind::I32:
+    return Pick<First, Kind::I32>::handler;
+  case Kind::I64:
+    return Pick<First, Kind::I64>::handler;
   default:
     return nullptr;
   }
-#undef FROM
+}
+
+template <template <Kind, Kind> class Pick>
+static Handler pickIntInt(Kind from, Kind to) {
+  switch (from) {
+  case Kind::I1:
+    return pickInteger<Pick, Kind::I1>(to);
+  case Kind::I8:
+    return pickInteger<Pick, Kind::I8>(to);
+  case Kind::I16:
+    return pickInteger<Pick, Kind::I16>(to);
+  case Kind::I32:
+    return pickInteger<Pick, Kind::I32>(to);
+  case Kind::I64:
+    return pickInteger<Pick, Kind::I64>(to);
+  default:
+    return nullptr;
+  }
 }
 
 template <template <Kind, Kind> class Pick>
 static Handler pickFloatInt(Kind floating, Kind integer) {
   switch (floating) {
-#define FROM(F)                                                                \
-  case Kind::F:                                                                \
-    switch (integer) {                                                         \
-    case Kind::I1:                                                             \
-      return Pick<Kind::F, Kind::I1>::handler;                                 \
-    case Kind::I8:                                                             \
-      return Pick<Kind::F, Kind::I8>::handler;                                 \
-    case Kind::I16:                                                            \
-      return Pick<Kind::F, Kind::I16>::handler;                                \
-    case Kind::I32:                                                            \
-      return Pick<Kind::F, Kind::I32>::handler;                                \
-    case Kind::I64:                                                            \
-      return Pick<Kind::F, Kind::I64>::handler;                                \
-    default:                                                                   \
-      return nullptr;                                                          \
-    }
-    FROM(F16)
-    FROM(BF16)
-    FROM(F32)
-    FROM(F64)
+  case Kind::F16:
+    return pickInteger<Pick, Kind::F16>(integer);
+  case Kind::BF16:
+    return pickInteger<Pick, Kind::BF16>(integer);
+  case Kind::F32:
+    return pickInteger<Pick, Kind::F32>(integer);
+  case Kind::F64:
+    return pickInteger<Pick, Kind::F64>(integer);
   default:
     return nullptr;
   }
-#undef FROM
 }
 
 namespace {
