@@ -159,8 +159,8 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
 static void printCounters(const SimDevice &device, const AttentionCase &entry) {
   // A case runs twice under each seed, and when it is timed.
   uint64_t runs = 2;
-  if (settings->repeat)
-    runs += settings->repeat + settings->warmup;
+  if (settings->isTimed)
+    runs += settings->measure.repeats + settings->measure.warmups;
   SimReport report(entry, device.records, runs * settings->simSeeds);
   if (settings->counters == "json")
     llvm::outs() << report.toJSON() << '\n';

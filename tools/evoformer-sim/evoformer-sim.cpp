@@ -204,7 +204,9 @@ static llvm::Error checkTypes(const std::vector<std::string> &types) {
     llvm::StringRef type = llvm::StringRef(given).split(':').first;
     bool isMemory =
         type == "in" || type == "out" || type == "inout" || type == "ref";
-    if ((isMemory ? "ptr" : type) != wanted)
+    // A pointer that is not used may be null.
+    bool isNull = given == "i64:0" && wanted == "ptr";
+    if (!isNull && (isMemory ? "ptr" : type) != wanted)
       return fail("argument '" + given + "': kernel '" + kernel + "' has " +
                   wanted + " there");
   }
