@@ -43,6 +43,9 @@ static bool isRemade(Operation *op, int64_t depth = 3) {
   if (op->hasTrait<OpTrait::ConstantLike>() ||
       isa<tensor::SplatOp, IotaOp, LoadOp>(op))
     return true;
+  // Repeating a row vector moves nothing.
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return isRemade(broadcast.getSource().getDefiningOp(), depth);
   return depth > 0 && OpTrait::hasElementwiseMappableTraits(op) &&
          op->getNumResults() == 1 &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -99,9 +102,13 @@ Value LayoutRewriter::inLayout(Value value, Attribute wanted, Operation *user) {
   Operation *def = value.getDefiningOp();
   if (isRemade(def)) {
     IRMapping operands;
+    Attribute ofOperands = wanted;
+    if (auto broadcast = dyn_cast<BroadcastOp>(def))
+      ofOperands = SliceAttr::get(builder.getContext(), broadcast.getDim(),
+                                  type.getDimSize(broadcast.getDim()), wanted);
     for (Value operand : def->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
-        operands.map(operand, inLayout(operand, wanted, def));
+        operands.map(operand, inLayout(operand, ofOperands, def));
     Operation *clone = builder.clone(*def, operands);
     setType(clone->getResult(0), wanted);
     syncConstant(clone);
