@@ -18,6 +18,10 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// What cutting off the lower half of an f32 takes away on average, where
+/// mantissas are distributed as those of powers are: 2^-8 / (2 ln 2) / 2.
+static constexpr double kTruncation = 0.00282;
+
 SmallVector<Value *> GradientOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &weighted, &keySum.memory};
   for (Bias &bias : biases)
@@ -129,16 +133,24 @@ private:
 
   bool needsLogitGradient() const { return operands.delta != nullptr; }
 
-  Slices slice(const WorkItem &item);
+  /// `hasBias`: only these biases.
+  Slices slice(const WorkItem &item,
+               function_ref<bool(const Bias &)> hasBias = nullptr);
   QueryTiles loadQueries(TileBuilder &b, const WorkItem &item,
                          const Slices &slices, Value offset);
   KeyTiles loadKeys(TileBuilder &b, const WorkItem &item, const Slices &slices,
                     Value offset);
   Recomputed recompute(TileBuilder &b, const Slices &slices,
                        const QueryTiles &queries, const KeyTiles &keys,
-                       const LogitsTile &tile);
+                       const LogitsTile &tile, const LogitsTerms &terms = {});
 
-  /// sums + a * b for each part; the sums are zero without a loop so far.
+  /// Without an instruction for it, rounding to bf16 costs more than the
+  /// exponential; cutting off the lower half is a byte permutation, and a
+  /// factor on the sums makes up for it.
+  bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
+  Value narrow(TileBuilder &b, Value tile);
+
+  /// sums + a * b for each part.
   SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,
                                 ArrayRef<Value> parts);
   SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);
@@ -160,7 +172,9 @@ private:
 // One tile
 //===----------------------------------------------------------------------===//
 
-GradientProgram::Slices GradientProgram::slice(const WorkItem &item) {
+GradientProgram::Slices
+GradientProgram::slice(const WorkItem &item,
+                       function_ref<bool(const Bias &)> hasBias) {
   Slices slices;
   slices.query = item.sliceSequence(operands.query, item.queries);
   slices.weighted = item.sliceSequence(operands.weighted, item.queries);
@@ -174,7 +188,8 @@ GradientProgram::Slices GradientProgram::slice(const WorkItem &item) {
   if (operands.keySum.memory)
     slices.logits.keySum = item.sliceKeySum(operands.keySum);
   for (const Bias &bias : operands.biases)
-    slices.logits.biases.push_back(item.sliceBias(bias));
+    if (!hasBias || hasBias(bias))
+      slices.logits.biases.push_back(item.sliceBias(bias));
   return slices;
 }
 
@@ -223,7 +238,7 @@ GradientProgram::KeyTiles GradientProgram::loadKeys(TileBuilder &b,
 GradientProgram::Recomputed
 GradientProgram::recompute(TileBuilder &b, const Slices &slices,
                            const QueryTiles &queries, const KeyTiles &keys,
-                           const LogitsTile &tile) {
+                           const LogitsTile &tile, const LogitsTerms &terms) {
   auto multiply = [&](ArrayRef<Value> ofQueries, ArrayRef<Value> ofKeys,
                       Value start) {
     Value sum;
@@ -238,7 +253,7 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
   Value scores = multiply(queries.query, keys.key, {});
-  Value logits = buildLogits(b, slices.logits, tile, scores);
+  Value logits = buildLogits(b, slices.logits, tile, scores, terms);
   Recomputed result;
   result.weights =
       b.exp2(b.addf(logits, tile.broadcast(b, queries.stats, perQuery)));
@@ -249,7 +264,7 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
                               tile.broadcast(b, queries.delta, perQuery));
   result.logits = b.mulf(result.weights, difference);
   // A dropped key's value may hold anything.
-  if (chooseDrops && !slices.logits.biases.empty())
+  if (chooseDrops && !operands.biases.empty())
     result.logits = b.select(b.equals(result.weights, 0),
                              b.splatLike(result.logits, 0), result.logits);
   return result;
@@ -267,9 +282,19 @@ SmallVector<Value> GradientProgram::zeros(int64_t positions,
   });
 }
 
+Value GradientProgram::narrow(TileBuilder &b, Value tile) {
+  Value narrow = b.convert(tile, facts.elementType);
+  if (truncates()) {
+    auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
+    truncate.setRoundingmode(arith::RoundingMode::toward_zero);
+    truncate.setFastmath(arith::FastMathFlags::nnan);
+  }
+  return narrow;
+}
+
 SmallVector<Value> GradientProgram::accumulate(TileBuilder &b, ValueRange sums,
                                                Value a, ArrayRef<Value> parts) {
-  Value operand = narrow(b, a, facts.elementType, fastRounding);
+  Value operand = narrow(b, a);
   SmallVector<Value> result;
   for (auto [sum, part] : llvm::zip_equal(sums, parts)) {
     // Long sums of f32 are made of short ones.
@@ -285,6 +310,8 @@ void GradientProgram::store(const WorkItem &item, ValueRange sums,
                             ArrayRef<DepthPart> parts, double factor,
                             Value memory, const ItemRange &range) {
   Value slice = item.sliceSequence(memory, range);
+  if (truncates())
+    factor *= 1 + kTruncation;
   for (auto [sum, part] : llvm::zip_equal(sums, parts))
     item.store(factor == 1 ? sum
                            : builder.mulf(sum, builder.splatLike(sum, factor)),
@@ -409,6 +436,30 @@ void GradientProgram::writeBias() {
   SmallVector<int64_t, 3> shape = {1, blocks.queries, blocks.keys};
   if (keysFirst)
     std::swap(shape[1], shape[2]);
+  // Biases that no step changes are read once. An item that exists has every
+  // dimension that they have.
+  auto isFixed = [&](const Bias &bias) {
+    for (int64_t dim = 0; dim < 5; ++dim)
+      if (summed[dim] && !bias.broadcast[dim])
+        return false;
+    return true;
+  };
+  LogitsTerms fixed;
+  {
+    auto range = [&](int64_t dim) {
+      return ItemRange::ofBlock(builder, sizes[dim],
+                                builder.mul(id[dim], builder.index(block[dim])),
+                                block[dim]);
+    };
+    WorkItem item{builder,       alignedRows,          id[kBiasB],
+                  id[kBiasH],    range(kBiasN),        range(kBiasQ),
+                  range(kBiasK), /*ownsKeyBlock=*/true};
+    LogitsSlices slices;
+    for (const Bias &bias : operands.biases)
+      if (isFixed(bias))
+        slices.biases.push_back(item.sliceBias(bias));
+    addTerms(builder, slices, {shape, keysFirst, {zero, zero, zero}}, fixed);
+  }
   Value start = builder.splat(shape, builder.getF32Type(), 0);
   auto loop = scf::ForOp::create(
       builder, zero, total, builder.index(1), ValueRange{start},
@@ -440,12 +491,13 @@ void GradientProgram::writeBias() {
                       range(kBiasQ),
                       range(kBiasK),
                       /*ownsKeyBlock=*/true};
-        Slices slices = slice(item);
+        Slices slices =
+            slice(item, [&](const Bias &bias) { return !isFixed(bias); });
         Value origin = b.index(0);
         QueryTiles queries = loadQueries(b, item, slices, origin);
         KeyTiles keys = loadKeys(b, item, slices, origin);
         LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
-        Recomputed some = recompute(b, slices, queries, keys, tile);
+        Recomputed some = recompute(b, slices, queries, keys, tile, fixed);
         scf::YieldOp::create(b, b.addf(sums[0], some.logits));
       });
 

@@ -48,41 +48,47 @@ static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
                       bias.alignment);
 }
 
-Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                             const LogitsTile &tile, Value scores) {
-  RankedTensorType type = TileBuilder::typeOf(scores);
-
-  // All additive terms first: they do not wait for the scores.
-  Value sum;
+void evoformer::addTerms(TileBuilder &builder, const LogitsSlices &slices,
+                         const LogitsTile &tile, LogitsTerms &terms) {
+  Type f32 = builder.getF32Type();
+  auto add = [&](Value more) {
+    terms.sum = terms.sum ? builder.addf(terms.sum, more) : more;
+  };
   if (slices.keySum.memory)
-    sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
-                         slices.keySum.dims);
-  Value log2e = builder.splatLike(scores, llvm::numbers::log2e);
+    add(tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                       slices.keySum.dims));
+  Value log2e = builder.splat(tile.shape, f32, llvm::numbers::log2e);
   for (const BiasSlice &bias : slices.biases) {
-    if (bias.isMask)
+    Value loaded = loadBias(builder, bias, tile);
+    if (bias.isMask) {
+      terms.keeps.push_back(
+          tile.broadcast(builder, builder.isSet(loaded), bias.dims));
       continue;
-    Value terms =
-        builder.convert(loadBias(builder, bias, tile), type.getElementType());
-    terms = tile.broadcast(builder, terms, bias.dims);
-    sum = sum ? builder.fma(terms, log2e, sum) : builder.mulf(terms, log2e);
+    }
+    terms.hasQueryTerms = true;
+    Value more =
+        tile.broadcast(builder, builder.convert(loaded, f32), bias.dims);
+    terms.sum = terms.sum ? builder.fma(more, log2e, terms.sum)
+                          : builder.mulf(more, log2e);
   }
+}
+
+Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
+                             const LogitsTile &tile, Value scores,
+                             LogitsTerms terms) {
+  // All additive terms first: they do not wait for the scores.
+  addTerms(builder, slices, tile, terms);
 
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
   Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
-  Value logits =
-      sum ? builder.fma(scores, factor, sum) : builder.mulf(scores, factor);
+  Value logits = terms.sum ? builder.fma(scores, factor, terms.sum)
+                           : builder.mulf(scores, factor);
   Value nothing = builder.splatLike(scores, -kInfinity);
-  bool hasQueryTerms = llvm::any_of(
-      slices.biases, [](const BiasSlice &bias) { return !bias.isMask; });
-  if (slices.chooseDrops && hasQueryTerms)
-    logits = builder.select(builder.equals(sum, -kInfinity), nothing, logits);
-  for (const BiasSlice &bias : slices.biases) {
-    if (!bias.isMask)
-      continue;
-    Value keep = builder.isSet(loadBias(builder, bias, tile));
-    logits = builder.select(tile.broadcast(builder, keep, bias.dims), logits,
-                            nothing);
-  }
+  if (slices.chooseDrops && terms.hasQueryTerms)
+    logits =
+        builder.select(builder.equals(terms.sum, -kInfinity), nothing, logits);
+  for (Value keep : terms.keeps)
+    logits = builder.select(keep, logits, nothing);
   return logits;
 }

@@ -55,11 +55,25 @@ struct LogitsSlices {
   bool chooseDrops = false;
 };
 
+/// What biases contribute to a tile of logits.
+struct LogitsTerms {
+  /// In base 2; null: nothing.
+  Value sum;
+  /// Of masks: which keys to keep.
+  SmallVector<Value> keeps;
+  /// Float biases of the query are in the sum.
+  bool hasQueryTerms = false;
+};
+
+/// Loads what `slices` has and adds it.
+void addTerms(TileBuilder &builder, const LogitsSlices &slices,
+              const LogitsTile &tile, LogitsTerms &terms);
+
 /// The logits, in base 2 and relative to the prepared maximum: scale * scores +
 /// biases, and -inf for dropped keys whatever the scores hold there. `scores`
-/// is a tile of f32.
+/// is a tile of f32; `terms` is what else the logits have, computed before.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                  const LogitsTile &tile, Value scores);
+                  const LogitsTile &tile, Value scores, LogitsTerms terms = {});
 
 } // namespace mlir::evoformer
 

@@ -186,18 +186,3 @@ Value evoformer::multiplyTransposed(TileBuilder &b, Value x, Value y, Value c) {
     c = b.splat({rows, xType.getDimSize(1), columns}, b.getF32Type(), 0);
   return MmaOp::create(b, x, transposed, c);
 }
-
-Value evoformer::narrow(TileBuilder &b, Value tile, Type element,
-                        bool fastRounding) {
-  Value narrow = b.convert(tile, element);
-  // Without an instruction for it, rounding ties to even and keeping NaNs
-  // apart from infinities cost more than the exponential. A NaN need not be
-  // kept: the sum of the weights has it as well and ends in every output of
-  // the row. Ties occur for one weight in 2^16.
-  auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
-  if (truncate && element.isBF16() && !fastRounding) {
-    truncate.setRoundingmode(arith::RoundingMode::to_nearest_away);
-    truncate.setFastmath(arith::FastMathFlags::nnan);
-  }
-  return narrow;
-}

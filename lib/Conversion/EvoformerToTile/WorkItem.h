@@ -93,10 +93,6 @@ private:
 /// zero).
 Value multiplyTransposed(TileBuilder &b, Value x, Value y, Value c = {});
 
-/// An f32 tile in the type of the operands that it multiplies; `fastRounding`:
-/// the target rounds in one instruction, or speed is no matter.
-Value narrow(TileBuilder &b, Value tile, Type element, bool fastRounding);
-
 } // namespace mlir::evoformer
 
 #endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
