@@ -223,8 +223,23 @@ Decoder::decodeMatrix(Operation *op, StringRef name,
                    valuesOf(a + b, 4));
 }
 
-/// Assembly is accepted only as one of these snippets; comments and the
-/// spelling of white space do not matter.
+namespace {
+/// A piece of assembly that may be executed, and what it means here.
+struct Snippet {
+  StringRef text;
+  bool waitsForLDS, isBarrier;
+};
+} // namespace
+
+/// All assembly that is known. AMD's are from the CDNA3 and RDNA3 ISA
+/// documents, 'S_WAITCNT' and 'S_BARRIER'.
+static const Snippet snippets[] = {
+    {"s_waitcnt lgkmcnt(0)\ns_barrier", true, true},
+    {"s_waitcnt lgkmcnt(0)", true, false},
+    {"s_barrier", false, true},
+};
+
+/// Comments and the spelling of white space do not matter.
 LogicalResult Decoder::decodeInlineAsm(LLVM::InlineAsmOp op) {
   llvm::SmallVector<StringRef> lines;
   op.getAsmString().split(lines, '\n', -1, false);
@@ -236,19 +251,19 @@ LogicalResult Decoder::decodeInlineAsm(LLVM::InlineAsmOp op) {
     text += text.empty() ? "" : "\n";
     text += line.str();
   }
-  if (text == "s_waitcnt lgkmcnt(0)\ns_barrier") {
-    emit(fenceHandler());
-    emit(barrierHandler());
-    return success();
-  }
-  if (text == "s_barrier") {
-    emit(barrierHandler()).imm2 = 1;
-    return success();
-  }
-  if (text == "s_waitcnt lgkmcnt(0)") {
-    Inst &inst = emit(waitCountHandler());
-    inst.imm = UINT32_MAX / 2;
-    inst.imm2 = 0;
+  for (const Snippet &snippet : snippets) {
+    if (snippet.text != text)
+      continue;
+    // Assembly with both keeps accesses on their side.
+    if (snippet.waitsForLDS && snippet.isBarrier) {
+      emit(fenceHandler());
+    } else if (snippet.waitsForLDS) {
+      Inst &inst = emit(waitCountHandler());
+      inst.imm = UINT32_MAX / 2;
+      inst.imm2 = 0;
+    }
+    if (snippet.isBarrier)
+      emit(barrierHandler()).imm2 = !snippet.waitsForLDS;
     return success();
   }
   return unsupported(op, "assembly outside of the table of known snippets");

@@ -515,6 +515,25 @@ void expectError(const std::string &text, const Launch &launch,
   EXPECT_NE(error.find(words.str()), std::string::npos) << error;
 }
 
+/// Assembly of the table: alone a barrier waits for nothing.
+TEST(Finding, KnownAssembly) {
+  auto body = [](const char *assembly) {
+    return lds + "llvm.store %t, %pw : i32, !llvm.ptr<3>\n" +
+           "llvm.inline_asm has_side_effects \"" + assembly +
+           "\", \"\" : () -> ()\n" + store;
+  };
+  auto replaceV = [](std::string text) {
+    return text.replace(text.rfind("%v"), 2, "%t");
+  };
+  Broken right("gfx942",
+               replaceV(body("s_waitcnt lgkmcnt(0) ; all\\0A s_barrier")), 128);
+  LaunchResult result = right.kernel.run();
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(result.counters.barriers, 2u);
+  Broken bare("gfx942", replaceV(body("s_barrier")), 128);
+  bare.expect(FindingKind::AccessNotAwaited);
+}
+
 TEST(Refusal, UnknownOperation) {
   TestKernel k("gfx942", "", R"(
   llvm.call_intrinsic "llvm.amdgcn.unheard.of"() : () -> ()
