@@ -14,8 +14,10 @@ level on the way."""
 # CHECK-NOT: {{.}}
 import pathlib
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, sys.argv[1] + "/test/Kernels/Inputs")
+from tiles import STEPS, run, tiles
 
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 libraries = pathlib.Path(sys.argv[3])
@@ -23,18 +25,7 @@ work.mkdir(parents=True, exist_ok=True)
 chip = source / "test/Target/Inputs/odd1.mlir"
 INTRINSICS = {"bf16": "llvm.odd.mma.12x4x6.bf16",
               "f16": "llvm.odd.mma.4x8x8.f16", "f32": "llvm.fma.f32"}
-LEVELS = {"fragments": "evo-tile-assign-layouts",
-          "staged": "evo-tile-promote-to-lds",
-          "pipelined": "evo-tile-software-pipeline"}
-
-
-def run(*command):
-    result = subprocess.run([str(c) for c in command], capture_output=True,
-                            text=True)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout[-2000:]}"
-                 f"{result.stderr[-2000:]}")
-    return result.stdout
+LEVELS = dict(zip(("fragments", "staged", "pipelined"), STEPS))
 
 
 def calls(text, intrinsic):
@@ -64,19 +55,12 @@ def attention(kind):
 
 
 def matmul(kind):
-    aliases, target = re.fullmatch(
-        r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*",
-        chip.read_text(), re.DOTALL).groups()
-    kernel, count = re.subn(
-        r"(evo_tile\.kernel @\w+\([^{]*\)) \{",
-        r"\1 attributes {schedule = #evo_tile.schedule<v1, block = [1, 64, 64], "
-        r"subgroups = [1, 2, 2], stages = 2>, target = #chip} {",
-        (source / "test/Kernels/matmul.mlir").read_text(), count=1)
-    assert count == 1
+    def change(text):
+        return text.replace("bf16", kind)
+
     check = (source / "test/Kernels/Inputs/check-matmul.mlir").read_text()
     path, lowered = work / "matmul.mlir", work / "lowered.mlir"
-    path.write_text(f"{aliases}#chip = {target}\n"
-                    + f"{kernel}\n{check}".replace("bf16", kind))
+    path.write_text(tiles(source, "matmul", chip, change) + change(check))
     passes = ""
     for level, name in LEVELS.items():
         passes += ("," if passes else "") + name

@@ -21,9 +21,12 @@ def run(*command):
     return result.stdout
 
 
-def tiles(source, kernel, chip):
-    """A kernel's text with a target and a schedule."""
-    table = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir").read_text()
+def tiles(source, kernel, chip, change=lambda text: text):
+    """A kernel's text, changed, with a schedule and a target: a chip's name or
+    the path of its file."""
+    file = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir"
+            if chip in CHIPS else chip)
+    table = file.read_text()
     aliases, target = re.fullmatch(
         r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
         re.DOTALL).groups()
@@ -34,4 +37,4 @@ def tiles(source, kernel, chip):
         rf"subgroups = {subgroups}, stages = {stages}>, target = #chip}} {{",
         (source / "test/Kernels" / f"{kernel}.mlir").read_text(), count=1)
     assert count == 1
-    return f"{aliases}#chip = {target}\n{text}\n"
+    return f"{aliases}#chip = {target}\n{change(text)}\n"

@@ -15,13 +15,13 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Kernels/Inputs"))
+from tiles import CHIPS, SCHEDULES, STEPS, tiles
+
 SECONDS = 60
 # Programs that are parsed together, to find those that parse.
 BATCH = 40
-CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
-STEPS = ["evo-tile-assign-layouts", "evo-tile-promote-to-lds",
-         "evo-tile-software-pipeline", "convert-tile-to-gpu",
-         "gpu.module(convert-gpu-lanes-to-llvm)"]
+PASSES = [*STEPS, "convert-tile-to-gpu", "gpu.module(convert-gpu-lanes-to-llvm)"]
 LOWER = ["evoformer-lower{target=%s}" % chip
          for chip in ("cpu", "gfx942", "gfx1100", "sm_80")]
 OTHERS = [
@@ -52,34 +52,18 @@ def opt(program, *arguments):
                           errors="replace")
 
 
-def attach(source, kernel, chip, schedule):
-    """A kernel's text with a chip and a schedule."""
-    table = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir").read_text()
-    aliases, target = re.fullmatch(
-        r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
-        re.DOTALL).groups()
-    return f"{aliases}#chip = {target}\n" + re.sub(
-        r"(evo_tile\.kernel @\w+\([^{]*\)) \{",
-        rf"\1 attributes {{schedule = #evo_tile.schedule<v1, {schedule}>, "
-        "target = #chip} {", kernel, count=1)
-
-
 def generated(source):
     """(program, the passes that come next) for each level of each kernel."""
     programs = []
-    for name, schedule in (
-            ("matmul", "block = [1, 64, 64], subgroups = [1, 2, 2], stages = 2"),
-            ("softmax", "block = [1, 16, 64], subgroups = [1, 1, 1], stages = 1"),
-            ("layer_norm", "block = [1, 16, 64], subgroups = [1, 1, 1], stages = 1")):
-        text = (source / f"test/Kernels/{name}.mlir").read_text()
+    for name in SCHEDULES:
         for chip in CHIPS:
-            programs.append((attach(source, text, chip, schedule), STEPS))
+            programs.append((tiles(source, name, chip), PASSES))
     for example in sorted((source / "examples").glob("*.mlir")):
         text = example.read_text()
         programs.append((text, LOWER[:1]))
         for chip in CHIPS:
-            tiles = opt(text, f"--evoformer-lower=target={chip} stop-after=tiles")
-            programs.append((tiles.stdout, STEPS))
+            lowered = opt(text, f"--evoformer-lower=target={chip} stop-after=tiles")
+            programs.append((lowered.stdout, PASSES))
     for program, steps in list(programs):
         for done in range(1, len(steps)):
             result = opt(program, "--pass-pipeline=builtin.module("
@@ -96,7 +80,7 @@ def chunks(source):
                               flags=re.MULTILINE):
             text = re.sub(r"^\s*//.*\n", "", chunk, flags=re.MULTILINE)
             if "%" in text or "#evo" in text:
-                yield text, STEPS
+                yield text, PASSES
 
 
 def replace(text, match, new):
@@ -152,7 +136,7 @@ def make_case(programs, seed):
         text = damage(text, draw)
     kind = draw.randrange(4)
     if kind == 0:
-        passes = [draw.choice(OTHERS + STEPS + LOWER)]
+        passes = [draw.choice(OTHERS + PASSES + LOWER)]
     elif kind == 1:
         passes = [draw.choice(LOWER)]
     else:
