@@ -14,7 +14,7 @@ config.test_format = lit_environment.ShellTests(execute_external=False)
 config.suffixes = [".mlir", ".test", ".py", ".td"]
 config.excludes = ["Inputs", "unit", "lit.cfg.py", "lit_environment.py"]
 lit_environment.set_environment(config)
-lit_environment.limit_time(lit_config)
+lit_environment.limit_time(lit_config, config)
 
 tools = os.path.join(config.build_dir, "bin")
 config.environment["PATH"] = os.pathsep.join(

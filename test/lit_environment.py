@@ -37,10 +37,11 @@ class ShellTests(lit.formats.ShTest):
             [(key, shell_word(path)) for key, path in words])
 
 
-def limit_time(lit_config):
-    """A test that hangs is a failed test. lit needs psutil to stop it."""
+def limit_time(lit_config, config):
+    """A test that hangs is a failed test. lit needs psutil to stop it. Under
+    sanitizers all takes several times as long."""
     if importlib.util.find_spec("psutil"):
-        lit_config.maxIndividualTestTime = 600
+        lit_config.maxIndividualTestTime = 3600 if config.sanitizer else 600
 
 
 def set_environment(config):

@@ -10,4 +10,4 @@ config.test_source_root = os.path.join(config.build_dir, "test", "unit")
 config.test_exec_root = config.test_source_root
 config.test_format = lit_environment.UnitTests("bin", "Tests")
 lit_environment.set_environment(config)
-lit_environment.limit_time(lit_config)
+lit_environment.limit_time(lit_config, config)
