@@ -1,0 +1,134 @@
+//===- BiasGradientKernel.cpp - The gradient of a bias --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientProgram.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+//===----------------------------------------------------------------------===//
+// A bias's gradient: a loop over what is summed
+//===----------------------------------------------------------------------===//
+
+void GradientProgram::writeBias() {
+  const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
+  const int64_t block[] = {1, 1, 1, blocks.queries, blocks.keys};
+  OpFoldResult sizes[] = {
+      builder.dim(operands.query, 0), builder.dim(operands.query, 1),
+      builder.dim(operands.query, 2), builder.dim(operands.query, 3),
+      builder.dim(operands.key, 3)};
+  std::array<Value, 5> id, count;
+  Value total = builder.index(1);
+  for (int64_t dim = 0; dim < 5; ++dim) {
+    id[dim] = WorkItemIdOp::create(builder, dim);
+    if (!summed[dim])
+      continue;
+    count[dim] = builder.ceilDiv(sizes[dim], block[dim]);
+    total = builder.mul(total, count[dim]);
+  }
+  bool keysFirst = getOwnedDim(operands) == OwnedDim::Keys;
+  SmallVector<int64_t, 3> shape = {1, blocks.queries, blocks.keys};
+  if (keysFirst)
+    std::swap(shape[1], shape[2]);
+  // Biases that no step changes are read once. An item that exists has every
+  // dimension that they have.
+  auto isFixed = [&](const Bias &bias) {
+    for (int64_t dim = 0; dim < 5; ++dim)
+      if (summed[dim] && !bias.broadcast[dim])
+        return false;
+    return true;
+  };
+  LogitsTerms fixed;
+  {
+    auto range = [&](int64_t dim) {
+      return ItemRange::ofBlock(builder, sizes[dim],
+                                builder.mul(id[dim], builder.index(block[dim])),
+                                block[dim]);
+    };
+    WorkItem item{builder,       alignedRows,          id[kBiasB],
+                  id[kBiasH],    range(kBiasN),        range(kBiasQ),
+                  range(kBiasK), /*ownsKeyBlock=*/true};
+    LogitsSlices slices;
+    for (const Bias &bias : operands.biases)
+      if (isFixed(bias))
+        slices.biases.push_back(item.sliceBias(bias));
+    addTerms(builder, slices, {shape, keysFirst, {zero, zero, zero}}, fixed);
+  }
+  Value start = builder.splat(shape, builder.getF32Type(), 0);
+  auto loop = scf::ForOp::create(
+      builder, zero, total, builder.index(1), ValueRange{start},
+      [&](OpBuilder &nested, Location loc, Value step, ValueRange sums) {
+        TileBuilder b(loc, nested);
+        // The place of the step, the last summed dimension fastest.
+        std::array<Value, 5> place = id;
+        Value rest = step;
+        for (int64_t dim = 4, first = llvm::find(summed, true) - summed.begin();
+             dim >= 0; --dim) {
+          if (!summed[dim])
+            continue;
+          place[dim] = rest;
+          if (dim == first)
+            continue;
+          place[dim] = arith::RemUIOp::create(b, rest, count[dim]);
+          rest = arith::DivUIOp::create(b, rest, count[dim]);
+        }
+        auto range = [&](int64_t dim) {
+          return ItemRange::ofBlock(b, sizes[dim],
+                                    b.mul(place[dim], b.index(block[dim])),
+                                    block[dim]);
+        };
+        WorkItem item{b,
+                      alignedRows,
+                      place[kBiasB],
+                      place[kBiasH],
+                      range(kBiasN),
+                      range(kBiasQ),
+                      range(kBiasK),
+                      /*ownsKeyBlock=*/true};
+        Slices slices =
+            slice(item, [&](const Bias &bias) { return !isFixed(bias); });
+        Value origin = b.index(0);
+        QueryTiles queries = loadQueries(b, item, slices, origin);
+        KeyTiles keys = loadKeys(b, item, slices, origin);
+        LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
+        Recomputed some = recompute(b, slices, queries, keys, tile, fixed);
+        scf::YieldOp::create(b, b.addf(sums[0], some.logits));
+      });
+
+  Value sum = loop.getResult(0);
+  SmallVector<SliceDim> dims(5);
+  OpFoldResult origin = builder.getIndexAttr(0);
+  for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+    dims[dim] = {summed[dim] ? origin : OpFoldResult(id[dim]), {}};
+  // The tile's first dimension.
+  dims[kBiasN].extent = builder.getIndexAttr(1);
+  SmallVector<bool> inBounds = {true};
+  for (int64_t dim : {kBiasK, kBiasQ}) {
+    if (!summed[dim])
+      continue;
+    // The last dimension of the tile that is left.
+    sum = builder.reduce(ReduceKind::Add, sum,
+                         TileBuilder::typeOf(sum).getRank() - 1);
+    dims[dim] = {origin, {}};
+  }
+  for (int64_t dim : {kBiasQ, kBiasK}) {
+    if (summed[dim])
+      continue;
+    Value first = builder.mul(id[dim], builder.index(block[dim]));
+    ItemRange range = ItemRange::ofBlock(
+        builder, builder.dim(operands.biasGrad.memory, dim), first, block[dim]);
+    dims[dim] = {first, range.extent};
+    inBounds.push_back(range.fits);
+  }
+  Value memory = builder.slice(operands.biasGrad.memory, dims);
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  builder.store(builder.convert(sum, element), memory,
+                SmallVector<Value>(inBounds.size(), zero), inBounds);
+}
