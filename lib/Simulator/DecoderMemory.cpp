@@ -1,6 +1,7 @@
 //===- DecoderMemory.cpp - Addresses, loads and stores --------------------===//
 
 #include "Decoder.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -121,9 +122,15 @@ LogicalResult Decoder::decodeAddressOf(LLVM::AddressOfOp op) {
         {16, global.getAlignment().value_or(1),
          layout.getTypeABIAlignment(global.getGlobalType())});
     if (size == 0) {
-      // Its place is behind all static variables, so those must be known.
+      // Its place is behind all static variables, so those must be known: the
+      // kernel's own, not those of other kernels.
+      llvm::StringSet<> used;
+      function.walk([&](LLVM::AddressOfOp address) {
+        used.insert(address.getGlobalName());
+      });
       for (auto other : function->getParentRegion()->getOps<LLVM::GlobalOp>())
         if (other.getAddrSpace() == 3 && other != global &&
+            used.contains(other.getSymName()) &&
             layout.getTypeSize(other.getGlobalType()) != 0 &&
             !ldsOffsets.contains(other.getSymName())) {
           program.staticLDSBytes = llvm::alignTo(program.staticLDSBytes, 16);

@@ -17,6 +17,21 @@ using namespace mlir::evoformer::tile;
 // A bias's gradient: a loop over what is summed
 //===----------------------------------------------------------------------===//
 
+std::array<Value, 5> evoformer::countBiasSteps(TileBuilder &builder,
+                                               const GradientOperands &operands,
+                                               const AttentionBlocks &blocks) {
+  const int64_t block[] = {1, 1, 1, blocks.queries, blocks.keys};
+  OpFoldResult sizes[] = {
+      builder.dim(operands.query, 0), builder.dim(operands.query, 1),
+      builder.dim(operands.query, 2), builder.dim(operands.query, 3),
+      builder.dim(operands.key, 3)};
+  std::array<Value, 5> count;
+  for (int64_t dim = 0; dim < 5; ++dim)
+    if (operands.biasGrad.broadcast[dim])
+      count[dim] = builder.ceilDiv(sizes[dim], block[dim]);
+  return count;
+}
+
 void GradientProgram::writeBias() {
   const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
   const int64_t block[] = {1, 1, 1, blocks.queries, blocks.keys};
@@ -24,14 +39,20 @@ void GradientProgram::writeBias() {
       builder.dim(operands.query, 0), builder.dim(operands.query, 1),
       builder.dim(operands.query, 2), builder.dim(operands.query, 3),
       builder.dim(operands.key, 3)};
-  std::array<Value, 5> id, count;
-  Value total = builder.index(1);
+  std::array<Value, 5> id;
+  std::array<Value, 5> count = countBiasSteps(builder, operands, blocks);
+  Value first = zero, end = builder.index(1);
   for (int64_t dim = 0; dim < 5; ++dim) {
     id[dim] = WorkItemIdOp::create(builder, dim);
-    if (!summed[dim])
-      continue;
-    count[dim] = builder.ceilDiv(sizes[dim], block[dim]);
-    total = builder.mul(total, count[dim]);
+    if (count[dim])
+      end = builder.mul(end, count[dim]);
+  }
+  Value part;
+  if (operands.stepsOfPart) {
+    part = WorkItemIdOp::create(builder, 5);
+    first = builder.mul(part, operands.stepsOfPart);
+    end = arith::MinUIOp::create(builder, end,
+                                 builder.add(first, operands.stepsOfPart));
   }
   bool keysFirst = getOwnedDim(operands) == OwnedDim::Keys;
   SmallVector<int64_t, 3> shape = {1, blocks.queries, blocks.keys};
@@ -63,18 +84,19 @@ void GradientProgram::writeBias() {
   }
   Value start = builder.splat(shape, builder.getF32Type(), 0);
   auto loop = scf::ForOp::create(
-      builder, zero, total, builder.index(1), ValueRange{start},
+      builder, first, end, builder.index(1), ValueRange{start},
       [&](OpBuilder &nested, Location loc, Value step, ValueRange sums) {
         TileBuilder b(loc, nested);
         // The place of the step, the last summed dimension fastest.
         std::array<Value, 5> place = id;
         Value rest = step;
-        for (int64_t dim = 4, first = llvm::find(summed, true) - summed.begin();
+        for (int64_t dim = 4,
+                     slowest = llvm::find(summed, true) - summed.begin();
              dim >= 0; --dim) {
           if (!summed[dim])
             continue;
           place[dim] = rest;
-          if (dim == first)
+          if (dim == slowest)
             continue;
           place[dim] = arith::RemUIOp::create(b, rest, count[dim]);
           rest = arith::DivUIOp::create(b, rest, count[dim]);
@@ -118,15 +140,19 @@ void GradientProgram::writeBias() {
                          TileBuilder::typeOf(sum).getRank() - 1);
     dims[dim] = {origin, {}};
   }
+  int64_t leading = part ? 1 : 0;
   for (int64_t dim : {kBiasQ, kBiasK}) {
     if (summed[dim])
       continue;
-    Value first = builder.mul(id[dim], builder.index(block[dim]));
+    Value origin = builder.mul(id[dim], builder.index(block[dim]));
     ItemRange range = ItemRange::ofBlock(
-        builder, builder.dim(operands.biasGrad.memory, dim), first, block[dim]);
-    dims[dim] = {first, range.extent};
+        builder, builder.dim(operands.biasGrad.memory, leading + dim), origin,
+        block[dim]);
+    dims[dim] = {origin, range.extent};
     inBounds.push_back(range.fits);
   }
+  if (part)
+    dims.insert(dims.begin(), {part, {}});
   Value memory = builder.slice(operands.biasGrad.memory, dims);
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   builder.store(builder.convert(sum, element), memory,

@@ -9,6 +9,8 @@
 
 #include "HostBuilder.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -17,6 +19,70 @@ template <typename OperandsTy>
 static SmallVector<Value> getArguments(OperandsTy &operands) {
   return llvm::map_to_vector(operands.present(),
                              [](Value *operand) { return *operand; });
+}
+
+namespace {
+/// Into how many parts the sum of a bias's gradient is cut, and the steps of
+/// each; null where it has one.
+struct PartCount {
+  Value parts, steps;
+};
+} // namespace
+
+/// Where the kernel has fewer work items than fill a chip, its sums are cut.
+/// The cut follows from sizes and the target alone, so that results do not
+/// depend on a device's number of processors; parts take at most the memory of
+/// the gradients of query, key and value.
+static PartCount countParts(TileBuilder &builder,
+                            const GradientOperands &operands,
+                            const AttentionBlocks &blocks, TargetAttr target) {
+  const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
+  if (!operands.biasGrad.memory ||
+      llvm::none_of(summed, [](bool is) { return is; }))
+    return {};
+  auto product = [&](ArrayRef<Value> values) {
+    Value result = builder.index(1);
+    for (Value value : values)
+      if (value)
+        result = builder.mul(result, value);
+    return result;
+  };
+  auto elements = [&](Value memory) {
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < 5; ++dim)
+      sizes.push_back(builder.index(builder.dim(memory, dim)));
+    return product(sizes);
+  };
+  auto atLeastOne = [&](Value value) {
+    return arith::MaxUIOp::create(builder, value, builder.index(1));
+  };
+  auto atMost = [&](Value value, Value limit) {
+    return arith::MinUIOp::create(builder, value, limit);
+  };
+  auto ceilDiv = [&](Value value, Value divisor) -> Value {
+    return arith::DivUIOp::create(
+        builder, builder.add(value, builder.sub(divisor, builder.index(1))),
+        divisor);
+  };
+  int64_t wanted =
+      target.getIntProperty("work_items", target.isCPU() ? 64 : 1024);
+  Value items =
+      atLeastOne(product(getGradientSpace(builder, operands, blocks)));
+  Value steps = atLeastOne(product(countBiasSteps(builder, operands, blocks)));
+  int64_t bytes = getElementBytes(
+      cast<MemRefType>(operands.query.getType()).getElementType());
+  Value memory = builder.mul(builder.add(elements(operands.query),
+                                         builder.add(elements(operands.key),
+                                                     elements(operands.value))),
+                             builder.index(bytes));
+  Value ofPart = atLeastOne(
+      builder.mul(elements(operands.biasGrad.memory), builder.index(4)));
+  Value parts = ceilDiv(builder.index(wanted), items);
+  parts = atMost(parts, arith::DivUIOp::create(builder, memory, ofPart));
+  parts = atMost(atLeastOne(parts), steps);
+  // Whole parts, none of them empty.
+  Value length = ceilDiv(steps, parts);
+  return {ceilDiv(steps, length), length};
 }
 
 void evoformer::writeGradientProgram(TileBuilder &builder,
@@ -35,22 +101,59 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
     if (!bias.broadcast[kBiasQ])
       operands.biases.push_back(host.prepareBias(bias, keys, keyBlock));
 
-  auto launchVariant = [&](TileBuilder &at, bool alignedRows) {
-    GradientOperands variant = operands;
-    if (alignedRows)
-      for (Value *memory :
-           {&variant.queryGrad, &variant.keyGrad, &variant.valueGrad})
-        if (*memory)
-          *memory = castToUnitStride(at, *memory);
-    KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts, variant,
-                                           schedule, alignedRows);
-    host.launch(at, kernel, getGradientSpace(at, variant, schedule.blocks),
-                getArguments(variant));
+  Value aligned = host.hasAlignedDepths(
+      {operands.query, operands.key, operands.value, operands.weighted,
+       operands.queryGrad, operands.keyGrad, operands.valueGrad});
+  auto launch = [&](TileBuilder &at, const GradientOperands &chosen) {
+    auto launchVariant = [&](TileBuilder &at, bool alignedRows) {
+      GradientOperands variant = chosen;
+      if (alignedRows)
+        for (Value *memory :
+             {&variant.queryGrad, &variant.keyGrad, &variant.valueGrad})
+          if (*memory)
+            *memory = castToUnitStride(at, *memory);
+      KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts,
+                                             variant, schedule, alignedRows);
+      host.launch(at, kernel, getGradientSpace(at, variant, schedule.blocks),
+                  getArguments(variant));
+    };
+    host.writeVariants(at, aligned, launchVariant);
   };
-  host.writeVariants({operands.query, operands.key, operands.value,
-                      operands.weighted, operands.queryGrad, operands.keyGrad,
-                      operands.valueGrad},
-                     launchVariant);
+  PartCount parts =
+      countParts(builder, operands, schedule.blocks, factory.getTarget());
+  if (!parts.parts) {
+    launch(builder, operands);
+    host.freeAll();
+    return;
+  }
+
+  // An unused buffer has no elements: it is freed like any other.
+  Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
+                                      parts.parts, builder.index(1));
+  SmallVector<OpFoldResult> sizes = {
+      Value(builder.select(isOne, builder.index(0), parts.parts))};
+  Value sum = operands.biasGrad.memory;
+  for (int64_t dim = 0; dim < 5; ++dim)
+    sizes.push_back(builder.dim(sum, dim));
+  GradientOperands ofParts = operands;
+  ofParts.biasGrad.memory = host.allocate(sizes, builder.getF32Type());
+  ofParts.stepsOfPart = parts.steps;
+  scf::IfOp::create(
+      builder, isOne,
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder inner(loc, nested);
+        launch(inner, operands);
+        scf::YieldOp::create(inner);
+      },
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder inner(loc, nested);
+        launch(inner, ofParts);
+        Value memory = ofParts.biasGrad.memory;
+        KernelOp kernel = createPartSumKernel(factory, loc, memory, sum);
+        host.launch(inner, kernel, getPartSumSpace(inner, sum),
+                    ValueRange{memory, sum});
+        scf::YieldOp::create(inner);
+      });
   host.freeAll();
 }
 
@@ -68,7 +171,8 @@ void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
     host.launch(at, kernel, getDeltaSpace(at, variant, factory.getTarget()),
                 getArguments(variant));
   };
-  host.writeVariants({operands.gate, operands.output, operands.outputGrad,
-                      operands.weighted, operands.gateGrad},
-                     launchVariant);
+  Value aligned = host.hasAlignedDepths({operands.gate, operands.output,
+                                         operands.outputGrad, operands.weighted,
+                                         operands.gateGrad});
+  host.writeVariants(builder, aligned, launchVariant);
 }

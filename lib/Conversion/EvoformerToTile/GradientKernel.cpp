@@ -17,8 +17,8 @@ SmallVector<Value *> GradientOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &weighted, &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append(
-      {&stats, &delta, &queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
+  all.append({&stats, &delta, &queryGrad, &keyGrad, &valueGrad,
+              &biasGrad.memory, &stepsOfPart});
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -65,6 +65,8 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                           ? builder.index(1)
                           : builder.ceilDiv(sizes[dim], block));
     }
+    if (operands.stepsOfPart)
+      space.push_back(builder.index(builder.dim(operands.biasGrad.memory, 0)));
     return space;
   }
   SmallVector<Value> space(4);

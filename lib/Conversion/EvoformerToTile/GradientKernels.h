@@ -24,9 +24,11 @@ struct GradientOperands {
   Value stats, delta;
   /// What to compute, [b, n, h, s, d].
   Value queryGrad, keyGrad, valueGrad;
-  /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts. With
-  /// parts of the sum, of f32 and with these as a leading dimension.
+  /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts.
   Bias biasGrad;
+  /// Parts of these sums, each over so many steps of the loop: then `biasGrad`
+  /// is of f32 and has the parts as a leading dimension. Null: one part.
+  Value stepsOfPart;
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
@@ -69,6 +71,18 @@ tile::KernelOp createGradientKernel(KernelFactory &factory, Location loc,
 SmallVector<Value> getGradientSpace(TileBuilder &builder,
                                     const GradientOperands &operands,
                                     const AttentionBlocks &blocks);
+
+/// The steps of the loop of a bias's gradient along each summed dimension of
+/// [b, n, h, q, k], null for the others.
+std::array<Value, 5> countBiasSteps(TileBuilder &builder,
+                                    const GradientOperands &operands,
+                                    const AttentionBlocks &blocks);
+
+/// The kernel that adds up parts [parts, b, n, h, q, k] of f32, in their order.
+/// Arguments: the parts and the sum. Space: b, n, h, query and key blocks.
+tile::KernelOp createPartSumKernel(KernelFactory &factory, Location loc,
+                                   Value parts, Value sum);
+SmallVector<Value> getPartSumSpace(TileBuilder &builder, Value sum);
 
 tile::KernelOp createDeltaKernel(KernelFactory &factory, Location loc,
                                  const DeltaOperands &operands,

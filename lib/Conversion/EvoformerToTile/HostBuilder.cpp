@@ -86,6 +86,8 @@ Value HostBuilder::hasAlignedRows(Value memory, int64_t alignment,
 }
 
 Value HostBuilder::hasAlignedDepths(ArrayRef<Value> sequences) {
+  if (factory.getTarget().getSubgroupSize() == 1)
+    return {};
   Value all;
   for (Value memory : sequences) {
     if (!memory)
@@ -105,12 +107,10 @@ Value HostBuilder::hasAlignedDepths(ArrayRef<Value> sequences) {
   return all;
 }
 
-void HostBuilder::writeVariants(ArrayRef<Value> sequences,
+void HostBuilder::writeVariants(TileBuilder &at, Value aligned,
                                 function_ref<void(TileBuilder &, bool)> write) {
-  bool matters = factory.getTarget().getSubgroupSize() > 1;
-  Value aligned = matters ? hasAlignedDepths(sequences) : Value();
   if (!aligned)
-    return write(builder, /*alignedRows=*/false);
+    return write(at, /*alignedRows=*/false);
   auto variant = [&](bool alignedRows) {
     return [&write, alignedRows](OpBuilder &nested, Location loc) {
       TileBuilder inner(loc, nested);
@@ -118,7 +118,7 @@ void HostBuilder::writeVariants(ArrayRef<Value> sequences,
       scf::YieldOp::create(inner);
     };
   };
-  scf::IfOp::create(builder, aligned, variant(true), variant(false));
+  scf::IfOp::create(at, aligned, variant(true), variant(false));
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,12 +49,13 @@ public:
   Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
 
   /// Whether all rows of depths of sequences [b, n, h, s, d] (null ones do not
-  /// count) are contiguous and start where whole vectors do. Null: always.
+  /// count) are contiguous and start where whole vectors do. Null: always, or
+  /// vectors may lie anywhere, as on the CPU.
   Value hasAlignedDepths(ArrayRef<Value> sequences);
 
-  /// Alignment is never assumed: a guard picks the variant. Where vectors may
-  /// lie anywhere, as on the CPU, one serves all.
-  void writeVariants(ArrayRef<Value> sequences,
+  /// Alignment is never assumed: a guard picks the variant. One serves all
+  /// where `aligned` is null.
+  void writeVariants(TileBuilder &at, Value aligned,
                      function_ref<void(TileBuilder &, bool)> write);
 
 private:

@@ -47,8 +47,9 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
     host.launch(at, kernel, getAttentionSpace(at, variant, schedule.blocks),
                 arguments);
   };
-  host.writeVariants({operands.query, operands.key, operands.value,
-                      operands.gate, operands.output},
-                     launchVariant);
+  Value aligned =
+      host.hasAlignedDepths({operands.query, operands.key, operands.value,
+                             operands.gate, operands.output});
+  host.writeVariants(builder, aligned, launchVariant);
   host.freeAll();
 }

@@ -100,3 +100,56 @@ func.func @all(%x: memref<1x2x128x4x8xf16>, %v: memref<1x2x128x4x16xf16>,
       value_grad(%dv : memref<1x2x128x4x16xf16>)
   return
 }
+
+// -----
+
+// One head and two blocks of keys do not fill a chip: the sum over 24 rows is
+// cut into parts, no more of them than the memory of the gradients of query,
+// key and value holds (7), here six of four rows, and a second kernel adds them
+// in their order.
+// CHECK-LABEL: evo_tile.kernel @parts_bias_grad_0(
+// CHECK:         %[[PART:.*]] = evo_tile.work_item_id 5
+// CHECK:         %[[FIRST:.*]] = arith.muli %[[PART]], %[[STEPS:.*]] : index
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[FIRST]], %[[STEPS]]
+// CHECK:         %[[END:.*]] = arith.minui %[[NEXT]], %c24
+// CHECK:         scf.for %{{.*}} = %[[FIRST]] to %[[END]] step %c1
+// CHECK-LABEL: evo_tile.kernel @parts_sum_parts(
+// CHECK:         scf.for %[[I:.*]] = %c0 to %{{.*}} step %c1 iter_args(%[[S:.*]] = %{{.*}})
+// CHECK:           memref.subview %arg0[%[[I]],
+// CHECK:           %[[T:.*]] = evo_tile.load
+// CHECK:           arith.addf %[[S]], %[[T]]
+// CHECK-LABEL: func.func @parts(
+// CHECK:         %[[P:.*]] = memref.alloc() {{.*}} : memref<6x1x1x1x64x128xf32>
+// CHECK:         evo_tile.launch @parts_bias_grad_0 space(%c1, %c1, %c1, %c2, %c2, %c6)
+// CHECK:         evo_tile.launch @parts_sum_parts space(%c1, %c1, %c1, %c4, %c2)
+// CHECK:         memref.dealloc %[[P]]
+func.func @parts(%q: memref<1x24x64x1x8xf32>, %k: memref<1x24x128x1x8xf32>,
+                 %p: memref<1x1x1x64x128xf32>, %s: memref<1x24x1x64xf32>,
+                 %dp: memref<1x1x1x64x128xf32>) {
+  evoformer.attention_gradient
+      query(%q : memref<1x24x64x1x8xf32>) key(%k : memref<1x24x128x1x8xf32>)
+      value(%k : memref<1x24x128x1x8xf32>) bias(%p : memref<1x1x1x64x128xf32>)
+      weighted_grad(%q : memref<1x24x64x1x8xf32>)
+      stats(%s : memref<1x24x1x64xf32>) delta(%s : memref<1x24x1x64xf32>)
+      bias_grad[0](%dp : memref<1x1x1x64x128xf32>)
+  return
+}
+
+// -----
+
+// Nothing is summed: no parts and no loop, the tile is stored as it is.
+// CHECK-LABEL: evo_tile.kernel @nothing_bias_grad(
+// CHECK-NOT:     scf.for
+// CHECK-LABEL: func.func @nothing(
+// CHECK:         evo_tile.launch @nothing_bias_grad space(%c2, %c2, %c2, %c2, %c1)
+// CHECK-NOT:     evo_tile.launch
+func.func @nothing(%x: memref<2x2x64x2x8xf32>, %p: memref<2x2x2x64x64xf32>,
+                   %s: memref<2x2x2x64xf32>, %dp: memref<2x2x2x64x64xf32>) {
+  evoformer.attention_gradient
+      query(%x : memref<2x2x64x2x8xf32>) key(%x : memref<2x2x64x2x8xf32>)
+      value(%x : memref<2x2x64x2x8xf32>) bias(%p : memref<2x2x2x64x64xf32>)
+      weighted_grad(%x : memref<2x2x64x2x8xf32>)
+      stats(%s : memref<2x2x2x64xf32>) delta(%s : memref<2x2x2x64xf32>)
+      bias_grad[0](%dp : memref<2x2x2x64x64xf32>)
+  return
+}
