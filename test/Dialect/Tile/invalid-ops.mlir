@@ -125,6 +125,22 @@ evo_tile.kernel @product_overflow(%x: memref<?x?x?xf32>) {
 
 // -----
 
+// expected-error @below {{memory 'memref<68719476737xf32>' has a size or stride above 68719476736}}
+evo_tile.kernel @memory_size(%x: memref<68719476736xf32>, %y: memref<68719476737xf32>) {
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @memory_stride(%x: memref<?x?xf32>) {
+  // expected-error @below {{has a size or stride above 68719476736}}
+  %v = memref.reinterpret_cast %x to offset: [0], sizes: [4, 4], strides: [9223372036854775807, 1]
+    : memref<?x?xf32> to memref<4x4xf32, strided<[9223372036854775807, 1]>>
+  evo_tile.return
+}
+
+// -----
+
 evo_tile.kernel @carried(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

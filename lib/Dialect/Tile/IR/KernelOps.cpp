@@ -73,10 +73,25 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+static LogicalResult verifyMemory(Operation *op, MemRefType memory) {
+  SmallVector<int64_t> extents(memory.getShape()), strides;
+  int64_t offset;
+  if (succeeded(memory.getStridesAndOffset(strides, offset)))
+    llvm::append_range(extents, strides);
+  for (int64_t extent : extents)
+    if (ShapedType::isStatic(extent) &&
+        (extent > kMaxMemoryExtent || extent < -kMaxMemoryExtent))
+      return op->emitOpError("memory ")
+             << memory << " has a size or stride above " << kMaxMemoryExtent;
+  return success();
+}
+
 /// Tiles of passes' own ops are checked where they are made, those of arith and
 /// scf only here.
 LogicalResult KernelOp::verifyRegions() {
   auto check = [](Operation *op, Type type) -> LogicalResult {
+    if (auto memory = dyn_cast<MemRefType>(type))
+      return verifyMemory(op, memory);
     auto tile = dyn_cast<RankedTensorType>(type);
     if (!tile)
       return success();
@@ -95,6 +110,9 @@ LogicalResult KernelOp::verifyRegions() {
              << tile << " has more than " << kMaxTileElements << " elements";
     return success();
   };
+  for (Type type : getFunctionType().getInputs())
+    if (failed(check(*this, type)))
+      return failure();
   WalkResult result = getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (failed(check(op, type)))

@@ -29,6 +29,9 @@ inline constexpr int64_t kMaxLanes = 64;
 inline constexpr int64_t kMaxSubgroups = 1024;
 inline constexpr int64_t kMaxInstructionExtent = 1024;
 inline constexpr int64_t kMaxRank = 16;
+/// Static sizes and strides of memory that a kernel sees, in elements: offsets
+/// within it fit 64 bits.
+inline constexpr int64_t kMaxMemoryExtent = int64_t(1) << 36;
 /// Copies in flight.
 inline constexpr int64_t kMaxStages = 64;
 /// Bytes of workgroup memory.
