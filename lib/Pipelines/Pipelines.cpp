@@ -73,8 +73,10 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
     pm.addPass(createSplitBackward());
     addTiling(pm, options);
   }
-  if (goesTo(Level::Fragments))
+  if (goesTo(Level::Fragments)) {
     pm.addPass(tile::createAssignLayouts());
+    pm.addPass(tile::createRemoveLayoutConversions());
+  }
   if (goesTo(Level::Staged))
     pm.addPass(tile::createPromoteToLDS());
   if (goesTo(Level::Pipelined))

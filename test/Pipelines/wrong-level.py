@@ -23,6 +23,9 @@ PASSES = {
     "evo-tile-assign-layouts": {
         "tiles": True, "fragments": TILES_ONLY, "staged": TILES_ONLY,
         "pipelined": TILES_ONLY},
+    "evo-tile-remove-layout-conversions": {
+        "tiles": "evo-tile-remove-layout-conversions " + BARE,
+        "fragments": None, "staged": None, "pipelined": None},
     "evo-tile-promote-to-lds": {
         "tiles": "evo-tile-promote-to-lds " + BARE, "fragments": True,
         "staged": None, "pipelined": None},

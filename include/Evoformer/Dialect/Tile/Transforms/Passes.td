@@ -38,6 +38,40 @@ def AssignLayouts : Pass<"evo-tile-assign-layouts"> {
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
 }
 
+def RemoveLayoutConversions : Pass<"evo-tile-remove-layout-conversions"> {
+  let summary = "Remove conversions between layouts that need not be";
+  let description = [{
+    Stays at the level of fragments. A load, an iota or a constant that is only
+    converted is made in the other layout. A conversion of elementwise work
+    moves to its operands where there it undoes others. What a loop converts at
+    the begin of each iteration and back at the end is carried in the layout in
+    between:
+
+    ```mlir
+    %r = scf.for ... iter_args(%x = %init) -> (tensor<32x16xf32, #a>) {
+      %y = evo_tile.convert_layout %x : tensor<32x16xf32, #a> -> tensor<32x16xf32, #b>
+      %z = math.exp2 %y : tensor<32x16xf32, #b>
+      %w = evo_tile.convert_layout %z : tensor<32x16xf32, #b> -> tensor<32x16xf32, #a>
+      scf.yield %w : tensor<32x16xf32, #a>
+    }
+    ```
+    becomes
+    ```mlir
+    %start = evo_tile.convert_layout %init : tensor<32x16xf32, #a> -> tensor<32x16xf32, #b>
+    %b = scf.for ... iter_args(%x = %start) -> (tensor<32x16xf32, #b>) {
+      %z = math.exp2 %x : tensor<32x16xf32, #b>
+      scf.yield %z : tensor<32x16xf32, #b>
+    }
+    %r = evo_tile.convert_layout %b : tensor<32x16xf32, #b> -> tensor<32x16xf32, #a>
+    ```
+
+    A remark gives the number of conversions before and after. Kernels for the
+    CPU are left alone.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
   let summary = "Stage tiles in workgroup memory where that pays";
   let description = [{
@@ -53,9 +87,12 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
     Loads that are wide and not shared stay as they are; so do row vectors (the
     cache serves them), but for those in a loop with other staged tiles that all
     subgroups read and that take 32 bytes or more of a lane's registers, while
-    the loop's other tiles leave a quarter of the registers free. A staged load becomes a buffer, a cooperative copy by all lanes of the
-    workgroup and a read of the buffer; the copies of a block are issued
-    together, before the first of them:
+    the loop's other tiles leave a quarter of the registers free. A staged load
+    becomes a buffer, a cooperative copy by all lanes of the workgroup and a
+    read of the buffer; the copies of a block are issued together, before the
+    first of them. Elementwise work on what is copied through registers is done
+    by the copying lanes, once. What needs elements of other subgroups, a
+    conversion between layouts or a reduction, goes through a buffer as well:
 
     ```mlir
     scf.for %k = %c0 to %n step %c32 {

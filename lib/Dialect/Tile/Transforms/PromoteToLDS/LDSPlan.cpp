@@ -231,6 +231,23 @@ static LDSCycles countReads(ArrayRef<RankedTensorType> readers,
   return reads;
 }
 
+/// Bytes at whose multiples rows start. An access may not reach beyond the
+/// row's elements either.
+static int64_t getRowAlignment(const LDSPlacement &placement) {
+  int64_t contiguous = placement.contiguousDim, alignment = 1;
+  int64_t contentBytes = placement.shape[contiguous] * placement.elementBytes;
+  auto divides = [&](int64_t bytes) {
+    for (auto [dim, stride] : llvm::enumerate(placement.strides))
+      if ((int64_t)dim != contiguous &&
+          stride * placement.elementBytes % bytes != 0)
+        return false;
+    return contentBytes % bytes == 0;
+  };
+  while (alignment < 16 && divides(alignment * 2))
+    alignment *= 2;
+  return alignment;
+}
+
 LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
                                        int64_t sourceDim, int64_t wantedDim,
                                        int64_t maxBytes,
@@ -263,16 +280,43 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
       plan.transposed = sourceDim >= 0 && sourceDim != wantedDim;
       plan.copyBytes = sourceDim < 0 ? bytes : copy.bytes;
       plan.padding = rowBytes + padding - shape[wantedDim] * bytes;
-      // An access may not reach beyond the row's elements either.
-      plan.alignment = 1;
-      while (plan.alignment < 16 &&
-             (rowBytes + padding) % (plan.alignment * 2) == 0 &&
-             shape[wantedDim] * bytes % (plan.alignment * 2) == 0)
-        plan.alignment *= 2;
+      plan.alignment = getRowAlignment(placement);
       plan.writes =
           countVectorAccess(plan.copy, placement, machine.target.getLdsBanks());
       plan.reads = countReads(readers, placement, machine.target);
       // Candidates come best first: only fewer cycles beat an earlier one.
+      if (!best || plan.reads.actual + plan.writes.actual <
+                       best->reads.actual + best->writes.actual)
+        best = plan;
+    }
+  }
+  return *best;
+}
+
+LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
+                                            RankedTensorType reader,
+                                            TargetAttr target) {
+  ArrayRef<int64_t> shape = writer.getShape();
+  int64_t bytes = getElementBytes(writer);
+  LaneMap from = *getLaneMap(writer), to = *getLaneMap(reader);
+  std::optional<LDSPlan> best;
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+    LDSPlacement tight = getPlacement(shape, dim, bytes, shape[dim] * bytes);
+    int64_t alignment = std::max<int64_t>(
+        8, std::max(getAccessBytes(from, tight), getAccessBytes(to, tight)));
+    int64_t rowBytes = llvm::alignTo(shape[dim] * bytes, alignment);
+    for (int64_t padding : {0, 8, 16, 32}) {
+      if (padding % alignment != 0)
+        continue;
+      LDSPlacement placement =
+          getPlacement(shape, dim, bytes, rowBytes + padding);
+      LDSPlan plan;
+      plan.type = getMemRefType(placement, writer.getElementType());
+      plan.copy = from;
+      plan.padding = rowBytes + padding - shape[dim] * bytes;
+      plan.alignment = getRowAlignment(placement);
+      plan.writes = countVectorAccess(from, placement, target.getLdsBanks());
+      plan.reads = countVectorAccess(to, placement, target.getLdsBanks());
       if (!best || plan.reads.actual + plan.writes.actual <
                        best->reads.actual + best->writes.actual)
         best = plan;

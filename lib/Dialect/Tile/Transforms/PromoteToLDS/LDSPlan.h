@@ -83,6 +83,10 @@ struct LDSPlan {
 LDSPlan planLDS(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
                 int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine);
 
+/// A buffer through which a tile changes its layout, with few conflicts.
+LDSPlan planExchange(RankedTensorType writer, RankedTensorType reader,
+                     TargetAttr target);
+
 /// The bytes of one asynchronous copy of a lane, for a tile that stays in
 /// memory's order; 0 where the target has none for it.
 int64_t getAsyncCopyBytes(LoadOp load, int64_t sourceDim, int64_t wantedDim,

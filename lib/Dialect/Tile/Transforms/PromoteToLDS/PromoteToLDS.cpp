@@ -8,6 +8,7 @@
 #include "../KernelMemory.h"
 #include "../SoftwarePipeline/StagedLoop.h"
 #include "CopiedWork.h"
+#include "ExchangeThroughLDS.h"
 #include "LDSPlan.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
@@ -359,6 +360,8 @@ void Promotion::rewrite(StagedGroup &group) {
 }
 
 LogicalResult Promotion::run() {
+  if (failed(exchangeThroughLDS(kernel, machine.target)))
+    return failure();
   std::vector<StagedGroup> groups;
   kernel.walk<WalkOrder::PreOrder>(
       [&](Block *block) { collect(*block, groups); });
