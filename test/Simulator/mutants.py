@@ -23,7 +23,7 @@ source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
 ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66))
 SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
-                    (81, 45, 29), (38, 54, 22), (48, 77, 31)),
+                    (77, 45, 29), (38, 54, 22), (48, 77, 31)),
          "softmax": ROWS, "layer_norm": ROWS}
 OUTCOMES = ("finding", "wrong", "differs", "survived")
 
