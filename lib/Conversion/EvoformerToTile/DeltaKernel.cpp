@@ -22,19 +22,27 @@ SmallVector<Value *> DeltaOperands::present() {
   return all;
 }
 
-/// Queries of a tile: some vectors a lane of one subgroup.
-static int64_t getQueryBlock(TargetAttr target) {
-  return target.isCPU() ? 32 : 64;
+/// Queries of a tile: some vectors a lane of one subgroup, so that all that a
+/// lane holds of output, gradient and gate fits into registers.
+static int64_t getQueryBlock(TargetAttr target, Value output) {
+  constexpr int64_t elementsOfLane = 16;
+  if (target.isCPU())
+    return 32;
+  int64_t depth = cast<MemRefType>(output.getType()).getDimSize(4);
+  int64_t rows = target.getSubgroupSize() * elementsOfLane /
+                 static_cast<int64_t>(llvm::PowerOf2Ceil(depth));
+  return std::clamp<int64_t>(rows, 4, 64);
 }
 
 SmallVector<Value> evoformer::getDeltaSpace(TileBuilder &builder,
                                             const DeltaOperands &operands,
                                             TargetAttr target) {
   Value output = operands.output;
-  return {builder.index(builder.dim(output, 0)),
-          builder.index(builder.dim(output, 1)),
-          builder.ceilDiv(builder.dim(output, 3), getQueryBlock(target)),
-          builder.index(builder.dim(output, 2))};
+  return {
+      builder.index(builder.dim(output, 0)),
+      builder.index(builder.dim(output, 1)),
+      builder.ceilDiv(builder.dim(output, 3), getQueryBlock(target, output)),
+      builder.index(builder.dim(output, 2))};
 }
 
 namespace {
@@ -131,7 +139,7 @@ KernelOp evoformer::createDeltaKernel(KernelFactory &factory, Location loc,
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
-  int64_t queryBlock = getQueryBlock(factory.getTarget());
+  int64_t queryBlock = getQueryBlock(factory.getTarget(), operands.output);
   int64_t depth = cast<MemRefType>(operands.output.getType()).getDimSize(4);
   auto schedule =
       ScheduleAttr::get(loc.getContext(), {1, queryBlock, depth}, {1, 1, 1}, 1);

@@ -40,17 +40,22 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
     return llvm::divideCeil(elements * bytes * machine.operandCopies(),
                             4 * lanes);
   };
+  bool hasUniform = machine.target.hasProperty("uniform");
   // The logits and their gradient, the sums, the operands of the own side, half
   // of the other's, and addresses.
   int64_t sums = kind == GradientKind::Query      ? depth
                  : kind == GradientKind::KeyValue ? depth + valueDepth
                                                   : cut.other;
+  // What is read plain and transposed.
+  int64_t transposed = kind == GradientKind::Query      ? depth
+                       : kind == GradientKind::KeyValue ? depth + valueDepth
+                                                        : 0;
   int64_t copies = facts.elementType.isF32() ? 2 : 1;
   cost.registers =
       2 * accumulators(own * cut.other) + copies * accumulators(own * sums) +
       operand(own * (depth + valueDepth)) + operand(own * cut.other) +
-      operand(cut.other * (depth + valueDepth)) / 2 +
-      machine.target.getRegisters() / 8;
+      operand(cut.other * (depth + valueDepth + transposed)) / 2 +
+      machine.target.getRegisters() / (hasUniform ? 8 : 4);
   // Rows plain and transposed, 16 bytes longer against conflicts of the banks.
   int64_t both = kind == GradientKind::Bias ? 1 : 2;
   int64_t staged = kind == GradientKind::Bias ? cut.own + cut.other : cut.other;
