@@ -21,7 +21,8 @@ namespace mlir::evoformer {
 using namespace mlir;
 
 namespace {
-struct BufferizeHost : evoformer::impl::BufferizeHostBase<BufferizeHost> {
+class BufferizeHost : public evoformer::impl::BufferizeHostBase<BufferizeHost> {
+protected:
   void runOnOperation() override {
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;

@@ -13,39 +13,39 @@
 using namespace llvm;
 using namespace mlir::evoformer::runtime;
 
-namespace {
-
-std::string problem(StringRef text) {
+static std::string problem(StringRef text) {
   Expected<Plan> plan = parsePlan(text, ".");
   return plan ? "(none)" : toString(plan.takeError());
 }
 
 /// Arguments %0 (memref<?x4xf32>), %1 (index), %2 (i1), %3 (f32), %4 (i32).
-constexpr StringLiteral kArguments = R"([
+static constexpr StringLiteral kArguments = R"([
   {"name": "m", "value": "%0", "type": {"memref": "f32", "shape": [null, 4],
    "strides": [4, 1], "offset": 0}},
   {"name": "n", "value": "%1", "type": "index"},
   {"name": "b", "value": "%2", "type": "i1"},
   {"name": "x", "value": "%3", "type": "f32"},
   {"name": "i", "value": "%4", "type": "i32"}])";
-constexpr StringLiteral kMatrix =
+static constexpr StringLiteral kMatrix =
     R"({"memref": "f32", "shape": [null, 4], "strides": [4, 1], "offset": 0})";
-constexpr StringLiteral kRow =
+static constexpr StringLiteral kRow =
     R"({"memref": "f32", "shape": [4], "strides": [1], "offset": 0})";
 
+namespace {
 struct Case {
   /// One op; a return follows.
   std::string op;
   StringRef message;
 };
+} // namespace
 
-std::string view(StringRef op, StringRef type, StringRef rest) {
+static std::string view(StringRef op, StringRef type, StringRef rest) {
   return ("{\"op\": \"memref." + op + "\", \"operands\": [\"%0\"], \"type\": " +
           type + rest + ", \"results\": [\"%9\"]}")
       .str();
 }
 
-std::string deepIfs(int depth) {
+static std::string deepIfs(int depth) {
   std::string text = R"({"op": "scf.yield"})";
   for (int i = 0; i < depth; ++i)
     text =
@@ -191,7 +191,7 @@ TEST(PlanMessages, OfFunctions) {
 }
 
 /// The plan with one piece of text replaced.
-std::string replaced(StringRef from, StringRef to) {
+static std::string replaced(StringRef from, StringRef to) {
   std::string text = iotaText("ptx", "abc");
   size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from.str();
@@ -228,5 +228,3 @@ TEST(PlanMessages, OfKernelsAndObjects) {
   std::string text = replaced("\"kernels\": [", "\"kernels\": [" + kernel);
   EXPECT_NE(text.find("'iota' exists twice"), std::string::npos) << text;
 }
-
-} // namespace

@@ -8,9 +8,8 @@ using namespace mlir::evoformer::tile;
 using Index = llvm::SmallVector<int64_t>;
 using Axes = llvm::SmallVector<LayoutAxis, 4>;
 
-namespace {
-
-LaneMap makeMap(int64_t rank, Axes registers, Axes lanes, Axes subgroups = {}) {
+static LaneMap makeMap(int64_t rank, Axes registers, Axes lanes,
+                       Axes subgroups = {}) {
   LaneMap map(rank);
   map.registers = std::move(registers);
   map.lanes = std::move(lanes);
@@ -21,7 +20,7 @@ LaneMap makeMap(int64_t rank, Axes registers, Axes lanes, Axes subgroups = {}) {
 
 /// 8 x 12 elements: three registers of columns, 4 x 2 lanes, two subgroups
 /// along the columns.
-LaneMap example() {
+static LaneMap example() {
   return makeMap(2, {{3, {0, 1}}}, {{4, {1, 0}}, {2, {4, 0}}},
                  {{2, {0, 3}}, {2, {0, 6}}});
 }
@@ -124,5 +123,3 @@ TEST(LaneMap, PrintsItsAxes) {
   EXPECT_EQ(text, "registers = [[4, 1], [3, 16]], lanes = [[4, 4]], "
                   "subgroups = [[2, 48]], inner = 1");
 }
-
-} // namespace

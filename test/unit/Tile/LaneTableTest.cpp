@@ -15,9 +15,8 @@ using mlir::evoformer::LaneTable;
 using mlir::evoformer::LaneTables;
 using mlir::evoformer::readLaneTables;
 
-namespace {
-
-void compare(MatrixInstrAttr instr, OperandRole role, const LaneTable &table) {
+static void compare(MatrixInstrAttr instr, OperandRole role,
+                    const LaneTable &table) {
   SCOPED_TRACE(instr.getName().str() + ", " + stringifyOperandRole(role).str());
   EXPECT_EQ(instr.getExtents(role), std::pair(table.rows, table.columns));
   LaneMap map = instr.getMap(role).toLaneMap();
@@ -66,5 +65,3 @@ TEST(LaneTable, MatchesEveryRowOfEveryChip) {
   // gfx942, gfx1100 and sm_80 at least.
   EXPECT_GE(rows, 12);
 }
-
-} // namespace

@@ -91,6 +91,7 @@ struct Relate : testing::Test {
 
   MLIRContext context;
 };
+} // namespace
 
 using Row = std::vector<std::string>;
 
@@ -173,9 +174,9 @@ TEST_F(Relate, SharedOrderChangesNothing) {
 // Relations that no matrix instruction gives
 //===----------------------------------------------------------------------===//
 
-LaneMap makeMap(SmallVector<LayoutAxis, 4> registers,
-                SmallVector<LayoutAxis, 4> lanes,
-                SmallVector<LayoutAxis, 4> subgroups = {}) {
+static LaneMap makeMap(SmallVector<LayoutAxis, 4> registers,
+                       SmallVector<LayoutAxis, 4> lanes,
+                       SmallVector<LayoutAxis, 4> subgroups = {}) {
   LaneMap map(1);
   map.registers = std::move(registers);
   map.lanes = std::move(lanes);
@@ -247,5 +248,3 @@ TEST(LaneMapRelate, PrefersNearLanes) {
             LayoutRelation::LaneExchange);
   EXPECT_EQ(mask, 3);
 }
-
-} // namespace
