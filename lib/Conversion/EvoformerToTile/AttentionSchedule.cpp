@@ -141,6 +141,19 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     cut(atoms, 64);
   }
 
+  // Where the last block would be half empty, fewer subgroups may fill it.
+  if (!request.queries && !request.subgroups && machine.instr &&
+      !ShapedType::isDynamic(queries)) {
+    auto covered = [&](int64_t subgroups) {
+      return llvm::alignTo(queries, subgroups * atoms * atom);
+    };
+    int64_t most = choice.subgroups;
+    for (int64_t fewer = most - 1; fewer > 0 && fewer * 2 >= most; --fewer)
+      if (covered(fewer) * 8 <= covered(choice.subgroups) * 7)
+        choice.subgroups = fewer;
+    cut(atoms, 64);
+  }
+
   AttentionSchedule wanted = choice;
   for (int64_t stages = choice.stages; !fitsWell(machine, choice.cost);
        --stages) {

@@ -55,3 +55,15 @@ func.func @short(%x: memref<1x4x20x4x32xf16>, %o: memref<1x4x20x4x32xf16>) {
       outs(%o : memref<1x4x20x4x32xf16>)
   return
 }
+
+// Three subgroups cover 384 queries without a rest, four would cover 512.
+// GFX942-DAG: [Passed] {{.*}} Function=whole {{.*}} q=192, {{.*}} subgroups=3
+// SM80-DAG: [Passed] {{.*}} Function=whole {{.*}} q=64, {{.*}} subgroups=4
+func.func @whole(%x: memref<1x4x384x4x32xbf16>, %o: memref<1x4x384x4x32xbf16>) {
+  evoformer.attention
+      query(%x : memref<1x4x384x4x32xbf16>)
+      key(%x : memref<1x4x384x4x32xbf16>)
+      value(%x : memref<1x4x384x4x32xbf16>)
+      outs(%o : memref<1x4x384x4x32xbf16>)
+  return
+}
