@@ -17,9 +17,6 @@ DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128)
 TYPES = ("bf16", "f16", "f32")
 TARGETS = ("gfx942", "gfx1100")
 
-# Scratch memory that is known: gfx1100 has no matrix instruction for f32, its
-# lanes hold a whole row of the query.
-SCRATCH = {("gfx1100", "f32", 96): 64, ("gfx1100", "f32", 128): 384}
 # Waits for everything a loop has under way: those of loops without copies
 # ahead, and for a bias that is the only load left.
 DRAINS = {"bf16": 2, "f16": 2, "f32": 3}
@@ -59,14 +56,11 @@ def problems_of(case):
     found = []
     for finding in re.findall(r"finding: (.*)", kernel):
         number = int(re.search(r"\d+", finding)[0])
-        if "scratch" in finding and number <= SCRATCH.get(case, 0):
-            continue
         if "spilled" in finding:  # to registers of another kind
             continue
         if "2 bytes" in finding and depth == 1:
             continue
-        if "drain" in finding and (number <= DRAINS[kind] or
-                                   depth == 1 or case in SCRATCH):
+        if "drain" in finding and (number <= DRAINS[kind] or depth == 1):
             continue
         found.append(f"{what}: {finding}")
     ideal = re.search(r"ideal matrix +(\d+)", kernel)

@@ -53,6 +53,8 @@ public:
                    bool fastRounding, bool chooseDrops)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         fastRounding(fastRounding), chooseDrops(chooseDrops),
+        parts(cutDepth(facts.elementType, facts.depth)),
+        valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(findItem(alignedRows)), zero(builder.index(0)) {}
 
   void write() {
@@ -79,16 +81,26 @@ private:
         ItemRange::whole(builder, builder.dim(operands.key, 3), blocks.keys)};
   }
 
-  /// Of the queries of a tile: weighted sum of values [rows, queries, dv],
-  /// maximum of the logits and sum of the weights [rows, queries].
+  /// Of the queries of a tile: weighted sums of values [rows, queries, part of
+  /// dv], maximum of the logits and sum of the weights [rows, queries].
   struct State {
-    Value output, maximum, sum;
+    SmallVector<Value> outputs;
+    Value maximum, sum;
+
+    static State of(ValueRange carried) {
+      return {llvm::to_vector(carried.drop_back(2)), carried.end()[-2],
+              carried.back()};
+    }
+    SmallVector<Value> carried() const {
+      SmallVector<Value> all(outputs);
+      all.append({maximum, sum});
+      return all;
+    }
   };
 
   State loopOverKeys() {
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = builder.getF32Type();
-    SmallVector<DepthPart> parts = cutDepth(facts.elementType, facts.depth);
     Value querySlice = item.sliceSequence(operands.query, item.queries);
     auto queries = llvm::map_to_vector(parts, [&](DepthPart part) {
       return item.load(builder, querySlice, zero, item.queries, part);
@@ -104,13 +116,15 @@ private:
     for (const Bias &bias : operands.biases)
       slices.biases.push_back(item.sliceBias(bias));
 
-    SmallVector<Value> start = {
-        builder.splat({blocks.rows, blocks.queries, facts.valueDepth}, f32, 0),
-        builder.splat(rowShape, f32, -kInfinity),
-        builder.splat(rowShape, f32, 0)};
+    State start;
+    for (DepthPart part : valueParts)
+      start.outputs.push_back(
+          builder.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
+    start.maximum = builder.splat(rowShape, f32, -kInfinity);
+    start.sum = builder.splat(rowShape, f32, 0);
     auto loop = scf::ForOp::create(
         builder, zero, builder.index(item.keys.extent),
-        builder.index(blocks.keys), start,
+        builder.index(blocks.keys), start.carried(),
         [&](OpBuilder &nested, Location loc, Value key, ValueRange c) {
           TileBuilder b(loc, nested);
           auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
@@ -119,7 +133,9 @@ private:
                        ? item.clearDropped(b, slices.keySum, k, key)
                        : k;
           });
-          Value v = item.load(b, values, key, item.keys, {0, facts.valueDepth});
+          auto vs = llvm::map_to_vector(valueParts, [&](DepthPart part) {
+            return item.load(b, values, key, item.keys, part);
+          });
           Value scores;
           for (auto [query, k] : llvm::zip(queries, ks)) {
             Value some = multiplyTransposed(b, query, k);
@@ -129,15 +145,14 @@ private:
                           /*keysFirst=*/false,
                           {zero, zero, key}};
           Value logits = buildLogits(b, slices, tile, scores);
-          State next = update(b, {c[0], c[1], c[2]}, logits, v);
-          scf::YieldOp::create(b,
-                               ValueRange{next.output, next.maximum, next.sum});
+          State next = update(b, State::of(c), logits, vs);
+          scf::YieldOp::create(b, next.carried());
         });
-    return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+    return State::of(loop.getResults());
   }
 
   /// One step of the running softmax.
-  State update(TileBuilder &b, State state, Value logits, Value values) {
+  State update(TileBuilder &b, State state, Value logits, ValueRange values) {
     ArrayRef<int64_t> shape = TileBuilder::typeOf(logits).getShape();
     Value maximum =
         b.maxnum(state.maximum, b.reduce(ReduceKind::Max, logits, 2));
@@ -154,21 +169,29 @@ private:
         b.exp2(b.addf(logits, b.broadcast(negative, {0, 1}, shape)));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
-    Value factor = b.broadcast(shrink, {0, 1},
-                               TileBuilder::typeOf(state.output).getShape());
-    if (facts.elementType.isF32()) {
-      Value part =
-          MmaOp::create(b, weights, values, b.splatLike(state.output, 0));
-      return {b.fma(state.output, factor, part), maximum, sum};
+    State next{{}, maximum, sum};
+    for (auto [output, part] : llvm::zip_equal(state.outputs, values)) {
+      Value factor =
+          b.broadcast(shrink, {0, 1}, TileBuilder::typeOf(output).getShape());
+      next.outputs.push_back(addWeighted(b, output, factor, weights, part));
     }
-    Value output = b.mulf(state.output, factor);
+    return next;
+  }
+
+  /// output * factor + weights * values.
+  Value addWeighted(TileBuilder &b, Value output, Value factor, Value weights,
+                    Value values) {
+    if (facts.elementType.isF32()) {
+      Value part = MmaOp::create(b, weights, values, b.splatLike(output, 0));
+      return b.fma(output, factor, part);
+    }
+    output = b.mulf(output, factor);
     Value narrow = narrowWeights(b, weights);
     if (keepsLost()) {
       Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
       output = MmaOp::create(b, narrowWeights(b, lost), values, output);
     }
-    output = MmaOp::create(b, narrow, values, output);
-    return {output, maximum, sum};
+    return MmaOp::create(b, narrow, values, output);
   }
 
   /// Without an instruction for it, rounding to bf16 costs more than the
@@ -214,30 +237,37 @@ private:
   }
 
   void finish(State state) {
-    ArrayRef<int64_t> shape = TileBuilder::typeOf(state.output).getShape();
     // No key left: the sum is 0 and so is the output, whatever the values hold.
     Value empty = builder.equals(state.sum, 0);
     Value scale = raisesExponents() ? builder.exp2(getShift(state.maximum))
                                     : builder.splatLike(state.sum, 1);
     Value inverse = builder.divf(scale, state.sum);
-    Value output =
-        builder.mulf(state.output, builder.broadcast(inverse, {0, 1}, shape));
-    output = builder.select(builder.broadcast(empty, {0, 1}, shape),
-                            builder.splatLike(output, 0), output);
-    if (operands.gate) {
-      Value slice = item.sliceSequence(operands.gate, item.queries);
-      Value gate =
-          item.load(builder, slice, zero, item.queries, {0, facts.valueDepth});
-      gate = builder.convert(gate, builder.getF32Type());
-      // sigmoid(x) = 1 / (1 + 2^(-x log2 e)): 0, not NaN, for large negative x.
-      Value power = builder.exp2(
-          builder.mulf(gate, builder.splatLike(gate, -llvm::numbers::log2e)));
-      Value one = builder.splatLike(power, 1);
-      output = builder.divf(output, builder.addf(one, power));
+    Value outputs = item.sliceSequence(operands.output, item.queries);
+    Value gates = operands.gate
+                      ? item.sliceSequence(operands.gate, item.queries)
+                      : Value();
+    for (auto [sum, part] : llvm::zip_equal(state.outputs, valueParts)) {
+      ArrayRef<int64_t> shape = TileBuilder::typeOf(sum).getShape();
+      Value output =
+          builder.mulf(sum, builder.broadcast(inverse, {0, 1}, shape));
+      output = builder.select(builder.broadcast(empty, {0, 1}, shape),
+                              builder.splatLike(output, 0), output);
+      if (gates)
+        output = applyGate(output,
+                           item.load(builder, gates, zero, item.queries, part));
+      item.store(output, outputs, item.queries, part.start);
     }
-    item.store(output, item.sliceSequence(operands.output, item.queries),
-               item.queries);
     writeStatistics(state);
+  }
+
+  /// output * sigmoid(gate).
+  Value applyGate(Value output, Value gate) {
+    gate = builder.convert(gate, builder.getF32Type());
+    // sigmoid(x) = 1 / (1 + 2^(-x log2 e)): 0, not NaN, for large negative x.
+    Value power = builder.exp2(
+        builder.mulf(gate, builder.splatLike(gate, -llvm::numbers::log2e)));
+    return builder.divf(output,
+                        builder.addf(builder.splatLike(power, 1), power));
   }
 
   /// The log-sum-exp: relative to the prepared maximum as it comes out of the
@@ -293,6 +323,8 @@ private:
   bool fastRounding;
   /// See LogitsSlices.
   bool chooseDrops;
+  /// Of the depth of queries and keys, and of that of values.
+  SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
   Value zero;
 };

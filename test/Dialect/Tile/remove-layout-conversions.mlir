@@ -79,3 +79,19 @@ evo_tile.kernel @carried(%m: memref<16x16xf32>, %o: memref<16x16xf32>, %n: index
   evo_tile.store %end, %o[%c0, %c0] : tensor<16x16xf32, #a>, memref<16x16xf32>
   evo_tile.return
 }
+
+// Up a chain that begins with no conversion back, before work that narrows, it
+// would move more.
+// CHECK-LABEL: evo_tile.kernel @narrowed
+//       CHECK:   arith.truncf
+//  CHECK-NEXT:   evo_tile.convert_layout
+// REMARK: remark: [Passed] conversions {{.*}}after=1, before=1
+evo_tile.kernel @narrowed(%m: memref<16x16xf32>, %o: memref<16x16xf16>, %p: memref<16x16xf32>) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %x = evo_tile.load %m[%c0, %c0] : memref<16x16xf32> -> tensor<16x16xf32, #a>
+  evo_tile.store %x, %p[%c0, %c0] : tensor<16x16xf32, #a>, memref<16x16xf32>
+  %y = arith.truncf %x : tensor<16x16xf32, #a> to tensor<16x16xf16, #a>
+  %z = evo_tile.convert_layout %y : tensor<16x16xf16, #a> -> tensor<16x16xf16, #b>
+  evo_tile.store %z, %o[%c0, %c0] : tensor<16x16xf16, #b>, memref<16x16xf16>
+  evo_tile.return
+}

@@ -331,6 +331,9 @@ static FailureOr<int64_t> getExchangeCost(ArrayRef<MmaChoice> choices,
                                           LayoutMap &layouts) {
   constexpr int64_t viaShared = 64;
   int64_t cost = 0;
+  // Products that want one operand in one layout share its exchange, results
+  // that meet in one layout are exchanged together.
+  DenseSet<std::tuple<Value, Attribute, Attribute>> counted;
   for (const MmaChoice &choice : choices) {
     FailureOr<MmaLayouts> mine = getMmaLayouts(choice, schedule, layouts);
     if (failed(mine))
@@ -340,13 +343,16 @@ static FailureOr<int64_t> getExchangeCost(ArrayRef<MmaChoice> choices,
     for (bool second : {false, true}) {
       Value operand = second ? op.getB() : op.getA();
       auto type = cast<RankedTensorType>(operand.getType());
-      FailureOr<LaneMap> to =
-          (second ? mine->b : mine->a).getLaneMap(type.getShape(), nullptr);
+      FragAttr wanted = second ? mine->b : mine->a;
+      FailureOr<LaneMap> to = wanted.getLaneMap(type.getShape(), nullptr);
       for (CarriedResult &carried : findCarriedResults(operand)) {
         if (!layouts.contains(carried.producer))
           continue;
-        FailureOr<LaneMap> from = layouts[carried.producer].c.getLaneMap(
-            carried.producer.getType().getShape(), nullptr);
+        FragAttr held = layouts[carried.producer].c;
+        if (!counted.insert({operand, wanted, held}).second)
+          continue;
+        FailureOr<LaneMap> from =
+            held.getLaneMap(carried.producer.getType().getShape(), nullptr);
         if (failed(from) || failed(to))
           return failure();
         int64_t mask = 0;

@@ -49,14 +49,47 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
   return success();
 }
 
+static bool isElementwise(Operation *op) {
+  return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+         OpTrait::hasElementwiseMappableTraits(op) && isPure(op);
+}
+
+/// Whether a chain of elementwise ops, each the only user of the one before and
+/// constants aside of one tile, begins with something that can be made in
+/// `layout` or with a conversion from it. Anywhere else a conversion stays
+/// where it is: before work that narrows it would move more.
+static bool beginsIn(Value value, Attribute layout) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto convert = dyn_cast<ConvertLayoutOp>(op))
+      return cast<RankedTensorType>(convert.getSource().getType())
+                 .getEncoding() == layout;
+    if (!op->hasOneUse())
+      return false;
+    if (isa<LoadOp, IotaOp>(op))
+      return true;
+    if (!isElementwise(op))
+      return false;
+    Value next;
+    for (Value operand : op->getOperands()) {
+      if (!isa<RankedTensorType>(operand.getType()) || isSplat(operand))
+        continue;
+      if (next)
+        return false;
+      next = operand;
+    }
+    if (!next)
+      return false;
+    value = next;
+  }
+  return false;
+}
+
 /// A conversion of elementwise work moves to its operands where that makes
-/// fewer, or up a chain, where it may meet one that it undoes.
+/// fewer, or up a chain to where it is not needed.
 static LogicalResult moveToOperands(ConvertLayoutOp op,
                                     PatternRewriter &rewriter) {
   Operation *source = op.getSource().getDefiningOp();
-  if (!source || !source->hasOneUse() || source->getNumResults() != 1 ||
-      source->getNumRegions() != 0 ||
-      !OpTrait::hasElementwiseMappableTraits(source) || !isPure(source))
+  if (!source || !source->hasOneUse() || !isElementwise(source))
     return failure();
   Attribute layout = cast<RankedTensorType>(op.getType()).getEncoding();
   auto wanted = [&](Value operand) {
@@ -67,17 +100,17 @@ static LogicalResult moveToOperands(ConvertLayoutOp op,
     return inner && inner.getSource().getType() == wanted(operand) ? inner
                                                                    : nullptr;
   };
-  int64_t removed = 1, added = 0, tiles = 0;
+  int64_t removed = 1, added = 0;
   for (Value operand : source->getOperands()) {
     if (!isa<RankedTensorType>(operand.getType()) || isSplat(operand))
       continue;
-    ++tiles;
     if (ConvertLayoutOp inner = undone(operand))
       removed += inner->hasOneUse();
     else
       ++added;
   }
-  if (added > removed || (added == removed && tiles > 1))
+  if (added > removed ||
+      (added == removed && !beginsIn(op.getSource(), layout)))
     return failure();
   SmallVector<Value> operands;
   for (Value operand : source->getOperands()) {
