@@ -11,6 +11,7 @@ static DenseArray makeArray(std::array<int64_t, 5> sizes) {
   for (int64_t size : sizes)
     count *= size;
   array.elements.resize(count);
+  array.magnitudes.resize(count);
   return array;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -201,6 +202,13 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
     if (fitsWell(candidate, cut.cost))
       break;
   }
+  if (boundedProduct(
+          {choice.blocks.rows, choice.blocks.queries, choice.blocks.keys},
+          kMaxTileElements) > kMaxTileElements)
+    return emitError(loc) << "schedule: a tile of rows=" << choice.blocks.rows
+                          << ", q=" << choice.blocks.queries
+                          << ", k=" << choice.blocks.keys << " has more than "
+                          << kMaxTileElements << " elements";
   int64_t lanes = choice.subgroups * target.getSubgroupSize();
   if (lanes > target.getMaxWorkgroup())
     return emitError(loc) << "schedule: " << choice.subgroups

@@ -8,6 +8,7 @@
 #include "GradientHost.h"
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -150,6 +151,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   GradientSchedule schedule;
   schedule.blocks = {rows, ownsKeys ? cut.other : cut.own,
                      ownsKeys ? cut.own : cut.other};
+  if (boundedProduct({rows, cut.own, cut.other}, kMaxTileElements) >
+      kMaxTileElements)
+    return emitError(loc) << "schedule: a tile of rows=" << rows
+                          << ", q=" << schedule.blocks.queries
+                          << ", k=" << schedule.blocks.keys << " has more than "
+                          << kMaxTileElements << " elements";
   schedule.attr =
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
                         {1, cut.subgroups, 1}, cut.stages);

@@ -7,6 +7,7 @@
 
 #include "AttentionSchedule.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -55,6 +56,9 @@ FailureOr<ScheduleRequest> evoformer::parseSchedule(Location loc,
     if (number.getAsInteger(10, value) || value < 1 || value > kLargest)
       return fail("'" + entry.trim() + "' is not a number from 1 to " +
                   Twine(kLargest));
+    if (field == &request.stages && value > tile::kMaxStages)
+      return fail("at most " + Twine(tile::kMaxStages) + " stages, not " +
+                  Twine(value));
     *field = value;
   }
   return request;

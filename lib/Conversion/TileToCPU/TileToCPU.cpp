@@ -196,6 +196,9 @@ static void convertLaunch(LaunchOp launch, func::FuncOp function) {
 /// program cuts off it may have made up for: it stays cut off.
 static void simplifyRounding(arith::TruncFOp op) {
   auto mode = op.getRoundingmode();
+  bool hasNaN =
+      !bitEnumContainsAll(op.getFastmath().value_or(arith::FastMathFlags::none),
+                          arith::FastMathFlags::nnan);
   op.removeRoundingmodeAttr();
   op.setFastmath(arith::FastMathFlags::none);
   auto type = dyn_cast<RankedTensorType>(op.getType());
@@ -207,10 +210,20 @@ static void simplifyRounding(arith::TruncFOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   RankedTensorType words = type.clone(b.getI32Type());
   Value bits = arith::BitcastOp::create(b, words, op.getIn());
-  Value half = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(words, b.getI32IntegerAttr(16)));
-  Value upper = arith::TruncIOp::create(b, type.clone(b.getI16Type()),
-                                        arith::ShRUIOp::create(b, bits, half));
+  auto number = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, b.getI32IntegerAttr(value)));
+  };
+  // A NaN with its payload in the lower half would become an infinity.
+  if (hasNaN) {
+    Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO,
+                                        op.getIn(), op.getIn());
+    Value quiet = arith::OrIOp::create(b, bits, number(0x400000));
+    bits = arith::SelectOp::create(b, isNaN, quiet, bits);
+  }
+  Value upper =
+      arith::TruncIOp::create(b, type.clone(b.getI16Type()),
+                              arith::ShRUIOp::create(b, bits, number(16)));
   op.replaceAllUsesWith(arith::BitcastOp::create(b, type, upper).getResult());
   op.erase();
 }

@@ -103,7 +103,7 @@ evo_tile.kernel @two_users(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index
   evo_tile.return
 }
 
-// A row vector that may be written in between is not read early.
+// A row vector that the kernel writes is read by the lanes that wrote it.
 // CHECK-LABEL: evo_tile.kernel @written_terms
 //       CHECK:   scf.for
 //       CHECK:     %[[X:.+]] = evo_tile.load %arg0
@@ -120,6 +120,30 @@ evo_tile.kernel @written_terms(%m: memref<?x16xf32>, %t: memref<?xf32>, %o: memr
     %all = evo_tile.broadcast %terms dim 1 : tensor<32xf32, #row> -> tensor<32x16xf32, #rows>
     %y = arith.mulf %all, %x : tensor<32x16xf32, #rows>
     evo_tile.store %y, %o[%i, %c0] : tensor<32x16xf32, #rows>, memref<?x16xf32>
+  }
+  evo_tile.return
+}
+
+// A scalar of the loop may be computed after the copy is issued; padding of
+// another type than the copied one is not needed where atoms cover the tile.
+// CHECK-LABEL: evo_tile.kernel @scalar_and_padding
+//       CHECK:   scf.for
+//       CHECK:     %[[X:.+]] = evo_tile.load %arg0
+//       CHECK:     %[[Y:.+]] = arith.truncf %[[X]]
+//       CHECK:     evo_tile.store %[[Y]]
+//       CHECK:     evo_tile.load {{.+}}workgroup
+//   CHECK-NOT:     padding
+//       CHECK:     arith.select
+evo_tile.kernel @scalar_and_padding(%m: memref<?x16xf32>, %o: memref<?x16xf16>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<32x16xf16, #rows>
+  scf.for %i = %c0 to %n step %c32 {
+    %x = evo_tile.load %m[%i, %c0] padding 0.0 : f32 : memref<?x16xf32> -> tensor<32x16xf32, #rows>
+    %y = arith.truncf %x : tensor<32x16xf32, #rows> to tensor<32x16xf16, #rows>
+    %is = arith.cmpi eq, %i, %c32 : index
+    %z = arith.select %is, %zero, %y : tensor<32x16xf16, #rows>
+    evo_tile.store %z, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
   }
   evo_tile.return
 }

@@ -138,7 +138,7 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
                                  StringRef triple, StringRef, int64_t subgroup,
                                  int64_t maxWorkgroup, int64_t registers,
                                  int64_t ldsBytes, int64_t ldsBanks,
-                                 ArrayAttr matrix, DictionaryAttr) {
+                                 ArrayAttr matrix, DictionaryAttr properties) {
   auto fail = [&]() { return emitError() << "target '" << chip << "': "; };
   if (triple.empty())
     return fail() << "the triple is empty";
@@ -165,6 +165,17 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
       return fail() << "matrix instruction '" << instr.getName() << "' is for "
                     << lanes << " lanes, the subgroup has " << subgroup;
   }
+  for (StringRef name : {"operand_reuse", "work_items"}) {
+    auto value = dyn_cast_if_present<IntegerAttr>(properties.get(name));
+    if (value && (value.getInt() < 1 || value.getInt() > kMaxTileElements))
+      return fail() << "property '" << name << "' must be from 1 to "
+                    << kMaxTileElements << ", got " << value.getInt();
+  }
+  auto copy =
+      dyn_cast_if_present<IntegerAttr>(properties.get("async_copy_bytes"));
+  if (copy && !llvm::is_contained({0, 4, 8, 16}, copy.getInt()))
+    return fail() << "property 'async_copy_bytes' must be 0, 4, 8 or 16, got "
+                  << copy.getInt();
   return success();
 }
 

@@ -54,3 +54,8 @@ bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
   }
   return false;
 }
+
+bool mlir::evoformer::tile::isWrittenByKernel(LoadOp load) {
+  auto kernel = load->getParentOfType<KernelOp>();
+  return !kernel || mayWriteGlobal(kernel, load.getSource());
+}

@@ -20,6 +20,11 @@ Value getMemoryRoot(Value memref);
 /// global memory.
 bool mayWriteGlobal(Operation *op, Value memref);
 
+/// True if the kernel around `load` may write the memory that it reads. Its
+/// lanes then read what they wrote themselves, in the order of the program, and
+/// nothing orders one lane after another: such a load keeps its layout.
+bool isWrittenByKernel(LoadOp load);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../KernelMemory.h"
 #include "LayoutPropagation.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
@@ -40,9 +41,10 @@ static StringRef stringify(LayoutRelation relation) {
 static bool isRemade(Operation *op, int64_t depth = 3) {
   if (!op)
     return false;
-  if (op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<tensor::SplatOp, IotaOp, LoadOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::SplatOp, IotaOp>(op))
     return true;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !isWrittenByKernel(load);
   // Repeating a row vector moves nothing.
   if (auto broadcast = dyn_cast<BroadcastOp>(op))
     return isRemade(broadcast.getSource().getDefiningOp(), depth);

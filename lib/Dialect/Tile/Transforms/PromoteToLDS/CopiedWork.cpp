@@ -22,9 +22,10 @@ static bool isElementwise(Operation *op) {
 /// Whether `value` can be made again by the lanes that copy a tile: the ops in
 /// between are few, so that these lanes need few registers.
 static bool canRemake(Value value, Block *block, int64_t depth = 4) {
-  if (!isa<RankedTensorType>(value.getType()))
-    return true;
   Operation *op = value.getDefiningOp();
+  // Scalars of the block may be computed after the copies are issued.
+  if (!isa<RankedTensorType>(value.getType()))
+    return value.getParentBlock() != block;
   if (!op)
     return false;
   if (op->hasTrait<OpTrait::ConstantLike>())

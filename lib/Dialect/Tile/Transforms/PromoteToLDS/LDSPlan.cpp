@@ -39,6 +39,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "elements are not whole bytes";
   case PromotionReason::NoWiderAccess:
     return "not wider from workgroup memory";
+  case PromotionReason::Written:
+    return "the kernel writes this memory";
   }
   return "unknown";
 }

@@ -15,14 +15,15 @@ namespace mlir::evoformer::tile {
 
 /// Why a load goes through workgroup memory, or why it does not.
 enum class PromotionReason {
-  Shared,       ///< several subgroups read the same elements
-  ShortRun,     ///< a lane's accesses to memory would be below four bytes
-  Direct,       ///< not shared, and wide enough
-  RowVector,    ///< a row vector: the cache serves it
-  SharedVector, ///< a row vector that many registers hold, beside other tiles
-  OutsideLoop,  ///< runs once; too few narrow accesses to pay for a barrier
-  PartialBytes, ///< elements are not whole bytes
-  NoWiderAccess ///< narrow, but not wider from workgroup memory either
+  Shared,        ///< several subgroups read the same elements
+  ShortRun,      ///< a lane's accesses to memory would be below four bytes
+  Direct,        ///< not shared, and wide enough
+  RowVector,     ///< a row vector: the cache serves it
+  SharedVector,  ///< a row vector that many registers hold, beside other tiles
+  OutsideLoop,   ///< runs once; too few narrow accesses to pay for a barrier
+  PartialBytes,  ///< elements are not whole bytes
+  NoWiderAccess, ///< narrow, but not wider from workgroup memory either
+  Written        ///< the kernel writes this memory: lanes read what they wrote
 };
 StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {

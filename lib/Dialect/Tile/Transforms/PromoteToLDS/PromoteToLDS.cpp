@@ -136,7 +136,7 @@ Value Promotion::chooseCopied(LoadOp load, Operation *anchor,
   SetVector<Operation *> moved;
   for (Operation *op : ops)
     if (auto other = dyn_cast<LoadOp>(op);
-        other && !canHoist(other, anchor, moved))
+        other && (isWrittenByKernel(other) || !canHoist(other, anchor, moved)))
       return loaded;
   toMove.insert_range(moved);
   absorbed.insert_range(ops);
@@ -173,6 +173,8 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     return load && !isWorkgroupMemory(load.getSourceType()) ? load : LoadOp();
   };
   auto decide = [&](LoadOp load) {
+    if (isWrittenByKernel(load))
+      return PromotionReason::Written;
     return decidePromotion(load.getTileType(), load.getSourceType(), inLoop,
                            minNarrow, machine);
   };
@@ -347,11 +349,14 @@ void Promotion::rewrite(StagedGroup &group) {
     for (auto [load, work] : llvm::zip(tile.loads, tile.copied)) {
       int64_t rank = tile.plan.type.getRank();
       OpBuilder at(getFirstUser(work));
-      // Atoms may reach beyond the tile; there the padding still counts.
+      // Atoms may reach beyond the tile; there the padding still counts. Work
+      // that changes the type is copied of tiles that atoms cover exactly.
+      bool sameType =
+          getElementTypeOrSelf(work) == getElementTypeOrSelf(load.getType());
       auto staged =
           LoadOp::create(at, load.getLoc(), work.getType(), buffer,
                          SmallVector<Value>(rank, zero), allInBounds(rank),
-                         load.getPaddingAttr(),
+                         sameType ? load.getPaddingAttr() : TypedAttr(),
                          builder.getI64IntegerAttr(tile.plan.alignment));
       work.replaceAllUsesWith(staged.getResult());
       eraseDead(work.getDefiningOp());

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../KernelMemory.h"
+
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,6 +45,9 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
   }
   if (!isa<LoadOp, IotaOp>(source) || !source->hasOneUse())
     return failure();
+  auto load = dyn_cast<LoadOp>(source);
+  if (load && isWrittenByKernel(load))
+    return failure();
   // Memory is read where it was.
   rewriter.modifyOpInPlace(source, [&] { source->getResult(0).setType(type); });
   rewriter.replaceOp(op, source->getResult(0));
@@ -65,7 +70,9 @@ static bool beginsIn(Value value, Attribute layout) {
                  .getEncoding() == layout;
     if (!op->hasOneUse())
       return false;
-    if (isa<LoadOp, IotaOp>(op))
+    if (auto load = dyn_cast<LoadOp>(op))
+      return !isWrittenByKernel(load);
+    if (isa<IotaOp>(op))
       return true;
     if (!isElementwise(op))
       return false;
