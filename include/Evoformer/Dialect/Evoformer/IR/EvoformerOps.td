@@ -76,8 +76,11 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     #### Large masks
 
     A float bias may hold large finite values that stand for minus infinity
-    (-1e9, the lowest finite number of a type). The result is that of exact
-    arithmetic: where all keys of a row carry them, they cancel. To this end
+    (-1e9, the lowest finite number of a type). Where they do not depend on the
+    query the result is that of exact arithmetic: where all keys of a row carry
+    them, they cancel. In a bias of the query they are added in f32: on all keys
+    of one query -1e9 leaves few digits of the logits and wrong weights in the
+    backward pass, and what overflows times log2(e) drops the key. To this end
     let c_j be the sum of those biases whose query dimension broadcasts, in
     f64, and m0 the maximum of c_j over the keys that those biases keep:
 
