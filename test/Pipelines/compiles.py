@@ -9,28 +9,15 @@ target; with 'all' as a further argument, the whole product."""
 import concurrent.futures
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
-DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+from attention_source import SOURCE
 
-SOURCE = """
-func.func @attention(
-    %query: tensor<?x?x?x4x{d}x{t}>, %key: tensor<?x?x?x4x{d}x{t}>,
-    %value: tensor<?x?x?x4x{d}x{t}>, %mask: tensor<?x?x1x1x?xi1>,
-    %pair: tensor<?x1x4x?x?x{t}>, %out: tensor<?x?x?x4x{d}x{t}>)
-    -> tensor<?x?x?x4x{d}x{t}> {{
-  %0 = evoformer.attention
-      query(%query : tensor<?x?x?x4x{d}x{t}>)
-      key(%key : tensor<?x?x?x4x{d}x{t}>)
-      value(%value : tensor<?x?x?x4x{d}x{t}>)
-      bias(%mask : tensor<?x?x1x1x?xi1>)
-      bias(%pair : tensor<?x1x4x?x?x{t}>)
-      outs(%out : tensor<?x?x?x4x{d}x{t}>)
-  return %0 : tensor<?x?x?x4x{d}x{t}>
-}}
-"""
+DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
 
 
 def problem_with(case):

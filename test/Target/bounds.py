@@ -9,9 +9,13 @@ Each depth with one type; with 'all' as an argument the whole product."""
 
 import concurrent.futures
 import os
+import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Pipelines" / "Inputs"))
+from attention_source import SOURCE
 
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128)
 TYPES = ("bf16", "f16", "f32")
@@ -20,23 +24,6 @@ TARGETS = ("gfx942", "gfx1100")
 # Waits for everything a loop has under way: those of loops without copies
 # ahead, and for a bias that is the only load left.
 DRAINS = {"bf16": 2, "f16": 2, "f32": 3}
-
-SOURCE = """
-func.func @attention(
-    %query: tensor<?x?x?x4x{d}x{t}>, %key: tensor<?x?x?x4x{d}x{t}>,
-    %value: tensor<?x?x?x4x{d}x{t}>, %mask: tensor<?x?x1x1x?xi1>,
-    %pair: tensor<?x1x4x?x?x{t}>, %out: tensor<?x?x?x4x{d}x{t}>)
-    -> tensor<?x?x?x4x{d}x{t}> {{
-  %0 = evoformer.attention
-      query(%query : tensor<?x?x?x4x{d}x{t}>)
-      key(%key : tensor<?x?x?x4x{d}x{t}>)
-      value(%value : tensor<?x?x?x4x{d}x{t}>)
-      bias(%mask : tensor<?x?x1x1x?xi1>)
-      bias(%pair : tensor<?x1x4x?x?x{t}>)
-      outs(%out : tensor<?x?x?x4x{d}x{t}>)
-  return %0 : tensor<?x?x?x4x{d}x{t}>
-}}
-"""
 
 
 def problems_of(case):

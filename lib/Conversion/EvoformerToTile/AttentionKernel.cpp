@@ -24,10 +24,6 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// up for it and leaves the weight 1 what it is.
 static constexpr double kTruncation = 0.00406;
 
-/// Slowest first. Query blocks share keys and values, heads share cache lines,
-/// and the rows that share a pair bias come one after the other.
-enum SpaceDim { kSpaceB, kSpaceRows, kSpaceH, kSpaceQueries };
-
 SmallVector<Value, 4>
 evoformer::getAttentionSpace(TileBuilder &builder,
                              const AttentionOperands &operands,
@@ -37,7 +33,7 @@ evoformer::getAttentionSpace(TileBuilder &builder,
   space[kSpaceB] = builder.index(builder.dim(query, 0));
   space[kSpaceRows] = builder.ceilDiv(builder.dim(query, 1), blocks.rows);
   space[kSpaceH] = builder.index(builder.dim(query, 2));
-  space[kSpaceQueries] = builder.ceilDiv(builder.dim(query, 3), blocks.queries);
+  space[kSpaceBlocks] = builder.ceilDiv(builder.dim(query, 3), blocks.queries);
   return space;
 }
 
@@ -55,7 +51,9 @@ public:
         fastRounding(fastRounding), chooseDrops(chooseDrops),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
-        item(findItem(alignedRows)), zero(builder.index(0)) {}
+        item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
+                            blocks)),
+        zero(builder.index(0)) {}
 
   void write() {
     State state = loopOverKeys();
@@ -63,24 +61,6 @@ public:
   }
 
 private:
-  WorkItem findItem(bool alignedRows) {
-    Value id[4];
-    for (int64_t dim = 0; dim < 4; ++dim)
-      id[dim] = WorkItemIdOp::create(builder, dim);
-    Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
-    Value query = builder.mul(id[kSpaceQueries], builder.index(blocks.queries));
-    return {
-        builder,
-        alignedRows,
-        id[kSpaceB],
-        id[kSpaceH],
-        ItemRange::ofBlock(builder, builder.dim(operands.query, 1), row,
-                           blocks.rows),
-        ItemRange::ofBlock(builder, builder.dim(operands.query, 3), query,
-                           blocks.queries),
-        ItemRange::whole(builder, builder.dim(operands.key, 3), blocks.keys)};
-  }
-
   /// Of the queries of a tile: weighted sums of values [rows, queries, part of
   /// dv], maximum of the logits and sum of the weights [rows, queries].
   struct State {
@@ -210,15 +190,10 @@ private:
 
   /// The weights, or what is left of them, in the type of the values.
   Value narrowWeights(TileBuilder &b, Value weights) {
-    Value narrow = b.convert(weights, facts.elementType);
-    if (truncates()) {
-      // A NaN need not be kept: the sum of the weights has it as well and ends
-      // in every output of the row.
-      auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
-      truncate.setRoundingmode(arith::RoundingMode::toward_zero);
-      truncate.setFastmath(arith::FastMathFlags::nnan);
-    }
-    return narrow;
+    // A NaN need not be kept: the sum of the weights has it as well and ends in
+    // every output of the row.
+    return truncates() ? b.truncate(weights, facts.elementType)
+                       : b.convert(weights, facts.elementType);
   }
 
   /// Sets `maximum` to 0 where no key has been seen.

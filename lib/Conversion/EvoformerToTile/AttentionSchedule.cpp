@@ -19,6 +19,16 @@ ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
                            {1, subgroups, 1}, stages);
 }
 
+LogicalResult evoformer::checkTile(Location loc,
+                                   const AttentionBlocks &blocks) {
+  if (boundedProduct({blocks.rows, blocks.queries, blocks.keys},
+                     kMaxTileElements) <= kMaxTileElements)
+    return success();
+  return emitError(loc) << "schedule: a tile of rows=" << blocks.rows
+                        << ", q=" << blocks.queries << ", k=" << blocks.keys
+                        << " has more than " << kMaxTileElements << " elements";
+}
+
 FailureOr<SmallVector<Machine>>
 evoformer::findMachines(Location loc, TargetAttr target, Type elementType) {
   SmallVector<Machine> machines;
@@ -202,13 +212,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
     if (fitsWell(candidate, cut.cost))
       break;
   }
-  if (boundedProduct(
-          {choice.blocks.rows, choice.blocks.queries, choice.blocks.keys},
-          kMaxTileElements) > kMaxTileElements)
-    return emitError(loc) << "schedule: a tile of rows=" << choice.blocks.rows
-                          << ", q=" << choice.blocks.queries
-                          << ", k=" << choice.blocks.keys << " has more than "
-                          << kMaxTileElements << " elements";
+  if (failed(checkTile(loc, choice.blocks)))
+    return failure();
   int64_t lanes = choice.subgroups * target.getSubgroupSize();
   if (lanes > target.getMaxWorkgroup())
     return emitError(loc) << "schedule: " << choice.subgroups

@@ -44,10 +44,6 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
   return summed[kBiasK] ? OwnedDim::None : OwnedDim::Keys;
 }
 
-/// Slowest first, as in the forward kernel: blocks share what the item loops
-/// over, heads share cache lines.
-enum SpaceDim { kSpaceB, kSpaceRows, kSpaceH, kSpaceBlocks };
-
 SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                                                const GradientOperands &operands,
                                                const AttentionBlocks &blocks) {
@@ -84,21 +80,8 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 void GradientProgram::writeQuery() {
-  Value id[4];
-  for (int64_t dim = 0; dim < 4; ++dim)
-    id[dim] = WorkItemIdOp::create(builder, dim);
-  Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
-  Value query = builder.mul(id[kSpaceBlocks], builder.index(blocks.queries));
-  WorkItem item{
-      builder,
-      alignedRows,
-      id[kSpaceB],
-      id[kSpaceH],
-      ItemRange::ofBlock(builder, builder.dim(operands.query, 1), row,
-                         blocks.rows),
-      ItemRange::ofBlock(builder, builder.dim(operands.query, 3), query,
-                         blocks.queries),
-      ItemRange::whole(builder, builder.dim(operands.key, 3), blocks.keys)};
+  WorkItem item = WorkItem::find(builder, alignedRows, operands.query,
+                                 operands.key, blocks);
   Slices slices = slice(item);
   QueryTiles queries = loadQueries(builder, item, slices, zero);
   auto loop = scf::ForOp::create(
@@ -122,22 +105,9 @@ void GradientProgram::writeQuery() {
 //===----------------------------------------------------------------------===//
 
 void GradientProgram::writeKeyValue() {
-  Value id[4];
-  for (int64_t dim = 0; dim < 4; ++dim)
-    id[dim] = WorkItemIdOp::create(builder, dim);
-  Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
-  Value key = builder.mul(id[kSpaceBlocks], builder.index(blocks.keys));
-  WorkItem item{
-      builder,
-      alignedRows,
-      id[kSpaceB],
-      id[kSpaceH],
-      ItemRange::ofBlock(builder, builder.dim(operands.query, 1), row,
-                         blocks.rows),
-      ItemRange::whole(builder, builder.dim(operands.query, 3), blocks.queries),
-      ItemRange::ofBlock(builder, builder.dim(operands.key, 3), key,
-                         blocks.keys),
-      /*ownsKeyBlock=*/true};
+  WorkItem item =
+      WorkItem::find(builder, alignedRows, operands.query, operands.key, blocks,
+                     /*ownsKeyBlock=*/true);
   Slices slices = slice(item);
   KeyTiles keys = loadKeys(builder, item, slices, zero);
   SmallVector<Value> start;

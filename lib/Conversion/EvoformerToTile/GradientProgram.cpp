@@ -56,7 +56,7 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
   for (DepthPart part : valueParts)
     tiles.weighted.push_back(
         item.load(b, slices.weighted, offset, item.queries, part));
-  // Beyond the last query weights are 0 whatever the biases hold.
+  // Beyond the last query weights are 0 where scores are finite.
   Value stats = item.loadStatistic(b, slices.stats, offset, kInfinity);
   tiles.stats = b.mulf(stats, b.splatLike(stats, -llvm::numbers::log2e));
   // Without a key all logits are -inf, and so is stats: no weight then.
@@ -135,13 +135,8 @@ SmallVector<Value> GradientProgram::zeros(int64_t positions,
 }
 
 Value GradientProgram::narrow(TileBuilder &b, Value tile) {
-  Value narrow = b.convert(tile, facts.elementType);
-  if (truncates()) {
-    auto truncate = narrow.getDefiningOp<arith::TruncFOp>();
-    truncate.setRoundingmode(arith::RoundingMode::toward_zero);
-    truncate.setFastmath(arith::FastMathFlags::nnan);
-  }
-  return narrow;
+  return truncates() ? b.truncate(tile, facts.elementType)
+                     : b.convert(tile, facts.elementType);
 }
 
 SmallVector<Value> GradientProgram::accumulate(TileBuilder &b, ValueRange sums,

@@ -8,7 +8,6 @@
 #include "GradientHost.h"
 #include "ScheduleMachine.h"
 
-#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -151,12 +150,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   GradientSchedule schedule;
   schedule.blocks = {rows, ownsKeys ? cut.other : cut.own,
                      ownsKeys ? cut.own : cut.other};
-  if (boundedProduct({rows, cut.own, cut.other}, kMaxTileElements) >
-      kMaxTileElements)
-    return emitError(loc) << "schedule: a tile of rows=" << rows
-                          << ", q=" << schedule.blocks.queries
-                          << ", k=" << schedule.blocks.keys << " has more than "
-                          << kMaxTileElements << " elements";
+  if (failed(checkTile(loc, schedule.blocks)))
+    return failure();
   schedule.attr =
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
                         {1, cut.subgroups, 1}, cut.stages);

@@ -60,6 +60,9 @@ inline LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
                         << ")";
 }
 
+/// Fails unless the tile of a block's logits is one that layouts can hold.
+LogicalResult checkTile(Location loc, const AttentionBlocks &blocks);
+
 /// The target's machines for an element type, fastest instruction first; none
 /// is an error at `loc`.
 FailureOr<SmallVector<Machine>>

@@ -148,6 +148,14 @@ Value TileBuilder::convert(Value tile, Type element) {
   return arith::TruncFOp::create(*this, result, tile);
 }
 
+Value TileBuilder::truncate(Value tile, Type element) {
+  auto narrow =
+      arith::TruncFOp::create(*this, typeOf(tile).clone(element), tile);
+  narrow.setRoundingmode(arith::RoundingMode::toward_zero);
+  narrow.setFastmath(arith::FastMathFlags::nnan);
+  return narrow;
+}
+
 Value TileBuilder::equals(Value tile, double value) {
   return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, tile,
                                splatLike(tile, value));

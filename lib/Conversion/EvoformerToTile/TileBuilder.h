@@ -77,6 +77,8 @@ public:
   Value reduce(tile::ReduceKind kind, Value tile, int64_t dim);
   /// Float to float, wider or narrower or neither.
   Value convert(Value tile, Type element);
+  /// Narrower by cutting off; a NaN may become an infinity.
+  Value truncate(Value tile, Type element);
   Value addf(Value a, Value b) { return arith::AddFOp::create(*this, a, b); }
   Value subf(Value a, Value b) { return arith::SubFOp::create(*this, a, b); }
   Value mulf(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }

@@ -40,6 +40,31 @@ SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
 // Sequences and statistics
 //===----------------------------------------------------------------------===//
 
+WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
+                        Value key, const AttentionBlocks &blocks,
+                        bool ownsKeyBlock) {
+  Value id[4];
+  for (int64_t dim = 0; dim < 4; ++dim)
+    id[dim] = WorkItemIdOp::create(builder, dim);
+  Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
+  Value start =
+      builder.mul(id[kSpaceBlocks],
+                  builder.index(ownsKeyBlock ? blocks.keys : blocks.queries));
+  auto range = [&](Value sequence, bool isOwned, int64_t block) {
+    OpFoldResult size = builder.dim(sequence, 3);
+    return isOwned ? ItemRange::ofBlock(builder, size, start, block)
+                   : ItemRange::whole(builder, size, block);
+  };
+  return {builder,
+          alignedRows,
+          id[kSpaceB],
+          id[kSpaceH],
+          ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
+          range(query, !ownsKeyBlock, blocks.queries),
+          range(key, ownsKeyBlock, blocks.keys),
+          ownsKeyBlock};
+}
+
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
   return builder.slice(memory,
                        {{batch, {}},

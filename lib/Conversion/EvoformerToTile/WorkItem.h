@@ -39,6 +39,11 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
+/// The space of kernels whose items own a block of queries or of keys, slowest
+/// first: such blocks share what the item loops over, heads share cache lines,
+/// and the rows that share a pair bias come one after the other.
+enum SpaceDim { kSpaceB, kSpaceRows, kSpaceH, kSpaceBlocks };
+
 /// One (batch, head) and ranges of rows, queries and keys; slices of memory
 /// start where the ranges do.
 struct WorkItem {
@@ -49,6 +54,12 @@ struct WorkItem {
   ItemRange rows, queries, keys;
   /// The item has one block of keys (its range is that block), not all.
   bool ownsKeyBlock = false;
+
+  /// The item of that space: a block of queries with all keys, or a block of
+  /// keys with all queries.
+  static WorkItem find(TileBuilder &builder, bool alignedRows, Value query,
+                       Value key, const AttentionBlocks &blocks,
+                       bool ownsKeyBlock = false);
 
   /// The positions `range` (queries or keys) of a sequence [b, n, h, s, d], as
   /// a memref [rows, s, d].

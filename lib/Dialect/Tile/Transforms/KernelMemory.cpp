@@ -59,3 +59,8 @@ bool mlir::evoformer::tile::isWrittenByKernel(LoadOp load) {
   auto kernel = load->getParentOfType<KernelOp>();
   return !kernel || mayWriteGlobal(kernel, load.getSource());
 }
+
+bool mlir::evoformer::tile::isElementwise(Operation *op) {
+  return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
+         OpTrait::hasElementwiseMappableTraits(op);
+}

@@ -20,6 +20,10 @@ Value getMemoryRoot(Value memref);
 /// global memory.
 bool mayWriteGlobal(Operation *op, Value memref);
 
+/// True for work without effects of which each element needs those at its own
+/// place only.
+bool isElementwise(Operation *op);
+
 /// True if the kernel around `load` may write the memory that it reads. Its
 /// lanes then read what they wrote themselves, in the order of the program, and
 /// nothing orders one lane after another: such a load keeps its layout.

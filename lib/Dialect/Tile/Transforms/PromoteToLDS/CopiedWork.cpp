@@ -7,17 +7,13 @@
 
 #include "CopiedWork.h"
 
+#include "../KernelMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
-
-static bool isElementwise(Operation *op) {
-  return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
-         OpTrait::hasElementwiseMappableTraits(op);
-}
 
 /// Whether `value` can be made again by the lanes that copy a tile: the ops in
 /// between are few, so that these lanes need few registers.

@@ -38,7 +38,8 @@ struct StagedTile {
   SmallVector<Value> copied;
   int64_t sourceDim, wantedDim;
   LDSPlan plan;
-  bool async = false;
+  /// Of one asynchronous copy of a lane; 0 where registers are between.
+  int64_t asyncBytes;
   PromotionReason reason;
 
   LoadOp front() { return loads.front(); }
@@ -105,10 +106,8 @@ public:
 
 private:
   void collect(Block &block, std::vector<StagedGroup> &groups);
-  Value chooseCopied(LoadOp load, Operation *anchor,
-                     SetVector<Operation *> &toMove);
-  void addTo(StagedGroup &group, LoadOp load, Value copied,
-             PromotionReason reason);
+  StagedTile stage(LoadOp load, PromotionReason reason, Operation *anchor,
+                   SetVector<Operation *> &toMove);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
   void remark(StagedTile &tile);
@@ -121,47 +120,45 @@ private:
 };
 } // namespace
 
-/// What is copied in place of the loaded tile, at `anchor`. Asynchronous copies
-/// compute nothing.
-Value Promotion::chooseCopied(LoadOp load, Operation *anchor,
-                              SetVector<Operation *> &toMove) {
+/// A buffer for one load, and what is copied at `anchor` in place of the loaded
+/// tile. Asynchronous copies compute nothing.
+StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
+                            Operation *anchor, SetVector<Operation *> &toMove) {
   RankedTensorType type = load.getTileType();
-  int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
-  int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
-  Value loaded = load.getResult();
-  if (getAsyncCopyBytes(load, sourceDim, wantedDim, machine.target) > 0)
-    return loaded;
+  StagedTile tile;
+  tile.loads = {load};
+  tile.copied = {load.getResult()};
+  tile.sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
+  tile.wantedDim = getWantedDim(type, tile.sourceDim, machine.target);
+  tile.asyncBytes =
+      getAsyncCopyBytes(load, tile.sourceDim, tile.wantedDim, machine.target);
+  tile.reason = reason;
+  if (tile.asyncBytes > 0)
+    return tile;
   Value work = findCopiedWork(load);
   SmallVector<Operation *> ops = getWorkOps(work, load);
   SetVector<Operation *> moved;
   for (Operation *op : ops)
     if (auto other = dyn_cast<LoadOp>(op);
         other && (isWrittenByKernel(other) || !canHoist(other, anchor, moved)))
-      return loaded;
+      return tile;
   toMove.insert_range(moved);
   absorbed.insert_range(ops);
-  return work;
+  tile.copied = {work};
+  return tile;
 }
 
-void Promotion::addTo(StagedGroup &group, LoadOp load, Value copied,
-                      PromotionReason reason) {
-  RankedTensorType type = load.getTileType();
-  int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
-  int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
+/// Loads that are copied alike share a buffer.
+static void addTo(StagedGroup &group, StagedTile added) {
   for (StagedTile &tile : group.tiles)
-    if (readsSameElements(tile.front(), load) && tile.wantedDim == wantedDim &&
-        isSameWork(tile.copied.front(), copied)) {
-      tile.loads.push_back(load);
-      tile.copied.push_back(copied);
+    if (readsSameElements(tile.front(), added.front()) &&
+        tile.wantedDim == added.wantedDim &&
+        isSameWork(tile.copied.front(), added.copied.front())) {
+      tile.loads.append(added.loads);
+      tile.copied.append(added.copied);
       return;
     }
-  StagedTile tile;
-  tile.loads.push_back(load);
-  tile.copied.push_back(copied);
-  tile.sourceDim = sourceDim;
-  tile.wantedDim = wantedDim;
-  tile.reason = reason;
-  group.tiles.push_back(tile);
+  group.tiles.push_back(std::move(added));
 }
 
 void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
@@ -212,7 +209,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     }
     if (!group.anchor)
       group.anchor = load;
-    Value copied = chooseCopied(load, group.anchor, toMove);
+    StagedTile tile = stage(load, reason, group.anchor, toMove);
     // Operands were found from uses to definitions.
     SmallVector<Operation *> moved = toMove.takeVector();
     llvm::sort(moved, [](Operation *a, Operation *b) {
@@ -220,7 +217,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     });
     for (Operation *operand : moved)
       operand->moveBefore(group.anchor);
-    addTo(group, load, copied, reason);
+    addTo(group, std::move(tile));
   }
   if (group.anchor)
     groups.push_back(group);
@@ -264,8 +261,9 @@ void Promotion::remark(StagedTile &tile) {
       << remark::metric("sharing",
                         getSharing(*getLaneMap(tile.front().getTileType()),
                                    machine.subgroups))
-      << remark::metric("copy", StringRef(tile.async ? "asynchronous"
-                                                     : "through registers"))
+      << remark::metric("copy",
+                        StringRef(tile.asyncBytes > 0 ? "asynchronous"
+                                                      : "through registers"))
       << remark::metric("copy_bytes", plan.copyBytes)
       << remark::metric("transposed", StringRef(plan.transposed ? "yes" : "no"))
       << remark::metric("lds_bytes", getLDSBytes(plan.type))
@@ -307,7 +305,7 @@ void Promotion::rewrite(StagedGroup &group) {
   for (StagedTile &tile : group.tiles) {
     LoadOp load = tile.front();
     buffers.push_back(AllocLDSOp::create(entry, load.getLoc(), tile.plan.type));
-    copied.push_back(tile.async
+    copied.push_back(tile.asyncBytes > 0
                          ? Value()
                          : remakeWork(builder, tile.copied.front(),
                                       LaneMapAttr::get(builder.getContext(),
@@ -320,7 +318,7 @@ void Promotion::rewrite(StagedGroup &group) {
   bool anyAsync = false;
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
     LoadOp load = tile.front();
-    if (!tile.async)
+    if (tile.asyncBytes == 0)
       continue;
     anyAsync = true;
     SmallVector<Value> origin(load.getIndices().size(), zero);
@@ -333,7 +331,7 @@ void Promotion::rewrite(StagedGroup &group) {
   if (anyAsync)
     AsyncCommitOp::create(builder, loc);
   for (auto [tile, buffer, value] : llvm::zip(group.tiles, buffers, copied)) {
-    if (tile.async)
+    if (tile.asyncBytes > 0)
       continue;
     int64_t rank = tile.plan.type.getRank();
     StoreOp::create(builder, tile.front().getLoc(), value, buffer,
@@ -375,11 +373,9 @@ LogicalResult Promotion::run() {
       SmallVector<RankedTensorType> readers;
       for (Value tile : tile.copied)
         readers.push_back(cast<RankedTensorType>(tile.getType()));
-      int64_t piece = getAsyncCopyBytes(tile.front(), tile.sourceDim,
-                                        tile.wantedDim, machine.target);
-      tile.async = piece > 0;
       tile.plan = planLDS(readers, tile.sourceDim, tile.wantedDim,
-                          tile.async ? piece : kVectorBytes, machine);
+                          tile.asyncBytes > 0 ? tile.asyncBytes : kVectorBytes,
+                          machine);
     }
   if (failed(checkCapacity(groups)))
     return failure();

@@ -54,11 +54,6 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
   return success();
 }
 
-static bool isElementwise(Operation *op) {
-  return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-         OpTrait::hasElementwiseMappableTraits(op) && isPure(op);
-}
-
 /// Whether a chain of elementwise ops, each the only user of the one before and
 /// constants aside of one tile, begins with something that can be made in
 /// `layout` or with a conversion from it. Anywhere else a conversion stays
