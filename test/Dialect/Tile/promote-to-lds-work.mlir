@@ -83,7 +83,30 @@ evo_tile.kernel @padded(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) a
   evo_tile.return
 }
 
-// Two users want the tile as it is.
+// Two users meet in one value, which can be copied in the tile's place.
+// CHECK-LABEL: evo_tile.kernel @users_meet
+//       CHECK:   scf.for
+//       CHECK:     %[[X:.+]] = evo_tile.load %arg0
+//       CHECK:     arith.addf %[[X]], %[[X]]
+//       CHECK:     %[[Z:.+]] = arith.mulf
+//       CHECK:     evo_tile.barrier
+//       CHECK:     evo_tile.store %[[Z]]
+//       CHECK:     evo_tile.load {{.+}}workgroup
+//   CHECK-NOT:     arith.mulf
+//       CHECK:   evo_tile.return
+evo_tile.kernel @users_meet(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %n step %c32 {
+    %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows>
+    %y = arith.addf %x, %x : tensor<32x16xf16, #rows>
+    %z = arith.mulf %x, %y : tensor<32x16xf16, #rows>
+    evo_tile.store %z, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Two users want the tile as it is, one of them another tile's as well.
 // CHECK-LABEL: evo_tile.kernel @two_users
 //       CHECK:   scf.for
 //       CHECK:     %[[X:.+]] = evo_tile.load %arg0
@@ -98,6 +121,7 @@ evo_tile.kernel @two_users(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index
     %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows>
     %y = arith.addf %x, %x : tensor<32x16xf16, #rows>
     %z = arith.mulf %x, %y : tensor<32x16xf16, #rows>
+    evo_tile.store %y, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
     evo_tile.store %z, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
   }
   evo_tile.return

@@ -59,9 +59,8 @@ void LayoutPropagation::seed(Value value, Attribute layout) {
   }
 }
 
-/// The values that a loop or branch carries as one: for a result, a region
-/// argument, an initial value or a yielded value, all of that group.
-static SmallVector<Value> getCarriedGroup(Operation *op, Value value) {
+SmallVector<Value> mlir::evoformer::tile::getCarriedGroup(Operation *op,
+                                                          Value value) {
   SmallVector<Value> group;
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (unsigned i = 0, e = loop.getNumResults(); i < e; ++i) {

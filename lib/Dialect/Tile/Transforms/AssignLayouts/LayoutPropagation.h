@@ -40,6 +40,10 @@ private:
 Attribute permuteLayout(Attribute layout, ArrayRef<int64_t> shape,
                         ArrayRef<int64_t> permutation);
 
+/// The values that a loop or branch carries as one: for a result, a region
+/// argument, an initial value or a yielded value, all of that group.
+SmallVector<Value> getCarriedGroup(Operation *op, Value value);
+
 /// Rows over lanes: what a kernel without products starts from.
 Attribute getDefaultLayout(RankedTensorType type, TargetAttr target,
                            ScheduleAttr schedule);

@@ -7,6 +7,8 @@
 
 #include "MmaLayouts.h"
 
+#include "ReachedMemory.h"
+
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -375,6 +377,27 @@ static FailureOr<int64_t> getExchangeCost(ArrayRef<MmaChoice> choices,
   return cost;
 }
 
+/// What loading and storing the tiles costs that take their layouts from
+/// results: an issue slot an access. Where results agree it counts once.
+static FailureOr<int64_t> getMemoryCost(
+    const llvm::MapVector<Operation *, SmallVector<ReachedMemory>> &reachedBy,
+    const LayoutMap &layouts) {
+  constexpr int64_t issue = 4;
+  int64_t cost = 0;
+  DenseSet<std::pair<Operation *, Attribute>> counted;
+  for (auto &[op, reached] : reachedBy) {
+    FragAttr layout = layouts.find(op)->second.c;
+    FailureOr<LaneMap> map =
+        layout.getLaneMap(cast<MmaOp>(op).getType().getShape(), nullptr);
+    if (failed(map))
+      return failure();
+    for (const ReachedMemory &memory : reached)
+      if (counted.insert({memory.access, layout}).second)
+        cost += issue * countAccesses(memory, *map);
+  }
+  return cost;
+}
+
 FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
   SmallVector<MmaOp> ops;
   kernel.walk([&](MmaOp op) { ops.push_back(op); });
@@ -411,6 +434,10 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
       instrs[op] = best;
   }
 
+  llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
+  for (MmaOp op : ops)
+    reachedBy[op] = findReachedMemory(op);
+
   // Orientations: all combinations for short chains, else one for all.
   size_t count = ops.size();
   bool all = count <= 5;
@@ -431,7 +458,10 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
     FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
     if (failed(exchange))
       return failure();
-    cost += *exchange;
+    FailureOr<int64_t> memory = getMemoryCost(reachedBy, layouts);
+    if (failed(memory))
+      return failure();
+    cost += *exchange + *memory;
     // Among equals: rather all alike, rather not swapped.
     bool alike = mask == 0 || mask == e - 1;
     if (!bestCost || cost < *bestCost ||

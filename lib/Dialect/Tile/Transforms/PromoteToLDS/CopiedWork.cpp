@@ -59,24 +59,43 @@ static bool coversExactly(RankedTensorType type) {
 Value mlir::evoformer::tile::findCopiedWork(LoadOp load) {
   RankedTensorType type = load.getTileType();
   bool exact = coversExactly(type);
+  Block *block = load->getBlock();
   Value best = load.getResult();
-  for (Value value = best; value.hasOneUse();) {
-    Operation *user = *value.getUsers().begin();
-    if (user->getBlock() != load->getBlock() || !isElementwise(user))
+  // What is computed of the tile so far, and how many uses of that are left to
+  // be met; a value whose uses are all that is left can stand for the tile.
+  llvm::SmallDenseSet<Value, 8> known = {best};
+  int64_t open = range_size(best.getUses());
+  for (Operation *op = load->getNextNode(); op; op = op->getNextNode()) {
+    int64_t met = llvm::count_if(op->getOperands(), [&](Value operand) {
+      return known.contains(operand);
+    });
+    if (met == 0) {
+      // A use in a region of such an op is never met.
+      continue;
+    }
+    if (!isElementwise(op))
       break;
-    auto result = dyn_cast<RankedTensorType>(user->getResult(0).getType());
+    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!result || result.getShape() != type.getShape() ||
         result.getEncoding() != type.getEncoding())
       break;
-    if (!exact && !keepsPadding(user, value, load.getPaddingAttr()))
-      break;
-    if (!llvm::all_of(user->getOperands(), [&](Value operand) {
-          return operand == value || canRemake(operand, load->getBlock());
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+          return known.contains(operand) || canRemake(operand, block);
         }))
       break;
-    value = user->getResult(0);
+    // Atoms that reach beyond the tile hold the padding of what is copied.
+    if (!exact &&
+        !(met == 1 && llvm::any_of(op->getOperands(), [&](Value from) {
+            return known.contains(from) &&
+                   keepsPadding(op, from, load.getPaddingAttr());
+          })))
+      break;
+    Value value = op->getResult(0);
+    known.insert(value);
+    int64_t uses = range_size(value.getUses());
+    open += uses - met;
     // Work between may be wider, what is copied may not.
-    if (result.getElementType().isIntOrFloat() &&
+    if (open == uses && result.getElementType().isIntOrFloat() &&
         result.getElementTypeBitWidth() % 8 == 0 &&
         result.getElementTypeBitWidth() <= type.getElementTypeBitWidth())
       best = value;

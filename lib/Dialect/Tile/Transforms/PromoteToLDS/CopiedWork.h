@@ -18,10 +18,10 @@
 
 namespace mlir::evoformer::tile {
 
-/// What can be copied in place of the tile that `load` reads: the last of a
-/// chain of elementwise ops on it, each the only user of the one before, whose
-/// other operands are constants and what is computed likewise from loads of the
-/// same block. The result of `load` where there is no such op.
+/// What can be copied in place of the tile that `load` reads: the last value of
+/// elementwise work on it through which all its uses go. Other operands of that
+/// work are constants and what is computed likewise from loads of the same
+/// block. The result of `load` where there is no such value.
 Value findCopiedWork(LoadOp load);
 
 /// The ops of the block that compute `work`, `load` excluded, in no order.
