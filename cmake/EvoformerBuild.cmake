@@ -44,9 +44,10 @@ target_link_libraries(EvoformerPCH PRIVATE EvoformerOptions)
 target_precompile_headers(EvoformerPCH PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 
 # What the final links use: the shared LLVM and MLIR while developing.
+# What ships is linked with archives in either case.
+include(EvoformerStatic)
 add_library(EvoformerLLVM INTERFACE)
 if(EVOFORMER_STATIC)
-  include(EvoformerStatic)
   target_link_libraries(EvoformerLLVM INTERFACE ${EVOFORMER_STATIC_LIBRARIES})
   target_link_options(EvoformerLLVM INTERFACE
     -Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc)

@@ -15,6 +15,7 @@
 
 #include "Evoformer/Runtime/Device.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -68,12 +69,16 @@ struct DriverFunctions {
 
   // Only CUDA has or needs these.
   int (*retainContext)(Handle *, int) = nullptr;
-  int (*setContext)(Handle) = nullptr;
+  int (*pushContext)(Handle) = nullptr;
+  int (*popContext)(Handle *) = nullptr;
+  int (*getAttribute)(int *, int, int) = nullptr;
   int (*setFunctionAttribute)(Handle, int, int) = nullptr;
   int (*cudaErrorName)(int, const char **) = nullptr;
   int (*cudaErrorText)(int, const char **) = nullptr;
   // Only HIP.
   int (*setDevice)(int) = nullptr;
+  int (*currentDevice)(int *) = nullptr;
+  int (*getProperties)(void *, int) = nullptr;
   const char *(*hipErrorName)(int) = nullptr;
   const char *(*hipErrorText)(int) = nullptr;
 };
@@ -127,6 +132,10 @@ public:
     return library.vendor == Vendor::NVIDIA ? "cuda" : "hip";
   }
   std::string getDescription() const override { return name; }
+  std::string getChip() const override { return chip; }
+  void setStream(void *handle) override { stream = handle; }
+  Error enter() override;
+  void leave() override;
 
   Expected<uint64_t> allocate(uint64_t bytes) override;
   Error release(uint64_t address) override {
@@ -166,7 +175,13 @@ private:
 
   DriverLibrary library;
   const DriverFunctions &call;
-  std::string name, lastKernel;
+  void findChip(int device);
+
+  std::string name, chip, lastKernel;
+  Handle context = nullptr, stream = nullptr;
+  int ordinal = 0;
+  /// HIP has no stack of devices.
+  SmallVector<int, 2> previousDevices;
   Handle startEvent = nullptr, stopEvent = nullptr;
   uint64_t flushBuffer = 0;
   DenseMap<const KernelObject *, std::weak_ptr<DriverModule>> modules;
@@ -216,12 +231,18 @@ Expected<DriverLibrary> DriverLibrary::open(Vendor vendor, StringRef name) {
 #undef EVOFORMER_RESOLVE
   if (isNVIDIA) {
     resolve(call.retainContext, "cuDevicePrimaryCtxRetain");
-    resolve(call.setContext, "cuCtxSetCurrent");
+    resolve(call.pushContext, "cuCtxPushCurrent_v2");
+    resolve(call.popContext, "cuCtxPopCurrent_v2");
+    resolve(call.getAttribute, "cuDeviceGetAttribute");
     resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
     resolve(call.cudaErrorName, "cuGetErrorName");
     resolve(call.cudaErrorText, "cuGetErrorString");
   } else {
     resolve(call.setDevice, "hipSetDevice");
+    resolve(call.currentDevice, "hipGetDevice");
+    // Its name says which version of the structure it fills.
+    call.getProperties = reinterpret_cast<int (*)(void *, int)>(
+        handle.getAddressOfSymbol("hipGetDevicePropertiesR0600"));
     resolve(call.hipErrorName, "hipGetErrorName");
     resolve(call.hipErrorText, "hipGetErrorString");
   }
@@ -247,6 +268,55 @@ Error DriverLibrary::check(int code, const Twine &what) const {
                            (text ? text : ""));
 }
 
+/// What the code is compiled for. NVIDIA numbers it (CUDA Driver API, "Device
+/// Management", compute capability), AMD's properties hold it as text, with
+/// features behind a colon (`gfx942:sramecc+:xnack-`).
+void DriverDevice::findChip(int device) {
+  if (library.vendor == Vendor::NVIDIA) {
+    constexpr int majorAttribute = 75, minorAttribute = 76;
+    int major = 0, minor = 0;
+    if (call.getAttribute(&major, majorAttribute, device) == 0 &&
+        call.getAttribute(&minor, minorAttribute, device) == 0)
+      chip = ("sm_" + Twine(major) + Twine(minor)).str();
+    return;
+  }
+  // The structure is about 1.5 KiB and holds one such text, whose place has
+  // moved before; a marketing name comes first.
+  std::vector<char> properties(16 * 1024);
+  if (!call.getProperties ||
+      call.getProperties(properties.data(), ordinal) != 0)
+    return;
+  StringRef text(properties.data(), properties.size());
+  size_t begin = text.find("gfx", 256);
+  if (begin != StringRef::npos)
+    chip =
+        text.substr(begin).take_while([](char c) { return isAlnum(c); }).str();
+}
+
+Error DriverDevice::enter() {
+  if (library.vendor == Vendor::NVIDIA)
+    return library.check(call.pushContext(context), "entering the context");
+  int previous = 0;
+  if (Error error = library.check(call.currentDevice(&previous),
+                                  "asking for the current device"))
+    return error;
+  if (Error error =
+          library.check(call.setDevice(ordinal), "setting the device"))
+    return error;
+  previousDevices.push_back(previous);
+  return Error::success();
+}
+
+void DriverDevice::leave() {
+  // Nothing is left to do where this fails.
+  if (library.vendor == Vendor::NVIDIA) {
+    Handle popped = nullptr;
+    call.popContext(&popped);
+  } else if (!previousDevices.empty()) {
+    call.setDevice(previousDevices.pop_back_val());
+  }
+}
+
 Error DriverDevice::initialize(int ordinal) {
   if (Error error = library.check(call.init(0), "starting the driver"))
     return error;
@@ -266,18 +336,14 @@ Error DriverDevice::initialize(int ordinal) {
                         "naming the device"))
     return error;
   name = buffer;
-  if (library.vendor == Vendor::NVIDIA) {
-    Handle context = nullptr;
+  this->ordinal = ordinal;
+  findChip(device);
+  if (library.vendor == Vendor::NVIDIA)
     if (Error error = library.check(call.retainContext(&context, device),
                                     "taking the device's context"))
       return error;
-    if (Error error =
-            library.check(call.setContext(context), "setting the context"))
-      return error;
-  } else if (Error error =
-                 library.check(call.setDevice(ordinal), "setting the device")) {
+  if (Error error = enter())
     return error;
-  }
   for (Handle *event : {&startEvent, &stopEvent})
     if (Error error =
             library.check(call.createEvent(event, 0), "creating an event"))
@@ -393,7 +459,7 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                    tag(library.vendor == Vendor::NVIDIA ? 0 : 3)};
   int code =
       call.launch(static_cast<DriverKernel &>(kernel).function, workItems, 1, 1,
-                  info.threads, 1, 1, info.ldsBytes, nullptr, nullptr, extra);
+                  info.threads, 1, 1, info.ldsBytes, stream, nullptr, extra);
   lastKernel = info.name;
   return library.check(code, "launching kernel '" + info.name + "' with " +
                                  Twine(workItems) + " workgroups of " +

@@ -76,6 +76,17 @@ public:
   /// The chip and what drives it, for people.
   virtual std::string getDescription() const = 0;
 
+  /// The chip by its target name, `sm_90` or `gfx942`; empty where only the
+  /// caller knows it.
+  virtual std::string getChip() const { return ""; }
+
+  /// Later launches go to this stream of the driver's; null: the default one.
+  virtual void setStream(void *stream) {}
+  /// Makes the device the current one of this thread, until `leave` brings back
+  /// the one before. A new device is entered already.
+  virtual llvm::Error enter();
+  virtual void leave() {}
+
   /// Memory aligned to at least 256 bytes; `bytes` may be 0.
   virtual llvm::Expected<uint64_t> allocate(uint64_t bytes) = 0;
   virtual llvm::Error release(uint64_t address) = 0;

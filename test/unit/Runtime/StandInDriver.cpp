@@ -115,8 +115,8 @@ EXPORT int NAME(cuLaunchKernel,
                 hipModuleLaunchKernel)(Handle, unsigned gridX, unsigned gridY,
                                        unsigned gridZ, unsigned blockX,
                                        unsigned blockY, unsigned blockZ,
-                                       unsigned ldsBytes, Handle, void **params,
-                                       void **extra) {
+                                       unsigned ldsBytes, Handle stream,
+                                       void **params, void **extra) {
   if (params || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) ||
       extra[4] != reinterpret_cast<void *>(isCUDA ? 0 : 3))
@@ -126,7 +126,8 @@ EXPORT int NAME(cuLaunchKernel,
   int code = record("launch", "grid " + text(gridX) + "," + text(gridY) + "," +
                                   text(gridZ) + " block " + text(blockX) + "," +
                                   text(blockY) + "," + text(blockZ) + " lds " +
-                                  text(ldsBytes) + " bytes " + text(bytes));
+                                  text(ldsBytes) + " bytes " + text(bytes) +
+                                  (stream ? " on a stream" : ""));
   if (code)
     return code;
   // memref<?xi64, strided<[?], offset: ?>>, i32, one extent.
@@ -178,7 +179,12 @@ EXPORT int cuDevicePrimaryCtxRetain(Handle *context, int) {
   *context = reinterpret_cast<Handle>(4);
   return record("retainContext");
 }
-EXPORT int cuCtxSetCurrent(Handle) { return record("setContext"); }
+EXPORT int cuCtxPushCurrent_v2(Handle) { return record("pushContext"); }
+EXPORT int cuCtxPopCurrent_v2(Handle *) { return record("popContext"); }
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 75 ? 9 : 0;
+  return record("getAttribute", std::to_string(attribute));
+}
 EXPORT int cuFuncSetAttribute(Handle, int attribute, int value) {
   return record("setFunctionAttribute",
                 std::to_string(attribute) + " = " + std::to_string(value));
@@ -192,7 +198,18 @@ EXPORT int cuGetErrorString(int, const char **text) {
   return 0;
 }
 #else
-EXPORT int hipSetDevice(int) { return record("setDevice"); }
+EXPORT int hipSetDevice(int device) {
+  return record("setDevice", std::to_string(device));
+}
+EXPORT int hipGetDevice(int *device) {
+  *device = 7;
+  return record("getDeviceInUse");
+}
+EXPORT int hipGetDevicePropertiesR0600(void *properties, int) {
+  std::strcpy(static_cast<char *>(properties), "gfx of a name");
+  std::strcpy(static_cast<char *>(properties) + 1160, "gfx942:sramecc+:xnack-");
+  return record("getProperties");
+}
 EXPORT const char *hipGetErrorName(int code) { return errorName(code); }
 EXPORT const char *hipGetErrorString(int) { return "described"; }
 #endif

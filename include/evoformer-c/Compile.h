@@ -1,0 +1,81 @@
+//===- Compile.h - Compiling attention through C ----------------*- C -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_C_COMPILE_H
+#define EVOFORMER_C_COMPILE_H
+
+#include "evoformer-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Code objects and the launch plan of a module. Immutable.
+typedef struct EvoformerProgram EvoformerProgram;
+
+/// The chips that are built in, separated by spaces. Never fails.
+EVOFORMER_EXPORT const char *evoformerGetChips(void);
+
+/// The MLIR module of one attention, from words separated by spaces:
+///
+///   type=bf16             of query, key and value: f16, bf16, f32
+///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
+///   value_depth=32        default: depth
+///   bias=bnk:i1           one word a bias, in order: the letters of bnhqk
+///   whose
+///                         dimensions it has, the others have size 1; its type
+///   gate=bf16 out=f32     types; without gate= there is none
+///   lse stats             further results
+///   scale=0.25            default: depth^(-1/2)
+///   pass=backward         the gradient instead
+///   grad=query,bias1      which gradients (default: all)
+///
+/// Its function is `attention`. Its arguments are memrefs query, key, value
+/// [b,n,s,h,d], each bias [b,n,h,q,k], gate, out [b,n,q,h,d], lse and stats
+/// [b,n,h,q] f32, as far as they are there; backward takes no lse, but stats,
+/// then out_grad and the gradients query_grad, key_grad, value_grad,
+/// bias0_grad, …, gate_grad, each of its operand's type. Strides are arbitrary
+/// but for those of d, which are 1, and for lse and stats, which are dense.
+///
+/// `*text` is to be released by evoformerFreeText.
+EVOFORMER_EXPORT EvoformerStatus
+evoformerDescribeAttention(const char *description, char **text);
+
+/// Compiles a module, or takes the program from the cache. `options` are words
+/// separated by spaces:
+///
+///   target=sm_80          a chip, see evoformerGetChips; default: cpu
+///   device=cuda           cpu, cuda or hip: what runs it; default: cpu
+///   schedule=v1:…         forces the cut
+///   cubin=sm_90           with ptxas: machine code for this chip, not PTX
+///   cache=DIR             on disk; without DIR: none. Default:
+///                         $EVOFORMER_CACHE_DIR, $XDG_CACHE_HOME/evoformer or
+///                         ~/.cache/evoformer
+///
+/// Where a folder cannot be used the compiler does without. `*program` holds
+/// one reference.
+EVOFORMER_EXPORT EvoformerStatus evoformerCompile(const char *module,
+                                                  const char *options,
+                                                  EvoformerProgram **program);
+
+EVOFORMER_EXPORT void evoformerProgramRelease(EvoformerProgram *program);
+
+/// The launch plan as JSON (docs/launch-plan.md), code and kernels' reports
+/// included. Valid while the program is.
+EVOFORMER_EXPORT const char *
+evoformerProgramGetPlan(const EvoformerProgram *program);
+
+/// Where it came from: `compiled`, `memory` or `disk`, of the call that made
+/// the program.
+EVOFORMER_EXPORT const char *
+evoformerProgramGetOrigin(const EvoformerProgram *program);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // EVOFORMER_C_COMPILE_H

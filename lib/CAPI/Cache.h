@@ -1,0 +1,43 @@
+//===- Cache.h - Compiled programs on disk ----------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CAPI_CACHE_H
+#define EVOFORMER_LIB_CAPI_CACHE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace mlir::evoformer::capi {
+
+/// A folder with one file an entry. A file appears whole or not at all, and
+/// holds a checksum, so that processes may share the folder and a damaged entry
+/// is none.
+class DiskCache {
+public:
+  /// `folder` empty: no cache.
+  explicit DiskCache(std::string folder) : folder(std::move(folder)) {}
+
+  /// $EVOFORMER_CACHE_DIR, $XDG_CACHE_HOME/evoformer, ~/.cache/evoformer.
+  static std::string getDefaultFolder();
+
+  std::optional<std::string> get(llvm::StringRef key) const;
+  /// A folder that cannot be written is as good as none.
+  void put(llvm::StringRef key, llvm::StringRef contents) const;
+
+private:
+  std::string getPath(llvm::StringRef key) const;
+
+  std::string folder;
+};
+
+/// SHA-256 as hexadecimal digits.
+std::string hashText(llvm::StringRef text);
+
+} // namespace mlir::evoformer::capi
+
+#endif // EVOFORMER_LIB_CAPI_CACHE_H

@@ -1,0 +1,255 @@
+//===- Describe.cpp - The module of an attention from words ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#include "evoformer-c/Compile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <optional>
+
+using namespace llvm;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::capi;
+
+namespace {
+struct Bias {
+  StringRef dims, type;
+};
+
+struct Description {
+  StringRef type, outputType, gateType;
+  int64_t heads = -1, depth = 0, valueDepth = 0;
+  SmallVector<Bias> biases;
+  std::optional<double> scale;
+  bool lse = false, stats = false, backward = false;
+  std::optional<SmallVector<StringRef>> gradients;
+};
+
+struct Operand {
+  std::string name, clause, type;
+};
+} // namespace
+
+static Error expect(StringRef key, StringRef value, StringRef accepted) {
+  return createStringError("'" + key + "=" + value + "': " + key + " is " +
+                           accepted);
+}
+
+static Error setType(StringRef key, StringRef value, StringRef &type) {
+  if (!is_contained({"f16", "bf16", "f32"}, value))
+    return expect(key, value, "f16, bf16 or f32");
+  type = value;
+  return Error::success();
+}
+
+static Error setNumber(StringRef key, StringRef value, int64_t limit,
+                       int64_t &number) {
+  if (value.getAsInteger(10, number) || number < 1 || number > limit)
+    return expect(key, value, ("a number from 1 to " + Twine(limit)).str());
+  return Error::success();
+}
+
+static Error addBias(StringRef value, Description &description) {
+  auto [dims, type] = value.split(':');
+  StringRef rest = "bnhqk";
+  for (char letter : dims) {
+    size_t at = rest.find(letter);
+    if (at == StringRef::npos)
+      return expect("bias", value,
+                    "letters of bnhqk in that order, ':' and a type");
+    rest = rest.drop_front(at + 1);
+  }
+  if (!is_contained({"f16", "bf16", "f32", "i1"}, type))
+    return expect("bias", value, "of type f16, bf16, f32 or i1");
+  description.biases.push_back({dims, type});
+  return Error::success();
+}
+
+static Error addWord(StringRef key, StringRef value, Description &result) {
+  if (key == "type")
+    return setType(key, value, result.type);
+  if (key == "out")
+    return setType(key, value, result.outputType);
+  if (key == "gate")
+    return setType(key, value, result.gateType);
+  if (key == "heads")
+    return setNumber(key, value, int64_t(1) << 20, result.heads);
+  if (key == "depth")
+    return setNumber(key, value, 256, result.depth);
+  if (key == "value_depth")
+    return setNumber(key, value, 256, result.valueDepth);
+  if (key == "bias")
+    return addBias(value, result);
+  if (key == "lse" || key == "stats") {
+    (key == "lse" ? result.lse : result.stats) = true;
+    return Error::success();
+  }
+  if (key == "scale") {
+    double scale = 0;
+    if (value.getAsDouble(scale) || !std::isfinite(static_cast<float>(scale)))
+      return expect(key, value, "a finite f32");
+    result.scale = scale;
+    return Error::success();
+  }
+  if (key == "pass") {
+    if (value != "forward" && value != "backward")
+      return expect(key, value, "forward or backward");
+    result.backward = value == "backward";
+    return Error::success();
+  }
+  if (key == "grad") {
+    result.gradients.emplace();
+    value.split(*result.gradients, ',', -1, /*KeepEmpty=*/false);
+    return Error::success();
+  }
+  return createStringError("unknown word '" + key +
+                           "' in the description of an attention");
+}
+
+namespace {
+/// Writes the module of a description.
+class ModuleWriter {
+public:
+  explicit ModuleWriter(const Description &description)
+      : description(description) {}
+
+  Expected<std::string> write();
+
+private:
+  std::string sequence(StringRef type, int64_t depth) const;
+  std::string bias(const Bias &bias) const;
+  std::string statistic() const;
+  std::string heads() const {
+    return description.heads < 0 ? "?" : std::to_string(description.heads);
+  }
+  void add(const Twine &name, const Twine &clause, std::string type) {
+    operands.push_back({name.str(), clause.str(), std::move(type)});
+  }
+  void addInputs();
+  Error addGradients();
+
+  const Description &description;
+  SmallVector<Operand> operands;
+};
+} // namespace
+
+std::string ModuleWriter::sequence(StringRef type, int64_t depth) const {
+  return "memref<?x?x?x" + heads() + "x" + std::to_string(depth) + "x" +
+         type.str() + ", strided<[?, ?, ?, ?, 1]>>";
+}
+
+std::string ModuleWriter::bias(const Bias &bias) const {
+  std::string result = "memref<";
+  for (char letter : StringRef("bnhqk"))
+    result += (!bias.dims.contains(letter) ? "1"
+               : letter == 'h'             ? heads()
+                                           : "?") +
+              "x";
+  return result + bias.type.str() + ", strided<[?, ?, ?, ?, ?]>>";
+}
+
+std::string ModuleWriter::statistic() const {
+  return "memref<?x?x" + heads() + "x?xf32>";
+}
+
+void ModuleWriter::addInputs() {
+  const Description &d = description;
+  add("query", "query", sequence(d.type, d.depth));
+  add("key", "key", sequence(d.type, d.depth));
+  add("value", "value", sequence(d.type, d.valueDepth));
+  for (auto [number, value] : enumerate(d.biases))
+    add("bias" + Twine(number), "bias", bias(value));
+  if (!d.gateType.empty())
+    add("gate", "gate", sequence(d.gateType, d.valueDepth));
+  add("out", d.backward ? "output" : "outs",
+      sequence(d.outputType, d.valueDepth));
+  if (d.lse && !d.backward)
+    add("lse", "lse", statistic());
+  if (d.stats || d.backward)
+    add("stats", "stats", statistic());
+}
+
+Error ModuleWriter::addGradients() {
+  const Description &d = description;
+  SmallVector<StringRef> wanted;
+  if (d.gradients)
+    wanted = *d.gradients;
+  auto add = [&](const Twine &name, const Twine &clause, std::string type) {
+    std::string text = name.str();
+    bool isWanted = is_contained(wanted, text);
+    erase(wanted, text);
+    if (isWanted || !d.gradients)
+      this->add(text + "_grad", clause, std::move(type));
+  };
+  this->add("out_grad", "output_grad", sequence(d.outputType, d.valueDepth));
+  add("query", "query_grad", sequence(d.type, d.depth));
+  add("key", "key_grad", sequence(d.type, d.depth));
+  add("value", "value_grad", sequence(d.type, d.valueDepth));
+  for (auto [number, value] : enumerate(d.biases))
+    if (value.type != "i1")
+      add("bias" + Twine(number), "bias_grad[" + Twine(number) + "]",
+          bias(value));
+  if (!d.gateType.empty())
+    add("gate", "gate_grad", sequence(d.gateType, d.valueDepth));
+  if (!wanted.empty())
+    return createStringError("grad=" + wanted.front() +
+                             ": there is no such float operand");
+  return Error::success();
+}
+
+Expected<std::string> ModuleWriter::write() {
+  addInputs();
+  if (description.backward)
+    if (Error error = addGradients())
+      return std::move(error);
+  std::string text;
+  raw_string_ostream os(text);
+  os << "func.func @attention(\n    ";
+  interleave(
+      operands, os,
+      [&](const Operand &operand) {
+        os << '%' << operand.name << ": " << operand.type;
+      },
+      ",\n    ");
+  os << ") {\n  evoformer.attention"
+     << (description.backward ? "_backward" : "") << '\n';
+  for (const Operand &operand : operands)
+    os << "      " << operand.clause << "(%" << operand.name << " : "
+       << operand.type << ")\n";
+  if (description.scale)
+    os << "      scale(" << format("%.9e", *description.scale) << ")\n";
+  os << "  return\n}\n";
+  return text;
+}
+
+static Expected<std::string> describe(StringRef text) {
+  Description description;
+  if (Error error = forEachWord(text, [&](StringRef key, StringRef value) {
+        return addWord(key, value, description);
+      }))
+    return std::move(error);
+  if (description.type.empty() || !description.depth)
+    return createStringError("an attention needs type= and depth=");
+  if (description.outputType.empty())
+    description.outputType = description.type;
+  if (!description.valueDepth)
+    description.valueDepth = description.depth;
+  return ModuleWriter(description).write();
+}
+
+EvoformerStatus evoformerDescribeAttention(const char *description,
+                                           char **text) {
+  Expected<std::string> module = describe(description);
+  if (!module)
+    return fail(module.takeError());
+  *text = copyText(*module);
+  return EVOFORMER_SUCCESS;
+}

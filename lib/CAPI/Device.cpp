@@ -1,0 +1,124 @@
+//===- Device.cpp - Devices of the C API ----------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+#include "Support.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <atomic>
+#include <cstdlib>
+#include <pthread.h>
+#include <tuple>
+
+using namespace llvm;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::capi;
+using namespace mlir::evoformer::runtime;
+
+/// Forks that lie behind this process. A child has none of its parent's
+/// threads.
+static std::atomic<unsigned> generation{0};
+
+Expected<LoadedKernel *> LoadedProgram::getKernel(Device &device,
+                                                  unsigned number) {
+  if (!kernels[number]) {
+    auto kernel = device.load(program->plan.kernels[number]);
+    if (!kernel)
+      return kernel.takeError();
+    kernels[number] = std::move(*kernel);
+  }
+  return kernels[number].get();
+}
+
+/// $EVOFORMER_NUM_THREADS, or 0 for one a core.
+static unsigned getNumThreads() {
+  unsigned number = 0;
+  if (const char *text = std::getenv("EVOFORMER_NUM_THREADS"))
+    if (StringRef(text).getAsInteger(10, number))
+      return 0;
+  return number;
+}
+
+static Expected<std::unique_ptr<Device>>
+createDevice(StringRef kind, int ordinal, StringRef library) {
+  if (kind == "cpu") {
+    if (ordinal != 0)
+      return createStringError("device " + Twine(ordinal) +
+                               " of 1 processor does not exist");
+    return createCPUDevice(getNumThreads());
+  }
+  if (kind == "cuda")
+    return createCUDADevice(ordinal, library);
+  if (kind == "hip")
+    return createHIPDevice(ordinal, library);
+  return createStringError("device kind '" + kind +
+                           "' is unknown: it is cpu, cuda or hip");
+}
+
+Error EvoformerDevice::enter() {
+  if (generation == ::generation)
+    return device->enter();
+  generation = ::generation;
+  if (kind != "cpu")
+    return createStringError("a driver cannot be used in a process that was "
+                             "forked after it was started: spawn it instead");
+  auto anew = createDevice(kind, 0, "");
+  if (!anew)
+    return anew.takeError();
+  // The old one would wait for threads that are not there.
+  (void)device.release(); // NOLINT(bugprone-unused-return-value)
+  device = std::move(*anew);
+  return device->enter();
+}
+
+static Expected<EvoformerDevice *> openDevice(StringRef kind, int ordinal,
+                                              StringRef library) {
+  using Key = std::tuple<std::string, int, std::string>;
+  static std::mutex mutex;
+  // Not destroyed at exit, see EvoformerDevice.
+  static auto &devices = *new std::map<Key, EvoformerDevice *>();
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    generation.fetch_add(1, std::memory_order_relaxed);
+  });
+  (void)registered;
+  std::lock_guard<std::mutex> lock(mutex);
+  EvoformerDevice *&slot = devices[{kind.str(), ordinal, library.str()}];
+  if (slot)
+    return slot;
+  auto device = createDevice(kind, ordinal, library);
+  if (!device)
+    return device.takeError();
+  auto opened = std::make_unique<EvoformerDevice>();
+  opened->kind = kind.str();
+  opened->chip = kind == "cpu" ? "cpu" : (*device)->getChip();
+  opened->description = (*device)->getDescription();
+  opened->generation = generation;
+  // A new device has been entered.
+  (*device)->leave();
+  opened->device = std::move(*device);
+  slot = opened.release();
+  return slot;
+}
+
+EvoformerStatus evoformerDeviceOpen(const char *kind, int ordinal,
+                                    const char *library,
+                                    EvoformerDevice **device) {
+  Expected<EvoformerDevice *> opened =
+      openDevice(kind, ordinal, library ? library : "");
+  if (!opened)
+    return fail(opened.takeError());
+  *device = *opened;
+  return EVOFORMER_SUCCESS;
+}
+
+const char *evoformerDeviceGetChip(const EvoformerDevice *device) {
+  return device->chip.c_str();
+}
+
+const char *evoformerDeviceGetDescription(const EvoformerDevice *device) {
+  return device->description.c_str();
+}

@@ -1,0 +1,53 @@
+//===- Device.h - What the C API calls a device -----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CAPI_DEVICE_H
+#define EVOFORMER_LIB_CAPI_DEVICE_H
+
+#include "Evoformer/Runtime/Device.h"
+#include "Program.h"
+#include "evoformer-c/Runtime.h"
+#include <map>
+#include <mutex>
+
+namespace mlir::evoformer::capi {
+
+/// A program's kernels on a device, loaded when first needed.
+struct LoadedProgram {
+  explicit LoadedProgram(std::shared_ptr<const ProgramData> program)
+      : program(std::move(program)),
+        kernels(this->program->plan.kernels.size()) {}
+
+  llvm::Expected<runtime::LoadedKernel *> getKernel(runtime::Device &device,
+                                                    unsigned number);
+
+  std::shared_ptr<const ProgramData> program;
+  std::vector<std::unique_ptr<runtime::LoadedKernel>> kernels;
+};
+
+} // namespace mlir::evoformer::capi
+
+/// The handle. Never destroyed: when a process ends, a driver may be gone
+/// first.
+struct EvoformerDevice {
+  std::string kind, chip, description;
+  std::unique_ptr<mlir::evoformer::runtime::Device> device;
+  /// Held while the device is used, and for `programs`.
+  std::mutex mutex;
+  std::map<const mlir::evoformer::capi::ProgramData *,
+           std::shared_ptr<mlir::evoformer::capi::LoadedProgram>>
+      programs;
+  /// How many forks lie behind the process that made the device.
+  unsigned generation = 0;
+
+  /// Makes the device the current one until the scope ends; to be called with
+  /// the mutex held.
+  llvm::Error enter();
+  void leave() { device->leave(); }
+};
+
+#endif // EVOFORMER_LIB_CAPI_DEVICE_H

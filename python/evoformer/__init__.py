@@ -1,0 +1,11 @@
+"""Attention with additive biases and a gate, as AlphaFold-class models use it,
+compiled for the device at hand. See docs/python.md."""
+
+from ._attention import attention, attention_vjp
+from ._library import EvoformerError
+from ._numpy import Gradients
+from ._runtime import Device, Program, chips, device
+from ._version import __version__
+
+__all__ = ["attention", "attention_vjp", "chips", "device", "Device",
+           "EvoformerError", "Gradients", "Program", "__version__"]

@@ -1,0 +1,67 @@
+"""The function of the package: chooses by the type of its arguments."""
+
+import sys
+
+
+def _backend(array):
+    """The module that knows such arrays."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        from . import torch as backend
+        return backend
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(array, jax.Array):
+        from . import jax as backend
+        return backend
+    from . import _numpy as backend
+    return backend
+
+
+def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
+              return_lse=False):
+    """Attention with additive biases and a gate:
+
+        logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
+                           + the sum of the biases
+        lse[b,n,h,i]     = log sum_j exp(logit[b,n,h,i,j])
+        out[b,n,i,h,:]   = sigmoid(gate[b,n,i,h,:])
+                           * sum_j exp(logit[b,n,h,i,j] - lse[b,n,h,i]) * value[b,n,j,h,:]
+
+    (AlphaFold 2, supplement, algorithms 7, 13 and 14; AlphaFold 3, supplement,
+    algorithm 24.)
+
+    Arguments (NumPy arrays, torch tensors or JAX arrays, all of one kind and on
+    one device):
+      query:   [b, n, sq, h, d], float32, float16 or bfloat16; d up to 256
+      key:     [b, n, sk, h, d], the query's type
+      value:   [b, n, sk, h, dv], the query's type
+      biases:  any number, each [b, n, h, sq, sk] with any dimension of size 1,
+               of the query's type, float32, or bool: True keeps the key. What
+               is missing on the left has size 1
+      gate:    [b, n, sq, h, dv], before the sigmoid; the query's type or float32
+      scale:   a number; default 1 / sqrt(d)
+      layout:  the order of the dimensions of query, key, value, gate and output,
+               as letters of 'bnshd'. b, n and h may be left out, here and in the
+               biases. Default: 'bnshd', 'nshd' or 'shd', by the query's rank
+      return_lse: also return lse, [b, n, h, sq] in float32 (no gradient)
+
+    Returns out, in the layout and of the type of query, or (out, lse). A query
+    whose keys are all dropped (False, or a bias of -inf) has out 0 and lse -inf.
+
+    Arrays are read where they lie, whatever their strides, but for a last
+    dimension 'd' that is not contiguous: then of a copy.
+
+    Raises TypeError or ValueError for operands that do not fit, with what was
+    given and what is accepted, and EvoformerError for what the device cannot.
+    """
+    return _backend(query).attention(query, key, value, biases, gate, scale,
+                                     layout, return_lse)
+
+
+def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
+                  layout=None):
+    """(out, gradients) of NumPy arrays, arguments as of `attention`:
+    `gradients(output_gradient)` gives the Gradients of sum(out *
+    output_gradient). torch and JAX differentiate `attention` itself."""
+    from . import _numpy
+    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout)

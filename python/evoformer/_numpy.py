@@ -1,0 +1,134 @@
+"""Attention of NumPy arrays, on the processor."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _problem, _runtime
+
+_NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
+
+
+class Gradients(NamedTuple):
+    """Gradients by operand. A boolean bias has None, and so has a gate that is
+    not there; `biases` has one entry for each."""
+    query: Any
+    key: Any
+    value: Any
+    biases: tuple
+    gate: Any
+
+
+def _usable(array):
+    """The array where it lies, or a copy if its bytes cannot be read so."""
+    array = np.asarray(array)
+    good = (array.flags.aligned and array.dtype.isnative and
+            all(stride % array.itemsize == 0 for stride in array.strides))
+    return array if good else np.ascontiguousarray(
+        array, dtype=array.dtype.newbyteorder("="))
+
+
+def _meta(array):
+    return _problem.Meta(
+        array.shape, tuple(s // array.itemsize for s in array.strides),
+        _NAMES.get(array.dtype.name, str(array.dtype)))
+
+
+def _empty(meta, dtype):
+    """An uninitialised array with these strides, which are dense."""
+    order = sorted(range(len(meta.shape)), key=lambda i: -meta.strides[i])
+    array = np.empty([meta.shape[i] for i in order], dtype)
+    return array.transpose(np.argsort(order))
+
+
+def _allocate(size):
+    memory = np.empty(size, np.uint8)
+    return memory, memory.ctypes.data
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+class _Prepared:
+    """Checked operands and what the passes over them share."""
+
+    def __init__(self, query, key, value, biases, gate, scale, layout):
+        arrays = [_usable(a) for a in (query, key, value)]
+        self.biases = [_usable(a) for a in biases]
+        self.gate = _usable(gate) if gate is not None else None
+        self.differentiable = [i for i, a in enumerate(self.biases)
+                               if a.dtype != np.bool_]
+        self.attention = _problem.Attention(
+            *map(_meta, arrays), [_meta(a) for a in self.biases],
+            _meta(self.gate) if gate is not None else None, scale, layout,
+            self.differentiable)
+        if self.gate is not None:
+            arrays.append(self.gate)
+        for i in self.attention.copies:
+            arrays[i] = self.depth_last(arrays[i])
+        self.inputs = arrays[:3] + self.biases + arrays[3:]
+        self.dtype = arrays[0].dtype
+        self.device = _runtime.device("cpu")
+
+    def depth_last(self, array):
+        meta = self.attention.depth_last(array.shape, "")
+        copy = _empty(meta, array.dtype)
+        copy[...] = array
+        return copy
+
+    def forward(self, lse, stats):
+        attention = self.attention
+        results = [_empty(attention.output(), self.dtype)]
+        results += [np.empty(attention.statistic_shape, np.float32)
+                    for _ in range(lse + stats)]
+        call = attention.forward(self.device, lse, stats)
+        call.run([_address(a) for a in self.inputs + results], _allocate)
+        return results
+
+    def backward(self, out, stats, gradient):
+        attention = self.attention
+        gradient = _usable(gradient)
+        if gradient.shape != out.shape or gradient.dtype != out.dtype:
+            raise ValueError(
+                f"the output's gradient has shape {gradient.shape} and type "
+                f"{gradient.dtype}; accepted are {out.shape} and {out.dtype}")
+        if attention._needs_copy(_meta(gradient)):
+            gradient = self.depth_last(gradient)
+        names = attention.gradient_names()
+        results = {}
+        for name in names:
+            if name.startswith("bias"):
+                bias = self.biases[int(name[4:])]
+                results[name] = np.empty(bias.shape, bias.dtype)
+            else:
+                array = {"query": self.inputs[0], "key": self.inputs[1],
+                         "value": self.inputs[2], "gate": self.gate}[name]
+                results[name] = _empty(
+                    attention.depth_last(array.shape, ""), array.dtype)
+        call = attention.backward(self.device, _meta(gradient), names)
+        arrays = self.inputs + [out, stats, gradient] + list(results.values())
+        call.run([_address(a) for a in arrays], _allocate)
+        return Gradients(
+            results["query"], results["key"], results["value"],
+            tuple(results.get(f"bias{i}") for i in range(len(self.biases))),
+            results.get("gate"))
+
+
+def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
+              return_lse=False):
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout)
+    results = prepared.forward(return_lse, False)
+    return tuple(results) if return_lse else results[0]
+
+
+def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
+                  layout=None):
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout)
+    out, stats = prepared.forward(False, True)
+
+    def gradients(output_gradient):
+        """The Gradients of sum(out * output_gradient)."""
+        return prepared.backward(out, stats, output_gradient)
+
+    return out, gradients

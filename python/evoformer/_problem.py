@@ -1,0 +1,271 @@
+"""From operands to a compiled call: checks, shapes, and what to compile.
+
+Everything here happens once for each combination of shapes, strides and types;
+the callers keep the result."""
+
+import math
+from typing import NamedTuple, Optional
+
+from . import _runtime
+
+TYPES = ("f16", "bf16", "f32")
+BIAS_LETTERS = "bnhqk"
+
+
+class Meta(NamedTuple):
+    """An operand: sizes, strides in elements, and the type as MLIR says it
+    (`f32`, `i1`, …) or, if it is another, as its framework does."""
+    shape: tuple
+    strides: tuple
+    type: str
+
+
+def _text(meta):
+    return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
+
+
+def _dense(shape):
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+class Layout:
+    """The order of dimensions of query, key, value, gate and output: letters of
+    `bnshd`; b, n and h may be left out and then have size 1. Biases have the
+    same ones left out of `bnhqk`, lse of `bnhq`."""
+
+    def __init__(self, letters):
+        if (sorted(set(letters)) != sorted(letters) or
+                not set("sd") <= set(letters) <= set("bnshd")):
+            raise ValueError(
+                f"layout {letters!r}: accepted are the letters of 'bnshd' in "
+                "any order, each at most once, with 's' and 'd' among them")
+        self.letters = letters
+        self.bias = "".join(c for c in BIAS_LETTERS
+                            if c in letters or c in "qk")
+        self.statistic = self.bias[:-1]
+
+    def spread(self, meta, wanted="bnshd", letters=None):
+        """Sizes and strides in the order `wanted`; what is left out is 1."""
+        at = {c: i for i, c in enumerate(letters or self.letters)}
+        return (tuple(meta.shape[at[c]] if c in at else 1 for c in wanted),
+                tuple(meta.strides[at[c]] if c in at else 0 for c in wanted))
+
+
+def default_layout(rank):
+    """`bnshd` without what a smaller rank leaves out, from the left."""
+    return "bnshd"[5 - rank:] if 3 <= rank <= 5 else "bnshd"
+
+
+class Attention:
+    """One attention: checked operands, result shapes, and compiled calls.
+
+    `shape` is the output's and `type` the operands'. `copies` are positions
+    among query, key, value and gate of those whose last dimension is not
+    contiguous in memory: the kernels read rows, so that the caller passes
+    contiguous ones instead. `differentiable` has the numbers of the biases whose
+    gradient may be asked for: where others are expanded (stride 0), they are
+    read as what they were before.
+    """
+
+    def __init__(self, query, key, value, biases=(), gate=None, scale=None,
+                 layout=None, differentiable=()):
+        rank = len(query.shape)
+        self.layout = Layout(layout or default_layout(rank))
+        self._check_sequences(query, key, value, gate)
+        self.scale = _check_scale(scale)
+        self.type = query.type
+        self.gate_type = gate.type if gate is not None else None
+        self.copies = tuple(
+            i for i, meta in enumerate((query, key, value, gate))
+            if meta is not None and self._needs_copy(meta))
+        views = [self.layout.spread(self._as_passed(meta))
+                 for meta in (query, key, value)]
+        (b, n, sq, h, d), (sk, dv) = views[0][0], (views[2][0][2],
+                                                   views[2][0][4])
+        self.sizes = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "d": d, "e": dv}
+        self._views = views
+        self._gate_view = (self.layout.spread(self._as_passed(gate))
+                           if gate is not None else None)
+        self._biases = [self._check_bias(i, bias, i in differentiable)
+                        for i, bias in enumerate(biases)]
+        self.shape = tuple(
+            {"s": sq, "d": dv}.get(c, self.sizes.get(c, 1))
+            for c in self.layout.letters)
+        self.statistic_shape = tuple(self.sizes[c] for c in self.layout.statistic)
+
+    # Checks ------------------------------------------------------------------
+
+    def _check_sequences(self, query, key, value, gate):
+        letters = self.layout.letters
+        named = [("query", query), ("key", key), ("value", value)]
+        if gate is not None:
+            named.append(("gate", gate))
+        for name, meta in named:
+            if len(meta.shape) != len(letters):
+                raise ValueError(
+                    f"{name} has rank {len(meta.shape)} ({_text(meta)}); layout "
+                    f"{letters!r} takes rank {len(letters)}")
+        if query.type not in TYPES:
+            raise TypeError(f"query has type {query.type}; accepted are "
+                            f"{', '.join(TYPES)}")
+        for name, meta in named[1:]:
+            accepted = ((query.type, "f32") if name == "gate" else
+                        (query.type,))
+            if meta.type not in accepted:
+                raise TypeError(f"{name} has type {meta.type}; with a query of "
+                                f"{query.type} accepted is "
+                                f"{' or '.join(dict.fromkeys(accepted))}")
+        sizes = [dict(zip(letters, meta.shape)) for _, meta in named]
+        for (name, meta), own, model, free in zip(
+                named[1:], sizes[1:], (sizes[0], sizes[1], sizes[0]),
+                ("s", "d", "")):
+            for letter in letters:
+                wanted = model[letter]
+                if name == "gate" and letter == "d":
+                    wanted = sizes[2]["d"]
+                if letter != free and own[letter] != wanted:
+                    raise ValueError(
+                        f"{name} has size {own[letter]} of dimension "
+                        f"'{letter}' where {wanted} is expected: layout "
+                        f"{letters!r}, " +
+                        ", ".join(f"{n} {_text(m)}" for n, m in named))
+        for name, own in zip(("query", "value"), (sizes[0], sizes[2])):
+            if not 1 <= own["d"] <= 256:
+                raise ValueError(f"{name} has a head dimension of {own['d']}; "
+                                 "accepted are 1 to 256")
+
+    def _check_bias(self, number, bias, differentiable):
+        """(letters that it has, type, sizes, strides)."""
+        letters = self.layout.bias
+        full = [self.sizes[c] for c in letters]
+        missing = len(letters) - len(bias.shape)
+        accepted = (f"{len(letters)} dimensions {letters!r}, each of size 1 or "
+                    f"that of {tuple(full)}")
+        if missing < 0:
+            raise ValueError(f"biases[{number}] has rank {len(bias.shape)} "
+                             f"({_text(bias)}); accepted are {accepted}")
+        if bias.type not in dict.fromkeys((self.type, "f32", "i1")):
+            raise TypeError(
+                f"biases[{number}] has type {bias.type}; with operands of "
+                f"{self.type} accepted are {self.type}, f32 and bool")
+        shape = (1,) * missing + tuple(bias.shape)
+        strides = (0,) * missing + tuple(bias.strides)
+        for size, whole in zip(shape, full):
+            if size not in (1, whole):
+                raise ValueError(f"biases[{number}] has shape "
+                                 f"{tuple(bias.shape)}; accepted are {accepted}")
+        if not differentiable:
+            shape = tuple(size if stride else min(size, 1)
+                          for size, stride in zip(shape, strides))
+        meta = Meta(shape, strides, bias.type)
+        sizes, strides = self.layout.spread(meta, BIAS_LETTERS, letters)
+        has = "".join(c for c, size in zip(BIAS_LETTERS, sizes) if size != 1)
+        return has, bias.type, sizes, strides
+
+    def _needs_copy(self, meta):
+        at = self.layout.letters.index("d")
+        return (meta.shape[at] > 1 and meta.strides[at] != 1 or
+                any(stride < 0 for stride in meta.strides))
+
+    def _as_passed(self, meta):
+        if meta is not None and self._needs_copy(meta):
+            # A contiguous copy, with the depth innermost.
+            return self.depth_last(meta.shape, meta.type)
+        return meta
+
+    def depth_last(self, shape, type_):
+        """A dense tensor of this shape whose depth has stride 1."""
+        letters = self.layout.letters
+        order = sorted(range(len(letters)), key=lambda i: letters[i] == "d")
+        dense = _dense([shape[i] for i in order])
+        strides = [0] * len(shape)
+        for i, stride in zip(order, dense):
+            strides[i] = stride
+        return Meta(tuple(shape), tuple(strides), type_)
+
+    # What is compiled --------------------------------------------------------
+
+    def _words(self, output_type):
+        words = [f"type={self.type}", f"depth={self.sizes['d']}",
+                 f"value_depth={self.sizes['e']}", f"out={output_type}"]
+        if self.sizes["h"]:
+            words.append(f"heads={self.sizes['h']}")
+        words += [f"bias={has}:{type_}" for has, type_, _, _ in self._biases]
+        if self.gate_type:
+            words.append(f"gate={self.gate_type}")
+        if self.scale is not None:
+            words.append(f"scale={self.scale!r}")
+        return words
+
+    def describe(self, lse=False, stats=False, gradients=None):
+        """The words of evoformerDescribeAttention. With `gradients`, names of
+        operands, those of the backward pass."""
+        words = self._words(self.type)
+        if gradients is None:
+            words += ["lse"] * lse + ["stats"] * stats
+        else:
+            words += ["pass=backward", "grad=" + ",".join(gradients)]
+        return " ".join(words)
+
+    def output(self):
+        """The output's layout in memory."""
+        return self.depth_last(self.shape, self.type)
+
+    def _inputs(self):
+        views = list(self._views)
+        views += [(sizes, strides) for _, _, sizes, strides in self._biases]
+        if self._gate_view:
+            views.append(self._gate_view)
+        return views
+
+    def _statistic_view(self):
+        sizes = tuple(self.sizes[c] for c in "bnhq")
+        return sizes, _dense(sizes)
+
+    def forward(self, where, lse=False, stats=False):
+        """A call that takes query, key, value, biases, gate, out, lse, stats."""
+        program = where.compile(_runtime.describe(self.describe(lse, stats)))
+        arguments = self._inputs() + [self.layout.spread(self.output())]
+        arguments += [self._statistic_view()] * (lse + stats)
+        return _runtime.Call(program, where, arguments)
+
+    def backward(self, where, output_gradient, gradients):
+        """A call that takes query, key, value, biases, gate, out, stats, the
+        output's gradient (a Meta) and then `gradients`, in that order."""
+        program = where.compile(_runtime.describe(
+            self.describe(gradients=gradients)))
+        arguments = self._inputs() + [self.layout.spread(self.output()),
+                                      self._statistic_view(),
+                                      self.layout.spread(output_gradient)]
+        arguments += [self.gradient_view(name) for name in gradients]
+        return _runtime.Call(program, where, arguments)
+
+    def gradient_names(self):
+        """All operands that have a gradient, in the order of the call."""
+        names = ["query", "key", "value"]
+        names += [f"bias{i}" for i, bias in enumerate(self._biases)
+                  if bias[1] != "i1"]
+        return names + ["gate"] * (self.gate_type is not None)
+
+    def gradient_view(self, name):
+        if name.startswith("bias"):
+            sizes = self._biases[int(name[4:])][2]
+            return sizes, _dense(sizes)
+        sizes = {"query": self._views[0], "key": self._views[1],
+                 "value": self._views[2], "gate": self._gate_view}[name][0]
+        letters = self.layout.letters
+        shape = tuple(sizes["bnshd".index(c)] for c in letters)
+        return self.layout.spread(self.depth_last(shape, ""))
+
+
+def _check_scale(scale) -> Optional[float]:
+    if scale is None:
+        return None
+    number = float(scale)
+    if not math.isfinite(number) or abs(number) > 3.4028234663852886e38:
+        raise ValueError(f"scale is {scale}; accepted is a finite float32")
+    return number

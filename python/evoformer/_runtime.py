@@ -1,0 +1,148 @@
+"""Programs, devices and calls: thin classes over the C interface."""
+
+import ctypes
+import functools
+import json
+import os
+import re
+
+from ._library import Argument, EvoformerError, check, library
+
+
+class Program:
+    """A compiled module."""
+
+    def __init__(self, module, options=""):
+        """`module` is MLIR text; `options` are those of evoformerCompile
+        (evoformer-c/Compile.h)."""
+        self._as_parameter_ = ctypes.c_void_p()
+        check(library().evoformerCompile(module.encode(), options.encode(),
+                                         ctypes.byref(self._as_parameter_)))
+
+    def __del__(self):
+        handle = getattr(self, "_as_parameter_", None)
+        if handle:
+            library().evoformerProgramRelease(handle)
+
+    @property
+    def plan(self):
+        """The launch plan (docs/launch-plan.md) as Python objects."""
+        return json.loads(library().evoformerProgramGetPlan(self))
+
+    @property
+    def origin(self):
+        """`compiled`, `memory` or `disk`: where it was found."""
+        return library().evoformerProgramGetOrigin(self).decode()
+
+
+def describe(description):
+    """The MLIR module of an attention (evoformerDescribeAttention)."""
+    text = ctypes.c_void_p()
+    check(library().evoformerDescribeAttention(description.encode(),
+                                               ctypes.byref(text)))
+    try:
+        return ctypes.string_at(text).decode()
+    finally:
+        library().evoformerFreeText(text)
+
+
+def chips():
+    """The chips that programs can be compiled for."""
+    return library().evoformerGetChips().decode().split()
+
+
+class Device:
+    """A processor or a GPU: `kind` is cpu, cuda or hip."""
+
+    def __init__(self, kind, ordinal=0):
+        self._as_parameter_ = ctypes.c_void_p()
+        self.kind, self.ordinal = kind, ordinal
+        driver = os.environ.get("EVOFORMER_DRIVER_LIBRARY")
+        check(library().evoformerDeviceOpen(
+            kind.encode(), ordinal, driver.encode() if driver else None,
+            ctypes.byref(self._as_parameter_)))
+        self.chip = library().evoformerDeviceGetChip(self).decode()
+        self.description = library().evoformerDeviceGetDescription(self).decode()
+        self.target = os.environ.get("EVOFORMER_TARGET") if kind != "cpu" else None
+        if not self.target:
+            self.target = choose_target(self.chip, chips(), self.description)
+
+    def compile(self, module):
+        return Program(module, f"target={self.target} device={self.kind}")
+
+
+def _number(chip):
+    """The compute capability of `sm_90` as a number; -1 of another vendor's."""
+    found = re.fullmatch(r"sm_(\d+)", chip)
+    return int(found[1]) if found else -1
+
+
+def choose_target(chip, known, description):
+    """The known chip whose code runs on `chip`: itself, or on NVIDIA the newest
+    that is older, since PTX of one chip runs on later ones."""
+    if chip in known:
+        return chip
+    older = [name for name in known if 0 <= _number(name) <= _number(chip)]
+    if older:
+        return max(older, key=_number)
+    raise EvoformerError(
+        f"unsupported device: {description} is {chip or 'of an unknown chip'}; "
+        f"supported are {', '.join(known)} and NVIDIA's newer than these. "
+        "EVOFORMER_TARGET forces one of them")
+
+
+@functools.lru_cache(maxsize=None)
+def device(kind, ordinal=0):
+    return Device(kind, ordinal)
+
+
+class Call:
+    """A function of a program with sizes and strides, on a device."""
+
+    __slots__ = ("_as_parameter_", "_addresses", "workspace_bytes", "_run",
+                 "_program")
+
+    def __init__(self, program, where, arguments):
+        """`arguments` are pairs of sizes and strides in elements."""
+        self._as_parameter_ = ctypes.c_void_p()
+        self._program = program
+        self._addresses = ctypes.c_uint64 * len(arguments)
+        self.workspace_bytes = 0
+        self._run = library().evoformerCallRun
+        table = (Argument * len(arguments))()
+        for entry, (sizes, strides) in zip(table, arguments):
+            numbers = ctypes.c_int64 * len(sizes)
+            entry.rank = len(sizes)
+            entry.sizes, entry.strides = numbers(*sizes), numbers(*strides)
+        check(library().evoformerCallCreate(
+            program, where, None, table, len(arguments),
+            ctypes.byref(self._as_parameter_)))
+
+    def __del__(self):
+        handle = getattr(self, "_as_parameter_", None)
+        if handle:
+            library().evoformerCallRelease(handle)
+
+    def prepare(self, addresses):
+        """Loads the kernels; afterwards `workspace_bytes` is what a run with
+        addresses of this alignment takes."""
+        needed = ctypes.c_uint64()
+        check(library().evoformerCallPrepare(
+            self, self._addresses(*addresses), ctypes.byref(needed)))
+        self.workspace_bytes = max(self.workspace_bytes, needed.value)
+
+    def run(self, addresses, allocate, stream=None):
+        """Runs it. `allocate(bytes)` gives an object that keeps a workspace
+        alive, and its address."""
+        packed = self._addresses(*addresses)
+        available = ctypes.c_uint64(self.workspace_bytes)
+        kept, workspace = (allocate(self.workspace_bytes)
+                           if self.workspace_bytes else (None, 0))
+        status = self._run(self, packed, workspace, available, stream)
+        if status == 2:
+            # The first run, or one with addresses of another alignment.
+            self.workspace_bytes = available.value
+            kept, workspace = allocate(self.workspace_bytes)
+            status = self._run(self, packed, workspace, available, stream)
+        check(status)
+        del kept
