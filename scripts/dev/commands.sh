@@ -52,7 +52,13 @@ dev_build() {
 
 dev_test() {
   take_preset "$@"
-  build_preset "$preset"
+  # The shared library is no part of `all`; sanitizers would have to be loaded
+  # before the Python that opens it.
+  if [ "$preset" = sanitize ]; then
+    build_preset "$preset"
+  else
+    build_preset "$preset" all evoformer
+  fi
   local folder paths=() options=() argument
   folder=$(build_folder "$preset")
   for argument in ${rest[@]+"${rest[@]}"}; do

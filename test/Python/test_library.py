@@ -1,0 +1,243 @@
+# REQUIRES: python-library
+# RUN: %pytest %s
+"""The shared library itself: what it exports, its cache, its errors, threads and
+forks."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import evoformer
+import numpy as np
+import pytest
+from evoformer import _library, _runtime
+
+MODULE = """
+func.func @f(%q: memref<?x?x?x2x8xf32>, %out: memref<?x?x?x2x8xf32>) {
+  evoformer.attention query(%q : memref<?x?x?x2x8xf32>)
+      key(%q : memref<?x?x?x2x8xf32>) value(%q : memref<?x?x?x2x8xf32>)
+      outs(%out : memref<?x?x?x2x8xf32>)
+  return
+}
+"""
+
+
+def readelf(*options):
+    return subprocess.run(["readelf", "-W", *options, _library._path()],
+                          check=True, capture_output=True, text=True).stdout
+
+
+def test_exports_the_interface_alone():
+    names = [line.split()[7].split("@")[0] for line in
+             readelf("--dyn-syms").splitlines()
+             if len(line.split()) == 8 and line.split()[4] != "LOCAL" and
+             line.split()[6] not in ("UND", "Ndx")]
+    assert names and all(name.startswith("evoformer") for name in names)
+
+
+def test_needs_no_young_library():
+    """glibc 2.34 and no shared LLVM, MLIR or C++ library."""
+    versions = {tuple(map(int, version.split("."))) for version in
+                re.findall(r"GLIBC_([0-9.]+)", readelf("--version-info"))}
+    assert versions and max(versions) <= (2, 34)
+    needed = [line for line in readelf("--dynamic").splitlines()
+              if "(NEEDED)" in line]
+    assert needed and not any("LLVM" in line or "MLIR" in line or
+                              "stdc++" in line for line in needed)
+
+
+def test_errors_are_readable():
+    with pytest.raises(evoformer.EvoformerError, match="line 3: .*unknown"):
+        evoformer.Program("\n\n!x = !unknown.type\n")
+    for options, text in (("target=sm_11", "sm_80"), ("device=tpu", "cpu, cuda"),
+                          ("colour=red", "unknown option 'colour'"),
+                          ("device=cuda", "needs a target other than cpu")):
+        with pytest.raises(evoformer.EvoformerError, match=text):
+            evoformer.Program(MODULE, options)
+    for words, text in (("type=f64 depth=8", "f16, bf16 or f32"),
+                        ("type=f32 depth=0", "from 1 to 256"),
+                        ("type=f32 depth=8 bias=kq:f32", "in that order"),
+                        ("type=f32 depth=8 bias=k:i8", "f32 or i1"),
+                        ("type=f32 depth=8 scale=inf", "finite"),
+                        ("type=f32 depth=8 pass=sideways", "backward"),
+                        ("type=f32 depth=8 pass=backward grad=bias0",
+                         "no such float operand"),
+                        ("type=f32 depth=8 fast", "unknown word 'fast'"),
+                        ("depth=8", "needs type=")):
+        with pytest.raises(evoformer.EvoformerError, match=text):
+            _runtime.describe(words)
+    with pytest.raises(evoformer.EvoformerError, match="no NVIDIA driver|device"):
+        _runtime.Device("cuda", 99)
+    with pytest.raises(evoformer.EvoformerError, match="kind 'tpu'"):
+        _runtime.Device("tpu")
+
+
+def call(arguments, module=MODULE):
+    return _runtime.Call(evoformer.Program(module), evoformer.device("cpu"),
+                         arguments)
+
+
+def test_checks_arguments():
+    good = ((1, 1, 3, 2, 8), (48, 48, 16, 8, 1))
+    for arguments, text in (
+            ([good], "takes 2 arguments, not 1"),
+            ([good, ((1, 3), (3, 1))], "'out' is a memref of rank 5, given rank 2"),
+            ([good, ((1, 1, 3, 3, 8), (72, 72, 24, 8, 1))], "argument 'out': .* is expected"),
+            ([good, ((1, 1, 4, 2, 8), (64, 64, 16, 8, 1))], "must equal"),
+            ([good, ((1, 1, 3, 2, 8), (48, 48, 16, 8, 2))], "stride 2")):
+        with pytest.raises(evoformer.EvoformerError, match=text):
+            call(arguments).prepare([0, 0])
+
+
+def test_workspace_may_lie_anywhere():
+    """Small workspaces are refused before anything runs, odd addresses used."""
+    sizes = (1, 1, 20, 2, 8)
+    strides = (320, 320, 16, 8, 1)
+    program = evoformer.Program(_runtime.describe(
+        "type=f32 heads=2 depth=8 bias=bhqk:f32"))
+    bias_sizes, bias_strides = (1, 1, 2, 20, 20), (800, 1, 400, 1, 20)
+    views = [(sizes, strides)] * 3 + [(bias_sizes, bias_strides),
+                                      (sizes, strides)]
+    run = _runtime.Call(program, evoformer.device("cpu"), views)
+    arrays = [np.random.default_rng(i).standard_normal(size).astype(np.float32)
+              for i, size in enumerate((320, 320, 320, 800, 320))]
+    addresses = [a.ctypes.data for a in arrays]
+    results = []
+    for shift in (0, 1, 77):
+        def allocate(size):
+            memory = np.full(size + 256, 255, np.uint8)
+            return memory, memory.ctypes.data + shift
+        run.run(addresses, allocate)
+        results.append(arrays[4].copy())
+    assert np.isfinite(results[0]).all()
+    assert all((r == results[0]).all() for r in results)
+
+
+def origin(folder, module=MODULE):
+    """Where another process finds a program."""
+    script = ("import evoformer, sys; "
+              "print(evoformer.Program(sys.stdin.read()).origin)")
+    done = subprocess.run([sys.executable, "-c", script], input=module,
+                          check=True, capture_output=True, text=True,
+                          env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder)})
+    return done.stdout.strip()
+
+
+def test_cache(tmp_path):
+    folder = tmp_path / "made" / "here"
+    assert origin(folder) == "compiled"
+    assert origin(folder) == "disk"
+    assert origin(folder, MODULE + "\n") == "compiled"
+    entries = sorted(folder.iterdir())
+    assert len(entries) == 2 and all(e.suffix == ".plan" for e in entries)
+    for damage in (lambda text: text[:-1], lambda text: text[:40],
+                   lambda text: text[:-9] + b"?" + text[-8:], lambda text: b""):
+        whole = [entry.read_bytes() for entry in entries]
+        for entry, text in zip(entries, whole):
+            entry.write_bytes(damage(text))
+        assert origin(folder) == "compiled"
+        assert origin(folder) == "disk"
+    assert origin("") == "compiled"
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert origin(blocked / "below") == "compiled"
+
+
+def test_cache_of_several_processes(tmp_path):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: origin(tmp_path), range(4)))
+    assert set(found) <= {"compiled", "disk"}
+    assert [e.suffix for e in tmp_path.iterdir()] == [".plan"]
+    assert origin(tmp_path) == "disk"
+    assert evoformer.Program(MODULE).origin in ("compiled", "disk", "memory")
+    assert evoformer.Program(MODULE).origin == "memory"
+
+
+def operands(seed):
+    draw = np.random.default_rng(seed)
+    return [draw.standard_normal((1, 2, 17, 2, 8)).astype(np.float32)
+            for _ in range(3)]
+
+
+def test_threads():
+    expected = [evoformer.attention(*operands(i)) for i in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: evoformer.attention(*operands(i % 8)),
+                              range(64)))
+    assert all((a == expected[i % 8]).all() for i, a in enumerate(found))
+
+
+def in_child(queue):
+    queue.put(evoformer.attention(*operands(3)))
+
+
+def test_fork():
+    """A forked process has none of its parent's threads."""
+    expected = evoformer.attention(*operands(3))
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=in_child, args=(queue,))
+    child.start()
+    assert (queue.get(timeout=60) == expected).all()
+    child.join(60)
+    assert child.exitcode == 0
+
+
+def test_choice_of_target():
+    known = ["cpu", "gfx942", "sm_80", "sm_90"]
+    choose = _runtime.choose_target
+    assert choose("sm_90", known, "") == "sm_90"
+    assert choose("sm_100", known, "") == "sm_90"
+    assert choose("sm_89", known, "") == "sm_80"
+    assert choose("gfx942", known, "") == "gfx942"
+    for chip in ("sm_75", "gfx906", ""):
+        with pytest.raises(evoformer.EvoformerError, match="card.*supported are"):
+            choose(chip, known, "card")
+
+
+@pytest.mark.parametrize("kind,chip,target",
+                         [("cuda", "sm_90", "sm_80"), ("hip", "gfx942", "gfx942")])
+def test_driver(kind, chip, target):
+    """A driver without a device: programs are compiled for its chip, their
+    kernels loaded on first use, and errors are its own."""
+    stand_in = pathlib.Path(os.environ["EVOFORMER_BUILD_DIR"], "test", "unit",
+                            "lib", f"libEvoformerStandIn-{kind}.so")
+    script = f"""
+import evoformer
+from evoformer import _runtime
+where = evoformer.device("{kind}")
+print(where.chip, where.target)
+program = where.compile(_runtime.describe("type=bf16 heads=2 depth=8"))
+view = (1, 1, 3, 2, 8), (48, 48, 16, 8, 1)
+call = _runtime.Call(program, where, [view] * 4)
+try:
+    call.prepare([0] * 4)
+except evoformer.EvoformerError as problem:
+    print(problem)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True,
+        env={**os.environ, "EVOFORMER_DRIVER_LIBRARY": str(stand_in)})
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{chip} {target}"
+    assert "ERROR_OTHER (218): described" in done.stdout
+
+
+def test_host_time():
+    """Replaying a call on the processor: far from interpreting a program. The
+    bound is ten times what it takes where nothing else runs."""
+    sizes, strides = (0, 1, 3, 2, 8), (48, 48, 16, 8, 1)
+    run = call([(sizes, strides)] * 2)
+    workspace = np.empty(1 << 16, np.uint8)
+    allocate = lambda size: (workspace, workspace.ctypes.data)
+    best = 1.0
+    for _ in range(2000):
+        begin = time.perf_counter()
+        run.run([0, 0], allocate)
+        best = min(best, time.perf_counter() - begin)
+    assert best < 50e-6
