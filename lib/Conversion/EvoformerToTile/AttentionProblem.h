@@ -24,6 +24,8 @@ struct Bias {
   std::array<bool, 5> broadcast;
   /// Means 'keep where set'.
   bool isMask;
+  /// A copy whose queries are contiguous, padded to whole blocks.
+  bool isTransposed = false;
 };
 
 /// What the main kernel works on: every operand a memref with its dimensions in

@@ -120,8 +120,9 @@ void GradientProgram::writeBias() {
         QueryTiles queries = loadQueries(b, item, slices, origin);
         KeyTiles keys = loadKeys(b, item, slices, origin);
         LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
-        Recomputed some = recompute(b, slices, queries, keys, tile, fixed);
-        scf::YieldOp::create(b, b.addf(sums[0], some.logits));
+        Recomputed some =
+            recompute(b, slices, queries, keys, tile, fixed, sums[0]);
+        scf::YieldOp::create(b, some.logits);
       });
 
   Value sum = loop.getResult(0);

@@ -11,15 +11,26 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-CopyBlocks evoformer::getCopyBlocks(int64_t keyBlock) {
-  // Whole key blocks, so that no block starts beyond the last key.
-  return {16, keyBlock * std::max<int64_t>(1, 64 / keyBlock)};
+CopyBlocks evoformer::getCopyBlocks(int64_t queryBlock, int64_t keyBlock) {
+  // Whole blocks, so that none starts beyond the last query or key.
+  return {queryBlock * std::max<int64_t>(1, 16 / queryBlock),
+          keyBlock * std::max<int64_t>(1, 64 / keyBlock)};
+}
+
+SmallVector<Value> evoformer::getCopySpace(TileBuilder &builder, Value dest,
+                                           const CopyBlocks &blocks) {
+  SmallVector<Value> space;
+  for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+    space.push_back(builder.index(builder.dim(dest, dim)));
+  space.push_back(builder.ceilDiv(builder.dim(dest, kBiasQ), blocks.queries));
+  space.push_back(builder.ceilDiv(builder.dim(dest, kBiasK), blocks.keys));
+  return space;
 }
 
 KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
                                      const Bias &source, Value dest,
-                                     int64_t keyBlock) {
-  CopyBlocks blocks = getCopyBlocks(keyBlock);
+                                     int64_t alignment,
+                                     const CopyBlocks &blocks) {
   auto schedule = ScheduleAttr::get(
       loc.getContext(), {1, blocks.queries, blocks.keys}, {1, 1, 1}, 1);
   return factory.create(
@@ -42,8 +53,8 @@ KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
                                                  key, blocks.keys)});
           return builder.slice(memory, dims);
         };
-        // Keys beyond the last one are never looked at, but read as 0 so that
-        // the copy has no undefined element.
+        // Beyond the last query or key nothing is looked at, but read as 0 so
+        // that the copy has no undefined element.
         Type element =
             cast<MemRefType>(arguments[0].getType()).getElementType();
         Value origin = builder.index(0);
@@ -51,6 +62,6 @@ KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
                                   {blocks.queries, blocks.keys}, {},
                                   builder.getZeroAttr(element));
         builder.store(tile, sliceOf(arguments[1]), {origin, origin}, {},
-                      getVectorBytes(keyBlock * getElementBytes(element)));
+                      alignment);
       });
 }

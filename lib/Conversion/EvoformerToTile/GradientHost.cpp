@@ -85,6 +85,19 @@ static PartCount countParts(TileBuilder &builder,
   return {ceilDiv(steps, length), length};
 }
 
+/// Where the tile of logits has its keys first, a lane holds some queries of a
+/// key, and so of a bias. A bias that rows share is transposed once for all of
+/// them; reads that transpose (ldmatrix) need no copy.
+static bool isBetterTransposed(const Bias &bias,
+                               const GradientOperands &operands,
+                               TargetAttr target) {
+  if (target.isCPU() || getOwnedDim(operands) != OwnedDim::Keys ||
+      !bias.broadcast[kBiasN] || bias.broadcast[kBiasK])
+    return false;
+  Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
+  return !target.hasProperty("ldmatrix") || getElementBytes(element) != 2;
+}
+
 void evoformer::writeGradientProgram(TileBuilder &builder,
                                      KernelFactory &factory,
                                      const AttentionFacts &facts,
@@ -97,9 +110,15 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   operands.keySum =
       host.prepareKeySum(given.biases, given.query, keys, keyBlock).sum;
   operands.biases.clear();
-  for (const Bias &bias : given.biases)
-    if (!bias.broadcast[kBiasQ])
-      operands.biases.push_back(host.prepareBias(bias, keys, keyBlock));
+  for (const Bias &bias : given.biases) {
+    if (bias.broadcast[kBiasQ])
+      continue;
+    operands.biases.push_back(
+        isBetterTransposed(bias, given, factory.getTarget())
+            ? host.transposeBias(bias, builder.dim(given.query, 3),
+                                 schedule.blocks.queries, keys, keyBlock)
+            : host.prepareBias(bias, keys, keyBlock));
+  }
 
   Value aligned = host.hasAlignedDepths(
       {operands.query, operands.key, operands.value, operands.weighted,

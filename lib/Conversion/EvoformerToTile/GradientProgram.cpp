@@ -50,21 +50,26 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
                                                          const Slices &slices,
                                                          Value offset) {
   QueryTiles tiles;
+  // An item that owns queries stores nothing beyond the last.
+  bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries;
   for (DepthPart part : parts)
     tiles.query.push_back(
-        item.load(b, slices.query, offset, item.queries, part));
+        item.load(b, slices.query, offset, item.queries, part, ownsQueries));
   for (DepthPart part : valueParts)
     tiles.weighted.push_back(
-        item.load(b, slices.weighted, offset, item.queries, part));
+        item.load(b, slices.weighted, offset, item.queries, part, ownsQueries));
   // Beyond the last query weights are 0 where scores are finite.
-  Value stats = item.loadStatistic(b, slices.stats, offset, kInfinity);
+  auto outside = [&](double value) {
+    return ownsQueries ? std::nullopt : std::optional<double>(value);
+  };
+  Value stats = item.loadStatistic(b, slices.stats, offset, outside(kInfinity));
   tiles.stats = b.mulf(stats, b.splatLike(stats, -llvm::numbers::log2e));
   // Without a key all logits are -inf, and so is stats: no weight then.
   tiles.stats =
       b.select(b.equals(stats, -kInfinity), b.splatLike(stats, 0), tiles.stats);
   if (needsLogitGradient())
     tiles.delta = arith::NegFOp::create(
-        b, item.loadStatistic(b, slices.delta, offset, 0));
+        b, item.loadStatistic(b, slices.delta, offset, outside(0)));
   return tiles;
 }
 
@@ -73,11 +78,12 @@ GradientProgram::KeyTiles GradientProgram::loadKeys(TileBuilder &b,
                                                     const Slices &slices,
                                                     Value offset) {
   KeyTiles tiles;
+  // Keys beyond the last are dropped ones.
+  bool hasDropped = operands.keySum.memory != nullptr;
   auto load = [&](Value slice, DepthPart part) {
-    Value tile = item.load(b, slice, offset, item.keys, part);
-    return operands.keySum.memory
-               ? item.clearDropped(b, slices.logits.keySum, tile, offset)
-               : tile;
+    Value tile = item.load(b, slice, offset, item.keys, part, hasDropped);
+    return hasDropped ? item.clearDropped(b, slices.logits.keySum, tile, offset)
+                      : tile;
   };
   for (DepthPart part : parts)
     tiles.key.push_back(load(slices.key, part));
@@ -90,18 +96,18 @@ GradientProgram::KeyTiles GradientProgram::loadKeys(TileBuilder &b,
 GradientProgram::Recomputed
 GradientProgram::recompute(TileBuilder &b, const Slices &slices,
                            const QueryTiles &queries, const KeyTiles &keys,
-                           const LogitsTile &tile, const LogitsTerms &terms) {
+                           const LogitsTile &tile, const LogitsTerms &terms,
+                           Value sum) {
   auto multiply = [&](ArrayRef<Value> ofQueries, ArrayRef<Value> ofKeys,
                       Value start) {
-    Value sum;
+    Value product;
     for (auto [query, key] : llvm::zip_equal(ofQueries, ofKeys)) {
-      Value some =
-          tile.keysFirst
-              ? multiplyTransposed(b, key, query, sum ? Value() : start)
-              : multiplyTransposed(b, query, key, sum ? Value() : start);
-      sum = sum ? b.addf(sum, some) : some;
+      Value from = product ? Value() : start;
+      Value some = tile.keysFirst ? multiplyTransposed(b, key, query, from)
+                                  : multiplyTransposed(b, query, key, from);
+      product = product ? b.addf(product, some) : some;
     }
-    return sum;
+    return product;
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
   Value scores = multiply(queries.query, keys.key, {});
@@ -114,11 +120,14 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   // The product starts from -delta.
   Value difference = multiply(queries.weighted, keys.value,
                               tile.broadcast(b, queries.delta, perQuery));
-  result.logits = b.mulf(result.weights, difference);
   // A dropped key's value may hold anything.
   if (chooseDrops && !operands.biases.empty())
-    result.logits = b.select(b.equals(result.weights, 0),
-                             b.splatLike(result.logits, 0), result.logits);
+    difference = b.select(b.equals(result.weights, 0),
+                          b.splatLike(difference, 0), difference);
+  if (sum)
+    result.logits = b.fma(result.weights, difference, sum);
+  else
+    result.logits = b.mulf(result.weights, difference);
   return result;
 }
 

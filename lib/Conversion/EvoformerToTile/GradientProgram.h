@@ -64,9 +64,11 @@ private:
                          const Slices &slices, Value offset);
   KeyTiles loadKeys(TileBuilder &b, const WorkItem &item, const Slices &slices,
                     Value offset);
+  /// `sum`: to which the gradient of the logits is added.
   Recomputed recompute(TileBuilder &b, const Slices &slices,
                        const QueryTiles &queries, const KeyTiles &keys,
-                       const LogitsTile &tile, const LogitsTerms &terms = {});
+                       const LogitsTile &tile, const LogitsTerms &terms = {},
+                       Value sum = {});
 
   /// Without an instruction for it, rounding to bf16 costs more than the
   /// exponential; cutting off the lower half is a byte permutation, and a

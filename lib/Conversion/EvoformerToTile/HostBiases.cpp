@@ -13,10 +13,10 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-OpFoldResult HostBuilder::paddedKeys(OpFoldResult keys, int64_t keyBlock) {
-  if (std::optional<int64_t> constant = getConstantIntValue(keys))
-    return builder.getIndexAttr(llvm::alignTo(*constant, keyBlock));
-  return builder.roundUp(keys, keyBlock);
+OpFoldResult HostBuilder::padded(OpFoldResult size, int64_t block) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return builder.getIndexAttr(llvm::alignTo(*constant, block));
+  return builder.roundUp(size, block);
 }
 
 /// A bias that broadcasts over the keys as one that has them, with stride 0.
@@ -61,7 +61,7 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
     sizes.push_back(broadcast[dim] ? builder.getIndexAttr(1)
                                    : builder.dim(query, dim));
   SmallVector<OpFoldResult> sumSizes = sizes;
-  sumSizes.push_back(paddedKeys(keys, keyBlock));
+  sumSizes.push_back(padded(keys, keyBlock));
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
@@ -113,15 +113,18 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
                        ? Value()
                        : isReadable(bias, keys, keyBlock);
 
+  int64_t alignment =
+      getVectorBytes(keyBlock * getElementBytes(type.getElementType()));
   // An unused copy has no elements: its buffer is freed like any other.
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < kBiasK; ++dim)
     sizes.push_back(builder.dim(bias.memory, dim));
-  sizes.push_back(paddedKeys(keys, keyBlock));
+  sizes.push_back(padded(keys, keyBlock));
   Bias result = bias;
   if (!readable) {
     result.memory = allocate(sizes, type.getElementType());
-    launchCopy(builder, bias, result.memory, keys, keyBlock);
+    launchCopy(builder, bias, result.memory, alignment,
+               getCopyBlocks(/*queryBlock=*/1, keyBlock));
     return result;
   }
 
@@ -144,7 +147,8 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
       },
       [&](OpBuilder &nested, Location loc) {
         TileBuilder inner(loc, nested);
-        launchCopy(inner, bias, copy, keys, keyBlock);
+        launchCopy(inner, bias, copy, alignment,
+                   getCopyBlocks(/*queryBlock=*/1, keyBlock));
         Value view = memref::CastOp::create(inner, either, copy);
         scf::YieldOp::create(inner, view);
       });
@@ -152,16 +156,31 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   return result;
 }
 
-void HostBuilder::launchCopy(TileBuilder &at, const Bias &bias, Value dest,
-                             OpFoldResult keys, int64_t keyBlock) {
-  CopyBlocks blocks = getCopyBlocks(keyBlock);
-  KernelOp kernel =
-      createCopyKernel(factory, builder.getLoc(), bias, dest, keyBlock);
-  SmallVector<Value> space;
+Bias HostBuilder::transposeBias(const Bias &bias, OpFoldResult queries,
+                                int64_t queryBlock, OpFoldResult keys,
+                                int64_t keyBlock) {
+  Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
+  SmallVector<OpFoldResult> sizes;
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})
-    space.push_back(at.index(at.dim(bias.memory, dim)));
-  space.push_back(at.ceilDiv(at.dim(bias.memory, kBiasQ), blocks.queries));
-  space.push_back(at.ceilDiv(keys, blocks.keys));
-  LaunchOp::create(at, kernel.getSymName(), space,
+    sizes.push_back(builder.dim(bias.memory, dim));
+  sizes.push_back(padded(keys, keyBlock));
+  sizes.push_back(padded(queries, queryBlock));
+  Bias result = bias;
+  result.isTransposed = true;
+  result.memory = memref::TransposeOp::create(
+      builder, allocate(sizes, element),
+      AffineMapAttr::get(AffineMap::getPermutationMap(
+          ArrayRef<int64_t>{0, 1, 2, 4, 3}, builder.getContext())));
+  launchCopy(builder, bias, result.memory,
+             getVectorBytes(queryBlock * getElementBytes(element)),
+             getCopyBlocks(queryBlock, keyBlock));
+  return result;
+}
+
+void HostBuilder::launchCopy(TileBuilder &at, const Bias &bias, Value dest,
+                             int64_t alignment, const CopyBlocks &blocks) {
+  KernelOp kernel = createCopyKernel(factory, builder.getLoc(), bias, dest,
+                                     alignment, blocks);
+  LaunchOp::create(at, kernel.getSymName(), getCopySpace(at, dest, blocks),
                    ValueRange{bias.memory, dest});
 }

@@ -48,6 +48,10 @@ public:
   /// or, where a guard finds that it has none, a copy.
   Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
 
+  /// A copy whose queries are contiguous, in whole blocks of both.
+  Bias transposeBias(const Bias &bias, OpFoldResult queries, int64_t queryBlock,
+                     OpFoldResult keys, int64_t keyBlock);
+
   /// Whether all rows of depths of sequences [b, n, h, s, d] (null ones do not
   /// count) are contiguous and start where whole vectors do. Null: always, or
   /// vectors may lie anywhere, as on the CPU.
@@ -59,7 +63,7 @@ public:
                      function_ref<void(TileBuilder &, bool)> write);
 
 private:
-  OpFoldResult paddedKeys(OpFoldResult keys, int64_t keyBlock);
+  OpFoldResult padded(OpFoldResult size, int64_t block);
   Value expandKeys(const Bias &bias, OpFoldResult keys);
   Value equals(Value value, int64_t expected);
   Value divides(int64_t factor, Value value);
@@ -68,7 +72,7 @@ private:
                        ArrayRef<bool> ignored = {});
   Value isReadable(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
   void launchCopy(TileBuilder &at, const Bias &bias, Value dest,
-                  OpFoldResult keys, int64_t keyBlock);
+                  int64_t alignment, const CopyBlocks &blocks);
 
   TileBuilder &builder;
   KernelFactory &factory;

@@ -68,10 +68,14 @@ tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
 struct CopyBlocks {
   int64_t queries, keys;
 };
-CopyBlocks getCopyBlocks(int64_t keyBlock);
+/// For copies in whole blocks of queries and keys.
+CopyBlocks getCopyBlocks(int64_t queryBlock, int64_t keyBlock);
+/// The space of the kernel that copies to `dest`.
+SmallVector<Value> getCopySpace(TileBuilder &builder, Value dest,
+                                const CopyBlocks &blocks);
 tile::KernelOp createCopyKernel(KernelFactory &factory, Location loc,
                                 const Bias &source, Value dest,
-                                int64_t keyBlock);
+                                int64_t alignment, const CopyBlocks &blocks);
 
 } // namespace mlir::evoformer
 

@@ -83,12 +83,13 @@ int64_t WorkItem::rowAlignment(Value slice) const {
 }
 
 Value WorkItem::load(TileBuilder &b, Value slice, Value offset,
-                     const ItemRange &range, DepthPart depth) const {
+                     const ItemRange &range, DepthPart depth,
+                     bool anyOutside) const {
   Type element = cast<MemRefType>(slice.getType()).getElementType();
-  return b.load(slice, {b.index(0), offset, b.index(depth.start)},
-                {rows.block, range.block, depth.size},
-                {rows.fits, range.fits, true}, b.getZeroAttr(element),
-                rowAlignment(slice));
+  return b.load(
+      slice, {b.index(0), offset, b.index(depth.start)},
+      {rows.block, range.block, depth.size}, {rows.fits, range.fits, true},
+      anyOutside ? TypedAttr() : b.getZeroAttr(element), rowAlignment(slice));
 }
 
 void WorkItem::store(Value tile, Value slice, const ItemRange &range,
@@ -108,18 +109,20 @@ Value WorkItem::sliceStatistic(Value memory) const {
 }
 
 Value WorkItem::loadStatistic(TileBuilder &b, Value slice, Value offset,
-                              double outside) const {
+                              std::optional<double> outside) const {
   return b.load(slice, {b.index(0), offset}, {rows.block, queries.block},
-                {rows.fits, queries.fits}, b.getF32FloatAttr(outside));
+                {rows.fits, queries.fits},
+                outside ? b.getF32FloatAttr(*outside) : TypedAttr());
 }
 
 //===----------------------------------------------------------------------===//
 // Biases
 //===----------------------------------------------------------------------===//
 
-static int64_t keyAlignment(Value bias, const ItemRange &keys) {
+/// Of the elements of `range` in a bias, which are contiguous in whole blocks.
+static int64_t getAlignment(Value bias, const ItemRange &range) {
   auto type = cast<MemRefType>(bias.getType());
-  return getVectorBytes(keys.block * getElementBytes(type.getElementType()));
+  return getVectorBytes(range.block * getElementBytes(type.getElementType()));
 }
 
 BiasSlice WorkItem::sliceBias(const Bias &bias) const {
@@ -143,10 +146,14 @@ BiasSlice WorkItem::sliceBias(const Bias &bias) const {
     result.inBounds.push_back(fits);
   };
   keep(kBiasN, LogitDim::Rows, rows.extent, rows.fits);
-  keep(kBiasQ, LogitDim::Queries, queries.extent, queries.fits);
+  if (bias.isTransposed)
+    keep(kBiasQ, LogitDim::Queries, builder.dim(bias.memory, kBiasQ), true);
+  else
+    keep(kBiasQ, LogitDim::Queries, queries.extent, queries.fits);
   if (!bias.broadcast[kBiasK]) {
     keep(kBiasK, LogitDim::Keys, keyExtent(bias.memory, kBiasK), true);
-    result.alignment = keyAlignment(bias.memory, keys);
+    result.alignment =
+        getAlignment(bias.memory, bias.isTransposed ? queries : keys);
   }
   result.memory = builder.slice(bias.memory, dims);
   return result;
@@ -170,7 +177,7 @@ BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {
   result.dims.push_back(LogitDim::Keys);
   result.inBounds.push_back(true);
   result.memory = builder.slice(sum.memory, dims);
-  result.alignment = keyAlignment(sum.memory, keys);
+  result.alignment = getAlignment(sum.memory, keys);
   return result;
 }
 

@@ -67,9 +67,11 @@ struct WorkItem {
 
   /// A tile [rows, positions, depth] of such a slice from `offset` on. A zero
   /// outside, for atoms wider than the depth and positions beyond the last:
-  /// 0 * 0 adds nothing where a repeated infinity would make a NaN.
+  /// 0 * 0 adds nothing where a repeated infinity would make a NaN. With
+  /// `anyOutside` positions beyond the last read as the last one: where nobody
+  /// sees what they give, or where they are dropped anyway.
   Value load(TileBuilder &b, Value slice, Value offset, const ItemRange &range,
-             DepthPart depth) const;
+             DepthPart depth, bool anyOutside = false) const;
   /// Writes a tile to such a slice, from an element of the depth on.
   void store(Value tile, Value slice, const ItemRange &range,
              int64_t depth = 0) const;
@@ -77,9 +79,9 @@ struct WorkItem {
   /// The queries of statistics [b, n, h, s], as a memref [rows, s].
   Value sliceStatistic(Value memory) const;
   /// A tile [rows, queries] of such a slice; `outside` is read beyond the last
-  /// query.
+  /// query, or the last query's.
   Value loadStatistic(TileBuilder &b, Value slice, Value offset,
-                      double outside) const;
+                      std::optional<double> outside) const;
 
   /// Whoever launches a kernel pads the keys of biases to whole blocks.
   BiasSlice sliceBias(const Bias &bias) const;

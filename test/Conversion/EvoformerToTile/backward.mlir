@@ -13,8 +13,8 @@
 // CHECK:           %[[SCORES:.*]] = evo_tile.mma
 // CHECK:           %[[P:.*]] = math.exp2
 // CHECK:           %[[DP:.*]] = evo_tile.mma
-// CHECK:           %[[PRODUCT:.*]] = arith.mulf %[[P]], %[[DP]]
-// CHECK:           %[[NEXT:.*]] = arith.addf %[[S]], %{{.*}}
+// CHECK:           %[[KEPT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[DP]]
+// CHECK:           %[[NEXT:.*]] = math.fma %[[P]], %[[KEPT]], %[[S]]
 // CHECK:           scf.yield %[[NEXT]]
 // CHECK:         evo_tile.store %{{.*}}, %{{.*}}[%c0, %c0, %c0]
 // CHECK-LABEL: func.func @pair(

@@ -180,9 +180,15 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     return load && isPromoted(decide(load));
   });
   // Ahead of their use, vectors in workgroup memory still need registers on
-  // their way there; where those are scarce they are better loaded late.
+  // their way there; where those are scarce they are better loaded late, unless
+  // that takes checks and a piece of its own for every element.
   auto loop = dyn_cast<scf::ForOp>(parent);
-  bool stagesVectors = anyStaged && loop && hasRoom(loop, machine.target);
+  bool stagesVectors = anyStaged && loop;
+  bool hasRegisters = stagesVectors && hasRoom(loop, machine.target);
+  auto isWide = [](LoadOp load) {
+    return llvm::all_of(load.getInBounds(), [](bool in) { return in; }) &&
+           load.getAlignment().value_or(0) >= kVectorBytes;
+  };
   StagedGroup group;
   for (Operation &op : block) {
     LoadOp load = globalLoad(op);
@@ -194,6 +200,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
       continue;
     PromotionReason reason = decide(load);
     if (reason == PromotionReason::RowVector && stagesVectors &&
+        (hasRegisters || !isWide(load)) &&
         isSharedVector(load.getTileType(), machine))
       reason = PromotionReason::SharedVector;
     if (!isPromoted(reason)) {
