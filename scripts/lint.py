@@ -1,7 +1,8 @@
 """The checks behind `./dev lint`.
 
 format    clang-format leaves every C++ file as it is
-tidy      clang-tidy (see .clang-tidy) on changed files, or on all with --all
+tidy      clang-tidy (see .clang-tidy) on changed files, or on all with --all;
+          a file found clean is not read again until it or a header changes
 layering  nothing from the tile level down knows the attention dialect
 style     banners, include guards, white space, syntax of scripts
 
@@ -10,6 +11,7 @@ style     banners, include guards, white space, syntax of scripts
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
@@ -78,25 +80,89 @@ def changed_files():
     return None
 
 
+QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+class Contents:
+    """Hashes of what clang-tidy reads for a file: itself, the project's and
+    the generated headers it includes, however deep, the command and the
+    configuration. The compiler's and LLVM's headers stand for a version."""
+
+    def __init__(self, options, tidy):
+        self.folders = [ROOT, os.path.join(ROOT, "include"),
+                        os.path.join(options.build, "include")]
+        self.includes = {}
+        version = subprocess.run([tidy, "--version"], check=True,
+                                 capture_output=True).stdout
+        self.common = version + self.bytes_of(os.path.join(ROOT, ".clang-tidy"))
+
+    @staticmethod
+    def bytes_of(path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def read(self, path):
+        """The hash of a file, and the files that it includes."""
+        if path not in self.includes:
+            data = self.bytes_of(path)
+            found = []
+            for name in QUOTED_INCLUDE.findall(data):
+                for folder in [os.path.dirname(path), *self.folders]:
+                    header = os.path.join(folder, name.decode())
+                    if os.path.isfile(header):
+                        found.append(os.path.normpath(header))
+                        break
+            self.includes[path] = hashlib.sha256(data).digest(), found
+        return self.includes[path]
+
+    def key(self, path, command):
+        seen, left = set(), [path]
+        while left:
+            here = left.pop()
+            if here not in seen:
+                seen.add(here)
+                left += self.read(here)[1]
+        whole = hashlib.sha256(self.common + command.encode())
+        for here in sorted(seen):
+            whole.update(here.encode() + self.read(here)[0])
+        return whole.hexdigest()
+
+
 def check_tidy(options):
     with open(os.path.join(options.build, "compile_commands.json")) as file:
-        compiled = {os.path.relpath(entry["file"], ROOT)
+        commands = {os.path.relpath(entry["file"], ROOT): entry["command"]
                     for entry in json.load(file)}
-    chosen = [name for name in files(".cpp") if name in compiled]
+    chosen = [name for name in files(".cpp") if name in commands]
     changed = None if options.all else changed_files()
     if changed is not None:
         chosen = [name for name in chosen if name in changed]
     tidy = os.path.join(options.llvm, "bin", "clang-tidy")
+    contents = Contents(options, tidy)
+    # An empty file for each that was found clean, named by what was read.
+    cache = os.path.join(options.build, ".dev", "tidy")
+    os.makedirs(cache, exist_ok=True)
+    keys = {name: contents.key(os.path.join(ROOT, name), commands[name])
+            for name in chosen}
+    known = set(os.listdir(cache))
+    if options.all:
+        for key in known - set(keys.values()):
+            os.remove(os.path.join(cache, key))
+    left = [name for name in chosen if keys[name] not in known]
+    print(f"clang-tidy: {len(chosen)} files, of which {len(chosen) - len(left)} "
+          "were clean as they are", flush=True)
 
     def run(name):
         done = subprocess.run([tidy, "-p", options.build, "--quiet", name],
                               cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0:
+            with open(os.path.join(cache, keys[name]), "w"):
+                pass
         return name, done
 
     problems = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for index, (name, done) in enumerate(pool.map(run, chosen), 1):
-            print(f"[{index}/{len(chosen)}] clang-tidy {name}", flush=True)
+        for index, (name, done) in enumerate(pool.map(run, left), 1):
+            print(f"[{index}/{len(left)}] clang-tidy {name}", flush=True)
             if done.returncode:
                 problems.append(done.stdout + done.stderr)
     return problems

@@ -196,6 +196,13 @@ static LLVM::ICmpPredicate negation(LLVM::ICmpPredicate p) {
   return p;
 }
 
+/// One of a single thread orders what the compiler emits, nothing else.
+static bool isHardwareFence(Operation *op) {
+  auto fence = dyn_cast<LLVM::FenceOp>(op);
+  return fence &&
+         !fence.getSyncscope().value_or("").starts_with("singlethread");
+}
+
 static const Operator operators[] = {
     {"drop barrier", [](Operation *op) { return isBarrier(nameOf(op)); },
      erase},
@@ -206,7 +213,7 @@ static const Operator operators[] = {
        auto n = op->getAttrOfType<IntegerAttr>("n");
        op->setAttr("n", IntegerAttr::get(n.getType(), n.getInt() + 1));
      }},
-    {"drop fence", [](Operation *op) { return isa<LLVM::FenceOp>(op); }, erase},
+    {"drop fence", isHardwareFence, erase},
     {"shrink ring", isRingOffset,
      [](Operation *op) {
        replaceWith(op, makeInteger(op, op->getResult(0).getType(), 0));

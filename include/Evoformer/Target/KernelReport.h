@@ -89,6 +89,9 @@ struct KernelReport {
   /// What one pass through the hot loop needs at least, from the kernel's
   /// attribute `evo_tile.ideal_loop`; an unrolled loop holds a multiple.
   std::optional<int64_t> idealMatrix, idealTranscendental;
+  /// Stages of the hot loop, from the same attribute: with one, it has no
+  /// copies that a wait could leave under way.
+  std::optional<int64_t> stages;
 
   /// What a reader should look at, as sentences.
   std::vector<std::string> getFindings() const;

@@ -216,7 +216,7 @@ static bool canStayInPlace(LoadOp op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     WalkResult walk = next->walk([](Operation *inner) {
       bool reads = isa<LoadOp, AllocLDSOp, AsyncCommitOp, AsyncWaitOp,
-                       BarrierOp, memref::LoadOp>(inner) ||
+                       BarrierOp, IssueFenceOp, memref::LoadOp>(inner) ||
                    inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                    isMemoryEffectFree(inner);
       return reads ? WalkResult::advance() : WalkResult::interrupt();
@@ -348,7 +348,7 @@ LogicalResult tile_to_cpu::lowerMemoryOp(RewriterBase &rewriter,
   else if (auto alloc = dyn_cast<AllocLDSOp>(op))
     rewriter.replaceOpWithNewOp<memref::AllocOp>(
         alloc, cast<MemRefType>(alloc.getType()));
-  else if (isa<AsyncCommitOp, AsyncWaitOp, BarrierOp>(op))
+  else if (isa<AsyncCommitOp, AsyncWaitOp, BarrierOp, IssueFenceOp>(op))
     rewriter.eraseOp(op);
   return success();
 }

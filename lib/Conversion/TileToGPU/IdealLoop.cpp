@@ -42,8 +42,17 @@ static int64_t countTranscendental(Operation *op) {
   return succeeded(map) ? map->getNumRegisters() : 0;
 }
 
+/// Whether the loop fills workgroup memory.
+static bool copies(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), [](Operation &op) {
+    auto store = dyn_cast<StoreOp>(op);
+    return isa<AsyncCopyOp>(op) ||
+           (store && isWorkgroupMemory(store.getDestType()));
+  });
+}
+
 DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
-  int64_t bestMatrix = 0, bestTranscendental = 0;
+  int64_t bestMatrix = 0, bestTranscendental = 0, bestStages = 1;
   kernel.walk([&](scf::ForOp loop) {
     int64_t matrix = 0, transcendental = 0;
     for (Operation &op : *loop.getBody()) {
@@ -51,16 +60,21 @@ DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
         matrix += countMatrix(mma);
       transcendental += countTranscendental(&op);
     }
-    if (matrix > bestMatrix) {
+    if (std::tie(matrix, transcendental) >
+        std::tie(bestMatrix, bestTranscendental)) {
       bestMatrix = matrix;
       bestTranscendental = transcendental;
+      bestStages = copies(loop) && kernel.getSchedule()
+                       ? kernel.getSchedule()->getStages()
+                       : 1;
     }
   });
   Builder builder(kernel.getContext());
-  if (bestMatrix == 0)
+  if (bestMatrix == 0 && bestTranscendental == 0)
     return {};
   return builder.getDictionaryAttr(
       {builder.getNamedAttr("matrix", builder.getI64IntegerAttr(bestMatrix)),
        builder.getNamedAttr("transcendental",
-                            builder.getI64IntegerAttr(bestTranscendental))});
+                            builder.getI64IntegerAttr(bestTranscendental)),
+       builder.getNamedAttr("stages", builder.getI64IntegerAttr(bestStages))});
 }

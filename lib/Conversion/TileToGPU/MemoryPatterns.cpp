@@ -262,12 +262,32 @@ struct BarrierPattern : KernelPattern<BarrierOp> {
   }
 };
 
+/// A fence of one thread orders what the compiler emits, and is no instruction.
+struct IssueFencePattern : KernelPattern<IssueFenceOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(IssueFenceOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    using Allowed = amdgpu::sched_barrier_opt_enum;
+    if (!kernel.target.hasProperty("sched_barrier"))
+      rewriter.eraseOp(op);
+    else if (op.getCompute())
+      rewriter.replaceOpWithNewOp<amdgpu::SchedBarrierOp>(
+          op, Allowed::salu | Allowed::mfma_wmma | Allowed::ds_read);
+    else
+      rewriter.replaceOpWithNewOp<LLVM::FenceOp>(
+          op, LLVM::AtomicOrdering::acq_rel, "singlethread");
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::evoformer::tile::populateMemoryPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
   patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncCommitPattern,
-               AsyncWaitPattern, BarrierPattern>(converter,
-                                                 patterns.getContext(), kernel);
+               AsyncWaitPattern, BarrierPattern, IssueFencePattern>(
+      converter, patterns.getContext(), kernel);
 }

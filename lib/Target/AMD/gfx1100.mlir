@@ -38,5 +38,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   subgroup_size = 32, max_workgroup = 1024, registers = 256,
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#wmma_f32_16x16x16_bf16, #wmma_f32_16x16x16_f16, #fma_f32_4x8x1],
-  properties = {buffer_resources, unaligned_access, lds_barrier,
+  properties = {buffer_resources, unaligned_access, lds_barrier, sched_barrier,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16}>} {}

@@ -69,5 +69,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#mfma_f32_32x32x8_bf16, #mfma_f32_32x32x8_f16, #mfma_f32_32x32x2_f32,
             #mfma_f32_16x16x16_bf16, #mfma_f32_16x16x16_f16, #mfma_f32_16x16x4_f32],
-  properties = {buffer_resources, unaligned_access, lds_barrier,
+  properties = {buffer_resources, unaligned_access, lds_barrier, sched_barrier,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32}>} {}

@@ -8,13 +8,18 @@
 // LLVM's schedulers trade registers for latency by heuristics; which one fits
 // a kernel shows only in the result. A kernel without a problem is compiled
 // once. One with a problem is compiled with each of a few choices, and the
-// choice with the fewest problems is kept. Source of the attributes: LLVM's
-// "User Guide for AMDGPU Backend", "Function Attributes".
+// choice with the fewest problems is kept. Fences that keep arithmetic behind
+// loads cost instructions in most kernels and save waits in a few: they are
+// such a choice. Source of the attributes and of llvm.amdgcn.sched.barrier:
+// LLVM's "User Guide for AMDGPU Backend", "Function Attributes" and "LLVM IR
+// Intrinsics".
 //
 //===----------------------------------------------------------------------===//
 
 #include "CodeGeneration.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
@@ -23,13 +28,22 @@ using namespace mlir;
 using namespace mlir::evoformer;
 
 namespace {
-/// Values of two function attributes; empty ones are not set.
+/// Values of two function attributes; empty ones are not set. And whether
+/// fences hold.
 struct Tuning {
   StringLiteral strategy, waves;
+  bool fences = false;
 
   bool operator==(const Tuning &other) const {
-    return strategy == other.strategy && waves == other.waves;
+    return strategy == other.strategy && waves == other.waves &&
+           fences == other.fences;
   }
+};
+
+/// A call of llvm.amdgcn.sched.barrier, and what it lets through.
+struct Fence {
+  llvm::CallInst *call;
+  llvm::Constant *mask;
 };
 
 /// A kernel, the best choice so far and what came of it.
@@ -37,6 +51,7 @@ struct Candidate {
   llvm::Function *function;
   /// What the optimizer inferred for the number of waves.
   llvm::Attribute inferredWaves;
+  SmallVector<Fence> fences;
   Tuning best;
   KernelReport report;
 };
@@ -45,8 +60,12 @@ struct Candidate {
 static constexpr StringLiteral kStrategyAttr("amdgpu-sched-strategy");
 static constexpr StringLiteral kWavesAttr("amdgpu-waves-per-eu");
 static constexpr Tuning kDefault{"", ""};
-static constexpr Tuning kAlternatives[] = {
-    {"iterative-ilp", ""}, {"max-memory-clause", ""}, {"", "2"}};
+static constexpr Tuning kAlternatives[] = {{"", "", /*fences=*/true},
+                                           {"iterative-ilp", ""},
+                                           {"max-memory-clause", ""},
+                                           {"", "2"}};
+/// Each bit lets one kind of instruction through.
+static constexpr uint64_t kEverything = 0x7ff;
 
 /// Whether a second wave would fit on each SIMD if the kernel took fewer
 /// registers: a lone wave cannot hide its latencies.
@@ -63,7 +82,9 @@ static bool isLoneWave(const KernelReport &report, tile::TargetAttr target) {
 static auto weigh(const KernelReport &report, tile::TargetAttr target) {
   int64_t drains = 0, work = report.whole.getTotal();
   if (report.hotLoop) {
-    drains = report.hotLoop->drainingWaits;
+    // With one stage, waiting for all loads is what the loop is meant to do.
+    if (report.stages.value_or(2) > 1)
+      drains = report.hotLoop->drainingWaits;
     work = report.hotLoop->getTotal() -
            report.hotLoop->get(InstructionClass::Wait);
   }
@@ -80,6 +101,24 @@ static bool hasProblem(const KernelReport &report, tile::TargetAttr target) {
   return scratch > 0 || (hasMatrix && (lone || drains > 0));
 }
 
+static SmallVector<Fence> collectFences(llvm::Function &function) {
+  SmallVector<Fence> fences;
+  for (llvm::BasicBlock &block : function)
+    for (llvm::Instruction &instruction : block)
+      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction))
+        if (call->getIntrinsicID() == llvm::Intrinsic::amdgcn_sched_barrier)
+          fences.push_back(
+              {call, cast<llvm::Constant>(call->getArgOperand(0))});
+  return fences;
+}
+
+static void setFences(ArrayRef<Fence> fences, bool hold) {
+  for (const Fence &fence : fences)
+    fence.call->setArgOperand(
+        0, hold ? fence.mask
+                : llvm::ConstantInt::get(fence.mask->getType(), kEverything));
+}
+
 static void apply(const Candidate &candidate, const Tuning &tuning) {
   llvm::Function &function = *candidate.function;
   function.removeFnAttr(kStrategyAttr);
@@ -90,6 +129,7 @@ static void apply(const Candidate &candidate, const Tuning &tuning) {
     function.addFnAttr(kWavesAttr, tuning.waves);
   else if (candidate.inferredWaves.isValid())
     function.addFnAttr(candidate.inferredWaves);
+  setFences(candidate.fences, tuning.fences);
 }
 
 LogicalResult mlir::evoformer::generateTunedISA(
@@ -108,6 +148,13 @@ LogicalResult mlir::evoformer::generateTunedISA(
                ? success()
                : readAMDMetadata(result.assembly, result.kernels, loc);
   };
+  llvm::StringMap<SmallVector<Fence>> fences;
+  for (const KernelReport &report : blank)
+    if (llvm::Function *function = code.getFunction(report.name);
+        function && !llvm::is_contained(pinned, report.name)) {
+      fences[report.name] = collectFences(*function);
+      setFences(fences[report.name], kDefault.fences);
+    }
   if (failed(generate()))
     return failure();
 
@@ -116,8 +163,8 @@ LogicalResult mlir::evoformer::generateTunedISA(
     llvm::Function *function = code.getFunction(report.name);
     if (function && hasProblem(report, target) &&
         !llvm::is_contained(pinned, report.name))
-      candidates.push_back(
-          {function, function->getFnAttribute(kWavesAttr), kDefault, report});
+      candidates.push_back({function, function->getFnAttribute(kWavesAttr),
+                            fences.lookup(report.name), kDefault, report});
   }
   SmallVector<Tuning> last(candidates.size(), kDefault);
   for (const Tuning &tuning : kAlternatives) {
@@ -126,7 +173,8 @@ LogicalResult mlir::evoformer::generateTunedISA(
     for (const Candidate &candidate : candidates) {
       bool wanted =
           hasProblem(candidate.report, target) &&
-          (tuning.waves.empty() || isLoneWave(candidate.report, target));
+          (tuning.waves.empty() || isLoneWave(candidate.report, target)) &&
+          (!tuning.fences || !candidate.fences.empty());
       next.push_back(wanted ? tuning : candidate.best);
       changed |= wanted;
     }

@@ -62,7 +62,7 @@ std::vector<std::string> KernelReport::getFindings() const {
         formatv("{0} accesses of at most 2 bytes in the hot loop", narrow));
   bool copies =
       hotLoop->get(Class::GlobalRead) || hotLoop->get(Class::AsyncCopy);
-  if (copies && hotLoop->drainingWaits)
+  if (copies && stages.value_or(2) > 1 && hotLoop->drainingWaits)
     findings.push_back(formatv("{0} waits in the hot loop drain all "
                                "outstanding loads",
                                hotLoop->drainingWaits));
@@ -116,6 +116,7 @@ json::Object KernelReport::toJSON() const {
     object["occupancy_unit"] = occupancyUnit;
   add("ideal_matrix", idealMatrix);
   add("ideal_transcendental", idealTranscendental);
+  add("stages", stages);
   if (hotLoop)
     object["hot_loop"] = ::toJSON(*hotLoop);
   object["findings"] = json::Array(getFindings());
@@ -164,6 +165,7 @@ void KernelReport::print(raw_ostream &os) const {
     ::print(os, "hot loop", *hotLoop);
     line("ideal matrix", idealMatrix, " a pass");
     line("ideal transcendental", idealTranscendental, " a pass");
+    line("stages", stages);
   }
   for (const std::string &finding : getFindings())
     os << "  finding: " << finding << "\n";

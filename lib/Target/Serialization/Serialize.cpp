@@ -72,6 +72,8 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
       report.idealMatrix = count.getInt();
     if (auto count = ideal.getAs<IntegerAttr>("transcendental"))
       report.idealTranscendental = count.getInt();
+    if (auto count = ideal.getAs<IntegerAttr>("stages"))
+      report.stages = count.getInt();
   }
   return report;
 }

@@ -204,6 +204,11 @@ TEST(Findings, NameWhatIsWrong) {
                 "1 waits in the hot loop drain all outstanding loads",
                 "the hot loop holds 20 matrix instructions, no multiple of the "
                 "ideal 16"}));
+  // A loop of one stage waits for what it has just issued.
+  report.stages = 1;
+  EXPECT_EQ(report.getFindings().size(), 4u);
+  report.stages = 2;
+  EXPECT_EQ(report.getFindings().size(), 5u);
   // An unrolled loop holds a multiple.
   report.hotLoop->byClass[unsigned(Class::Matrix)] = 32;
   EXPECT_EQ(report.getFindings().size(), 4u);

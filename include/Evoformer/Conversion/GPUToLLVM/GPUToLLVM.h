@@ -54,8 +54,8 @@ inline constexpr llvm::StringLiteral
 
 /// The function attribute, a dictionary of i64, that says what one pass of one
 /// subgroup through the kernel's steady loop needs at least: `matrix`
-/// instructions and `transcendental` instructions. It passes through to the
-/// report on the compiled kernel.
+/// instructions and `transcendental` instructions, and of how many `stages` the
+/// loop was made. It passes through to the report on the compiled kernel.
 inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 
 } // namespace mlir::evoformer

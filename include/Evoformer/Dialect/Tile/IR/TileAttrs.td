@@ -113,6 +113,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     | `packed_f32` | unit | two f32 operations an instruction |
     | `unaligned_access` | unit | wide global accesses need only the element's alignment |
     | `lds_barrier` | unit | a barrier that waits for LDS but not for global memory |
+    | `sched_barrier` | unit | the code generator's scheduler takes fences |
     | `uniform` | string | intrinsic that makes an i32 known to be uniform over a subgroup |
     | `operand_reuse` | i64 | atoms of a product that should share one fragment (default 2); fewer leave registers for more subgroups, as measured |
     | `max_lds_static` | i64 | LDS bytes a kernel may declare statically |

@@ -229,6 +229,22 @@ def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_IssueFenceOp
+    : Tile_Op<"issue_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "keeps loads where they are issued";
+  let description = [{
+    Changes nothing in what a kernel computes. Code generators move a load down
+    to where its result is used, and what uses an earlier one's up to it; where
+    loads run ahead of compute, both undo that. No access to memory moves across
+    an `issue_fence`. With `compute`, accesses to global memory do not, and
+    arithmetic stays behind it.
+
+    Targets without the property `sched_barrier`, and the CPU, ignore it.
+  }];
+  let arguments = (ins UnitAttr:$compute);
+  let assemblyFormat = "(`compute` $compute^)? attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//

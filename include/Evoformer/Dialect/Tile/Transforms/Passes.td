@@ -188,8 +188,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Loads straight to registers are issued one iteration ahead, too, as soon as
     the registers that hold this iteration's tile are free, as long as all of
     them take at most `prefetch-registers` 32-bit registers of a lane. Row
-    vectors and those beyond that are issued first in their iteration. In this
-    order, waiting for one tile leaves others under way.
+    vectors are issued first in their iteration. In this order, waiting for one
+    tile leaves others under way; `evo_tile.issue_fence` keeps it on targets
+    with the property `sched_barrier`.
 
     What does not fit in workgroup memory gets fewer stages. Loops that cannot
     be pipelined (copies that depend on carried values, memory that the loop
@@ -199,7 +200,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Option<"prefetchRegisters", "prefetch-registers", "int64_t",
            /*default=*/"-1",
            "Registers per lane for tiles loaded an iteration ahead; 0 turns "
-           "this off, -1 is a sixteenth of the target's registers">];
+           "this off, -1 is a sixteenth of the target's registers, and up to "
+           "an eighth where that is too little for any, copies go through "
+           "registers, and there is room">];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect",

@@ -316,7 +316,8 @@ void LoopPipeliner::emitTop() {
 
 /// Loads to registers. Memory answers in order: what this iteration needs comes
 /// first, then what ends in workgroup memory after compute; waiting for the one
-/// leaves the other under way.
+/// leaves the other under way. So does waiting for a tile of the iteration
+/// before, as long as nothing that uses it moves up here.
 void LoopPipeliner::issueLoads() {
   if (staged.hasBuffers())
     for (Operation *op : staged.directSlice) {
@@ -332,6 +333,8 @@ void LoopPipeliner::issueLoads() {
   next = clamp(advance(loop.getInductionVar(), 1));
   ahead.map(loop.getInductionVar(), next);
   clone(staged.loadSlice, ahead);
+  if (shape.fences && !staged.stores.empty() && !staged.prefetches.empty())
+    IssueFenceOp::create(rewriter, loc, /*compute=*/true);
 }
 
 /// What the next iteration needs in registers is loaded as soon as this one's
@@ -345,6 +348,9 @@ void LoopPipeliner::emitPrefetches() {
     IRMapping direct;
     direct.map(loop.getInductionVar(), next);
     clone(prefetch.slice, direct);
+    if (shape.fences &&
+        getRegisterCount(prefetch.load.getTileType()) > shape.unfencedRegisters)
+      IssueFenceOp::create(rewriter, loc, /*compute=*/false);
     Value now = prefetch.load.getResult();
     loop.getBody()->getTerminator()->setOperand(arg, direct.lookup(now));
     rewriter.replaceAllUsesWith(now, loop.getRegionIterArg(arg));

@@ -20,6 +20,11 @@ struct PipelineShape {
   /// Loads to registers come before the barrier, which keeps schedulers from
   /// sinking them to their uses; where registers are scarce they should.
   bool loadsFirst = true;
+  /// Fences keep loads where they are issued.
+  bool fences = false;
+  /// Only larger tiles are worth a fence where they are prefetched, in 32-bit
+  /// registers of a lane: it keeps reads of workgroup memory in order, too.
+  int64_t unfencedRegisters = 0;
 
   /// Iterations that asynchronous copies run ahead.
   int64_t getDistance() const { return stages - 1; }

@@ -22,8 +22,24 @@ using namespace mlir;
 using namespace mlir::evoformer::tile;
 
 static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
+
 /// The share of a lane's registers that prefetched tiles may take by default.
 static constexpr int64_t kPrefetchShare = 16;
+
+/// Analyses a loop with the default share of registers for prefetched tiles. A
+/// loop that copies through registers waits for all its loads in one order, and
+/// where nothing is prefetched, the last such wait leaves nothing under way:
+/// then twice as much is tried, if the loop's tiles leave room.
+static FailureOr<StagedLoop>
+analyseByDefault(scf::ForOp loop, TargetAttr target, std::string &reason) {
+  int64_t registers = target.getRegisters(), share = registers / kPrefetchShare;
+  FailureOr<StagedLoop> staged = analyseLoop(loop, share, reason);
+  if (failed(staged) || !staged->prefetches.empty() || staged->stores.empty())
+    return staged;
+  int64_t room = registers * 3 / 4 - estimatePressure(loop);
+  return room > share ? analyseLoop(loop, std::min(2 * share, room), reason)
+                      : staged;
+}
 
 static int64_t getKernelBytes(KernelOp kernel) {
   int64_t bytes = 0;
@@ -69,9 +85,6 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   int64_t stages = kernel.getSchedule()->getStages();
   if (stages < 2)
     return;
-  if (prefetchRegisters < 0)
-    prefetchRegisters = target.getRegisters() / kPrefetchShare;
-
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops) {
@@ -82,7 +95,9 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
           << remark::metric("reason", reason.str());
     };
     std::string reason;
-    FailureOr<StagedLoop> staged = analyseLoop(loop, prefetchRegisters, reason);
+    FailureOr<StagedLoop> staged =
+        prefetchRegisters < 0 ? analyseByDefault(loop, target, reason)
+                              : analyseLoop(loop, prefetchRegisters, reason);
     if (failed(staged)) {
       missed(reason);
       continue;
@@ -101,6 +116,8 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     }
     int64_t pressure = estimatePressure(loop);
     shape->loadsFirst = hasRoom(loop, target);
+    shape->fences = target.hasProperty("sched_barrier");
+    shape->unfencedRegisters = target.getRegisters() / kPrefetchShare;
     bool async = !staged->copies.empty();
     int64_t direct = staged->prefetches.size(), registers = 0;
     for (StagedLoop::Prefetch &prefetch : staged->prefetches)
