@@ -7,11 +7,11 @@ def _backend(array):
     """The module that knows such arrays."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
-        from . import torch as backend
+        from . import _torch as backend
         return backend
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(array, jax.Array):
-        from . import jax as backend
+        from . import _jax as backend
         return backend
     from . import _numpy as backend
     return backend

@@ -93,7 +93,8 @@ class _Prepared:
             raise ValueError(
                 f"the output's gradient has shape {gradient.shape} and type "
                 f"{gradient.dtype}; accepted are {out.shape} and {out.dtype}")
-        if attention._needs_copy(_meta(gradient)):
+        meta = _meta(gradient)
+        if attention.needs_copy(meta.shape, meta.strides):
             gradient = self.depth_last(gradient)
         names = attention.gradient_names()
         results = {}

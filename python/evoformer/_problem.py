@@ -81,7 +81,7 @@ class Attention:
         self.gate_type = gate.type if gate is not None else None
         self.copies = tuple(
             i for i, meta in enumerate((query, key, value, gate))
-            if meta is not None and self._needs_copy(meta))
+            if meta is not None and self.needs_copy(meta.shape, meta.strides))
         views = [self.layout.spread(self._as_passed(meta))
                  for meta in (query, key, value)]
         (b, n, sq, h, d), (sk, dv) = views[0][0], (views[2][0][2],
@@ -166,13 +166,15 @@ class Attention:
         has = "".join(c for c, size in zip(BIAS_LETTERS, sizes) if size != 1)
         return has, bias.type, sizes, strides
 
-    def _needs_copy(self, meta):
+    def needs_copy(self, shape, strides):
+        """Whether kernels cannot read it where it lies: the depth must be
+        contiguous, and no stride negative."""
         at = self.layout.letters.index("d")
-        return (meta.shape[at] > 1 and meta.strides[at] != 1 or
-                any(stride < 0 for stride in meta.strides))
+        return (shape[at] > 1 and strides[at] != 1 or
+                any(stride < 0 for stride in strides))
 
     def _as_passed(self, meta):
-        if meta is not None and self._needs_copy(meta):
+        if self.needs_copy(meta.shape, meta.strides):
             # A contiguous copy, with the depth innermost.
             return self.depth_last(meta.shape, meta.type)
         return meta

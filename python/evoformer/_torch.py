@@ -1,0 +1,257 @@
+"""Attention of torch tensors.
+
+Two ways lead to the kernels. Eager calls go straight to them, under one
+autograd.Function where a gradient is wanted: torch's dispatcher would cost more
+than the rest of the call. What has to see an operator (torch.compile, dispatch
+modes, the profiler, functorch, tensor subclasses) gets the registered
+`torch.ops.evoformer.attention` (_torch_ops.py), which ends in the same functions.
+"""
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from . import _problem, _runtime
+
+_TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
+          torch.bool: "i1"}
+_GPU = "hip" if torch.version.hip else "cuda"
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def _meta(tensor):
+    return _problem.Meta(tuple(tensor.shape), tuple(tensor.stride()),
+                         _TYPES.get(tensor.dtype, str(tensor.dtype)))
+
+
+def _check_devices(tensors):
+    query = tensors["query"]
+    if query.device.type not in ("cpu", "cuda"):
+        raise TypeError(f"query is on device '{query.device}'; accepted are "
+                        "'cpu' and 'cuda'")
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
+                            "torch.Tensor, like query")
+        if tensor.layout != torch.strided:
+            raise TypeError(f"{name} has layout {tensor.layout}; accepted is "
+                            "torch.strided")
+        if tensor.device != query.device:
+            raise ValueError(f"{name} is on {tensor.device}, query on "
+                             f"{query.device}: all operands must be on one "
+                             "device")
+
+
+class Prepared:
+    """What calls with given shapes, strides and types share."""
+
+    __slots__ = ("attention", "forwards", "backwards", "device", "index",
+                 "where", "dtype", "output", "statistics", "copies", "allocate")
+
+    def __init__(self, query, key, value, biases, gate, scale, layout,
+                 differentiable):
+        tensors = {"query": query, "key": key, "value": value}
+        tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
+        if gate is not None:
+            tensors["gate"] = gate
+        _check_devices(tensors)
+        self.attention = attention = _problem.Attention(
+            _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
+            _meta(gate) if gate is not None else None, scale, layout,
+            [i for i, flag in enumerate(differentiable) if flag])
+        self.device, self.dtype = query.device, query.dtype
+        self.index = query.get_device() if self.device.type == "cuda" else None
+        self.where = (_runtime.device("cpu") if self.index is None else
+                      _runtime.device(_GPU, self.index))
+        self.output = attention.output()[:2]
+        self.statistics = attention.statistic_shape
+        self.copies = attention.copies
+        self.forwards, self.backwards = {}, {}
+        self.allocate = self._allocator()
+
+    def _allocator(self):
+        empty, device, kind = torch.empty, self.device, torch.uint8
+
+        def allocate(size):
+            memory = empty(size, dtype=kind, device=device)
+            return memory, memory.data_ptr()
+        return allocate
+
+    def depth_last(self, tensor):
+        """A copy whose depth is contiguous."""
+        meta = self.attention.depth_last(tensor.shape, "")
+        copy = torch.empty_strided(meta.shape, meta.strides, dtype=tensor.dtype,
+                                   device=tensor.device)
+        return copy.copy_(tensor)
+
+    def run(self, call, tensors):
+        stream = None
+        if self.index is not None:
+            stream = torch._C._cuda_getCurrentRawStream(self.index)
+        call.run([tensor.data_ptr() for tensor in tensors], self.allocate, stream)
+
+
+_prepared = {}
+
+
+def prepare(query, key, value, biases, gate, scale, layout, differentiable):
+    """(Prepared, the operands as kernels read them)."""
+    identity = (query.shape, query.stride(), query.dtype, query.get_device(),
+                key.shape, key.stride(), key.dtype, key.get_device(),
+                value.shape, value.stride(), value.dtype, value.get_device(),
+                scale, layout, differentiable)
+    for bias in biases:
+        identity += (bias.shape, bias.stride(), bias.dtype, bias.get_device())
+    if gate is not None:
+        identity += (gate.shape, gate.stride(), gate.dtype, gate.get_device())
+    prepared = _prepared.get(identity)
+    if prepared is None:
+        prepared = _prepared[identity] = Prepared(
+            query, key, value, biases, gate, scale, layout, differentiable)
+    if prepared.copies:
+        given = [query, key, value, gate]
+        for i in prepared.copies:
+            given[i] = prepared.depth_last(given[i])
+        query, key, value, gate = given
+    if gate is None:
+        return prepared, (query, key, value, *biases)
+    return prepared, (query, key, value, *biases, gate)
+
+
+def run_forward(prepared, inputs, lse, stats):
+    """[out] and, where asked for, lse and stats."""
+    device = prepared.device
+    shape, strides = prepared.output
+    results = [torch.empty_strided(shape, strides, dtype=prepared.dtype,
+                                   device=device)]
+    for _ in range(lse + stats):
+        results.append(torch.empty(prepared.statistics, dtype=torch.float32,
+                                   device=device))
+    call = prepared.forwards.get((lse, stats))
+    if call is None:
+        call = prepared.forwards[lse, stats] = prepared.attention.forward(
+            prepared.where, lse, stats)
+    prepared.run(call, (*inputs, *results))
+    return results
+
+
+_POSITIONS = {"query": 0, "key": 1, "value": 2, "gate": -1}
+
+
+def run_backward(prepared, inputs, out, stats, gradient, needs):
+    """The gradients of those operands that `needs` names."""
+    attention, device = prepared.attention, prepared.device
+    if attention.needs_copy(gradient.shape, gradient.stride()):
+        gradient = prepared.depth_last(gradient)
+    identity = gradient.stride(), needs
+    call = prepared.backwards.get(identity)
+    if call is None:
+        call = prepared.backwards[identity] = attention.backward(
+            prepared.where, _meta(gradient), needs)
+    results = []
+    for name in needs:
+        if name.startswith("bias"):
+            model = inputs[3 + int(name[4:])]
+            results.append(torch.empty(model.shape, dtype=model.dtype,
+                                       device=device))
+        else:
+            model = inputs[_POSITIONS[name]]
+            _, strides, _ = attention.depth_last(model.shape, "")
+            results.append(torch.empty_strided(
+                model.shape, strides, dtype=model.dtype, device=device))
+    prepared.run(call, (*inputs, out, stats, gradient, *results))
+    return results
+
+
+def needed(flags, num_biases):
+    """Names in the order of the call, from flags of query, key, value, gate and
+    the biases."""
+    names = [name for name, flag in zip(("query", "key", "value"), flags) if flag]
+    names += [f"bias{i}" for i in range(num_biases) if flags[4 + i]]
+    return tuple(names + ["gate"] * bool(flags[3]))
+
+
+def fill_in(needs, gradients, num_biases):
+    """Gradients of query, key, value, gate and the biases; None where there is
+    none."""
+    found = dict(zip(needs, gradients))
+    return (found.get("query"), found.get("key"), found.get("value"),
+            found.get("gate"),
+            [found.get(f"bias{i}") for i in range(num_biases)])
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, query, key, value, gate, scale, layout, lse, *biases):
+        ctx.prepared, inputs = prepare(
+            query, key, value, biases, gate, scale, layout,
+            tuple([bias.requires_grad for bias in biases]))
+        results = run_forward(ctx.prepared, inputs, lse, True)
+        ctx.gated = gate is not None
+        ctx.save_for_backward(*inputs, results[0], results[-1])
+        if not lse:
+            return results[0]
+        ctx.mark_non_differentiable(results[1])
+        return results[0], results[1]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient, *_):
+        *inputs, out, stats = ctx.saved_tensors
+        num_biases = len(inputs) - 3 - ctx.gated
+        flags = ctx.needs_input_grad
+        needs = needed((*flags[:4], *flags[7:]), num_biases)
+        gradients = run_backward(ctx.prepared, inputs, out, stats, gradient,
+                                 needs)
+        *four, biases = fill_in(needs, gradients, num_biases)
+        return (*four, None, None, None, *biases)
+
+
+def _wants_operator(query):
+    """Whether something has to see a registered operator."""
+    return (torch.compiler.is_compiling() or type(query) not in _PLAIN or
+            torch._C._len_torch_dispatch_stack() > 0 or
+            torch._C._functorch.peek_interpreter_stack() is not None or
+            torch.autograd._profiler_enabled())
+
+
+def _autocast(query, key, value, gate, biases):
+    """What torch does to matrix products: operands take the region's type.
+    float32 biases stay, they are added in float32 anyway."""
+    kind = torch.get_autocast_dtype(query.device.type)
+    if kind not in (torch.float16, torch.bfloat16):
+        return query, key, value, gate, biases
+    query, key, value = query.to(kind), key.to(kind), value.to(kind)
+    if gate is not None and gate.dtype != torch.float32:
+        gate = gate.to(kind)
+    biases = tuple(b.to(kind) if b.is_floating_point() and
+                   b.dtype not in (kind, torch.float32) else b for b in biases)
+    return query, key, value, gate, biases
+
+
+def attention(query, key, value, biases, gate, scale, layout, return_lse):
+    if layout is None:
+        layout = _problem.default_layout(query.dim())
+    if scale is not None:
+        scale = float(scale)
+    if torch.is_autocast_enabled(query.device.type):
+        query, key, value, gate, biases = _autocast(query, key, value, gate,
+                                                    biases)
+    wants_gradient = torch.is_grad_enabled() and (
+        query.requires_grad or key.requires_grad or value.requires_grad or
+        (gate is not None and gate.requires_grad) or
+        any([bias.requires_grad for bias in biases]))
+    if _wants_operator(query):
+        out, lse, _ = torch.ops.evoformer.attention(
+            query, key, value, list(biases), gate, scale, layout, return_lse,
+            wants_gradient)
+        return (out, lse) if return_lse else out
+    if wants_gradient:
+        return _Attention.apply(query, key, value, gate, scale, layout,
+                                return_lse, *biases)
+    prepared, inputs = prepare(query, key, value, biases, gate, scale, layout,
+                               (False,) * len(biases))
+    results = run_forward(prepared, inputs, return_lse, False)
+    return tuple(results) if return_lse else results[0]
+
+
+from . import _torch_ops  # noqa: E402,F401  registers the operators

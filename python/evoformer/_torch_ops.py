@@ -1,0 +1,142 @@
+"""`torch.ops.evoformer`: the operators with their shapes, gradients and counts of
+operations, for torch.compile, dispatch modes and profilers."""
+
+import torch
+from torch.utils.flop_counter import register_flop_formula
+
+from . import _problem
+from ._torch import fill_in, needed, prepare, run_backward, run_forward
+
+_library = torch.library.Library("evoformer", "DEF")
+_library.define(
+    "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
+    "Tensor? gate, float? scale, str layout, bool lse, bool stats) "
+    "-> (Tensor, Tensor, Tensor)")
+_library.define(
+    "attention_backward(Tensor query, Tensor key, Tensor value, "
+    "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
+    "float? scale, str layout, bool[] needs) -> Tensor[]")
+
+
+def _forward(query, key, value, biases, gate, scale, layout, lse, stats):
+    prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
+                               layout, tuple(b.requires_grad for b in biases))
+    out, *statistics = run_forward(prepared, inputs, lse, stats)
+    return out, *(statistics.pop(0) if wanted else
+                  torch.empty(0, dtype=torch.float32, device=out.device)
+                  for wanted in (lse, stats))
+
+
+def _backward(query, key, value, biases, gate, out, stats, gradient, scale,
+              layout, needs):
+    prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
+                               layout, tuple(needs[4:]))
+    if out.stride() != prepared.output[1]:
+        out = prepared.depth_last(out)
+    return run_backward(prepared, inputs, out, stats.contiguous(), gradient,
+                        needed(needs, len(biases)))
+
+
+for _key in ("CPU", "CUDA"):
+    _library.impl("attention", _forward, _key)
+    _library.impl("attention_backward", _backward, _key)
+
+
+# Shapes ----------------------------------------------------------------------
+
+def _depth_last(model, shape, layout):
+    """An empty tensor like the kernels' results: dense, depth innermost."""
+    at = layout.index("d")
+    order = [i for i in range(len(layout)) if i != at] + [at]
+    inverse = [order.index(i) for i in range(len(layout))]
+    return model.new_empty([shape[i] for i in order]).permute(inverse)
+
+
+@torch.library.register_fake("evoformer::attention", lib=_library)
+def _(query, key, value, biases, gate, scale, layout, lse, stats):
+    sizes = dict(zip(layout, query.shape))
+    shape = [*query.shape]
+    shape[layout.index("d")] = value.shape[layout.index("d")]
+    statistic = [sizes["s"] if c == "q" else sizes[c] for c in
+                 _problem.Layout(layout).statistic]
+    kind = torch.float32
+    return (_depth_last(query, shape, layout),
+            query.new_empty(statistic if lse else [0], dtype=kind),
+            query.new_empty(statistic if stats else [0], dtype=kind))
+
+
+@torch.library.register_fake("evoformer::attention_backward", lib=_library)
+def _(query, key, value, biases, gate, out, stats, gradient, scale, layout,
+      needs):
+    results = [_depth_last(t, t.shape, layout)
+               for t, flag in zip((query, key, value), needs) if flag]
+    results += [bias.new_empty(bias.shape)
+                for bias, flag in zip(biases, needs[4:]) if flag]
+    if needs[3]:
+        results.append(_depth_last(gate, gate.shape, layout))
+    return results
+
+
+# Gradients -------------------------------------------------------------------
+
+def _setup(ctx, inputs, output):
+    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _ = inputs
+    out, lse, stats = output
+    ctx.mark_non_differentiable(lse, stats)
+    ctx.num_biases, ctx.gated = len(biases), gate is not None
+    tensors = (query, key, value, *biases, *([gate] if ctx.gated else []))
+    ctx.flags = [t.requires_grad for t in tensors]
+    ctx.save_for_backward(*tensors, out, stats)
+
+
+def _gradients(ctx, gradient, *_):
+    query, key, value, *rest, out, stats = ctx.saved_tensors
+    biases, gate = rest[:ctx.num_biases], rest[-1] if ctx.gated else None
+    if stats.numel() == 0 and out.numel() != 0:
+        raise RuntimeError("torch.ops.evoformer.attention was called without "
+                           "stats=True, which its gradient needs")
+    flags = ctx.flags
+    needs = [*flags[:3], ctx.gated and flags[-1],
+             *flags[3:3 + ctx.num_biases]]
+    gradients = torch.ops.evoformer.attention_backward(
+        query, key, value, biases, gate, out, stats, gradient, ctx.scale,
+        ctx.layout, needs)
+    *three, gate, biases = fill_in(needed(needs, ctx.num_biases), gradients,
+                                   ctx.num_biases)
+    return (*three, biases, gate, None, None, None, None)
+
+
+def _no_second(ctx, *_):
+    raise NotImplementedError("evoformer.attention has no second derivative: "
+                              "its gradient cannot be differentiated")
+
+
+torch.library.register_autograd("evoformer::attention", _gradients,
+                                setup_context=_setup, lib=_library)
+torch.library.register_autograd("evoformer::attention_backward", _no_second,
+                                lib=_library)
+
+
+# Operations ------------------------------------------------------------------
+
+def _logits(query, key, layout):
+    size = 1
+    for letter, length in zip(layout, query):
+        size *= length if letter != "d" else 1
+    return size * key[layout.index("s")]
+
+
+@register_flop_formula(torch.ops.evoformer.attention)
+def _(query, key, value, biases, gate, scale, layout, *_, **__):
+    """Both matrix products."""
+    depth = layout.index("d")
+    return 2 * _logits(query, key, layout) * (query[depth] + value[depth])
+
+
+@register_flop_formula(torch.ops.evoformer.attention_backward)
+def _(query, key, value, biases, gate, out, stats, gradient, scale, layout, *_,
+      **__):
+    """Logits again, the weights' gradient, and those of query, key and value."""
+    depth = layout.index("d")
+    return 2 * _logits(query, key, layout) * (3 * query[depth] +
+                                              2 * value[depth])
