@@ -9,3 +9,11 @@ from ._version import __version__
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
            "EvoformerError", "Gradients", "Program", "__version__"]
+
+
+def __getattr__(name):
+    # Modules that need torch or take long to import.
+    if name == "nn":
+        import importlib
+        return importlib.import_module("evoformer." + name)
+    raise AttributeError(f"module 'evoformer' has no attribute '{name}'")

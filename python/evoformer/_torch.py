@@ -8,7 +8,6 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 """
 
 import torch
-from torch.autograd.function import once_differentiable
 
 from . import _problem, _runtime
 
@@ -29,9 +28,6 @@ def _check_devices(tensors):
         raise TypeError(f"query is on device '{query.device}'; accepted are "
                         "'cpu' and 'cuda'")
     for name, tensor in tensors.items():
-        if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
-                            "torch.Tensor, like query")
         if tensor.layout != torch.strided:
             raise TypeError(f"{name} has layout {tensor.layout}; accepted is "
                             "torch.strided")
@@ -39,6 +35,17 @@ def _check_devices(tensors):
             raise ValueError(f"{name} is on {tensor.device}, query on "
                              f"{query.device}: all operands must be on one "
                              "device")
+
+
+def _check_types(key, value, biases, gate):
+    names = ["key", "value", *(f"biases[{i}]" for i in range(len(biases)))]
+    tensors = [key, value, *biases]
+    if gate is not None:
+        names, tensors = names + ["gate"], tensors + [gate]
+    for name, tensor in zip(names, tensors):
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
+                            "torch.Tensor, as query is one")
 
 
 class Prepared:
@@ -95,14 +102,14 @@ _prepared = {}
 
 def prepare(query, key, value, biases, gate, scale, layout, differentiable):
     """(Prepared, the operands as kernels read them)."""
-    identity = (query.shape, query.stride(), query.dtype, query.get_device(),
-                key.shape, key.stride(), key.dtype, key.get_device(),
-                value.shape, value.stride(), value.dtype, value.get_device(),
+    identity = (query.shape, query.stride(), query.dtype, query.device,
+                key.shape, key.stride(), key.dtype, key.device,
+                value.shape, value.stride(), value.dtype, value.device,
                 scale, layout, differentiable)
     for bias in biases:
-        identity += (bias.shape, bias.stride(), bias.dtype, bias.get_device())
+        identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
-        identity += (gate.shape, gate.stride(), gate.dtype, gate.get_device())
+        identity += (gate.shape, gate.stride(), gate.dtype, gate.device)
     prepared = _prepared.get(identity)
     if prepared is None:
         prepared = _prepared[identity] = Prepared(
@@ -194,7 +201,6 @@ class _Attention(torch.autograd.Function):
         return results[0], results[1]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, gradient, *_):
         *inputs, out, stats = ctx.saved_tensors
         num_biases = len(inputs) - 3 - ctx.gated
@@ -202,8 +208,28 @@ class _Attention(torch.autograd.Function):
         needs = needed((*flags[:4], *flags[7:]), num_biases)
         gradients = run_backward(ctx.prepared, inputs, out, stats, gradient,
                                  needs)
+        if torch.is_grad_enabled():
+            # create_graph=True.
+            gradients = NoSecondDerivative.apply(
+                len(gradients), *gradients, gradient, *inputs)
         *four, biases = fill_in(needs, gradients, num_biases)
         return (*four, None, None, None, *biases)
+
+
+class NoSecondDerivative(torch.autograd.Function):
+    """Hands on the first `count` tensors, which depend on the others, and
+    refuses to be differentiated. (torch's once_differentiable lets pass what
+    depends on the inputs alone, as if it were constant.)"""
+
+    @staticmethod
+    def forward(ctx, count, *tensors):
+        return tuple(t.view_as(t) for t in tensors[:count])
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise NotImplementedError(
+            "evoformer.attention has no second derivative: its gradient cannot "
+            "be differentiated")
 
 
 def _wants_operator(query):
@@ -229,6 +255,7 @@ def _autocast(query, key, value, gate, biases):
 
 
 def attention(query, key, value, biases, gate, scale, layout, return_lse):
+    _check_types(key, value, biases, gate)
     if layout is None:
         layout = _problem.default_layout(query.dim())
     if scale is not None:
@@ -254,4 +281,5 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
     return tuple(results) if return_lse else results[0]
 
 
-from . import _torch_ops  # noqa: E402,F401  registers the operators
+# Registers the operators.
+from . import _torch_ops  # noqa: E402

@@ -1,11 +1,13 @@
 """`torch.ops.evoformer`: the operators with their shapes, gradients and counts of
 operations, for torch.compile, dispatch modes and profilers."""
 
+import logging
+
 import torch
-from torch.utils.flop_counter import register_flop_formula
 
 from . import _problem
-from ._torch import fill_in, needed, prepare, run_backward, run_forward
+from ._torch import (NoSecondDerivative, fill_in, needed, prepare, run_backward,
+                     run_forward)
 
 _library = torch.library.Library("evoformer", "DEF")
 _library.define(
@@ -106,15 +108,10 @@ def _gradients(ctx, gradient, *_):
     return (*three, biases, gate, None, None, None, None)
 
 
-def _no_second(ctx, *_):
-    raise NotImplementedError("evoformer.attention has no second derivative: "
-                              "its gradient cannot be differentiated")
-
-
 torch.library.register_autograd("evoformer::attention", _gradients,
                                 setup_context=_setup, lib=_library)
-torch.library.register_autograd("evoformer::attention_backward", _no_second,
-                                lib=_library)
+torch.library.register_autograd("evoformer::attention_backward",
+                                NoSecondDerivative.backward, lib=_library)
 
 
 # Operations ------------------------------------------------------------------
@@ -126,17 +123,32 @@ def _logits(query, key, layout):
     return size * key[layout.index("s")]
 
 
-@register_flop_formula(torch.ops.evoformer.attention)
-def _(query, key, value, biases, gate, scale, layout, *_, **__):
+def _forward_operations(query, key, value, biases, gate, scale, layout, *_, **__):
     """Both matrix products."""
     depth = layout.index("d")
     return 2 * _logits(query, key, layout) * (query[depth] + value[depth])
 
 
-@register_flop_formula(torch.ops.evoformer.attention_backward)
-def _(query, key, value, biases, gate, out, stats, gradient, scale, layout, *_,
-      **__):
+def _backward_operations(query, key, value, biases, gate, out, stats, gradient,
+                         scale, layout, *_, **__):
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
     return 2 * _logits(query, key, layout) * (3 * query[depth] +
                                               2 * value[depth])
+
+
+def _count_operations():
+    # Its import warns where there is no Triton; nothing here needs one.
+    logger = logging.getLogger("torch.utils.flop_counter")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        from torch.utils.flop_counter import register_flop_formula
+    finally:
+        logger.setLevel(level)
+    operators = torch.ops.evoformer
+    register_flop_formula(operators.attention)(_forward_operations)
+    register_flop_formula(operators.attention_backward)(_backward_operations)
+
+
+_count_operations()

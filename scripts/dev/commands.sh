@@ -58,6 +58,7 @@ dev_test() {
     build_preset "$preset"
   else
     build_preset "$preset" all evoformer
+    ensure_torch
   fi
   local folder paths=() options=() argument
   folder=$(build_folder "$preset")

@@ -78,6 +78,47 @@ ensure_venv() {
   set_stamp venv "$key"
 }
 
+# torch is large: its environment is kept outside of the checkout, by content.
+# What `./dev test` and `./dev bench` add to it are the tests' own packages.
+create_torch_venv() {
+  local folder="$1" new="$1.new.$$" install
+  rm -rf "$new"
+  /usr/bin/env -u PYTHONPATH -u PYTHONHOME "$2" -m venv "$new" || return
+  install=("$new/bin/python" -m pip install --no-input
+    --disable-pip-version-check --only-binary=:all: --no-cache-dir)
+  "${install[@]}" -r scripts/requirements.txt || return
+  if [ -e /proc/driver/nvidia ]; then
+    "${install[@]}" -r scripts/requirements-torch.txt || return
+  else
+    "${install[@]}" --no-deps -r scripts/requirements-torch.txt || return
+    "$new/bin/python" scripts/dev/torch_stubs.py \
+      "$("$new/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/torch/lib" \
+      "$LLVM_PREFIX/bin/clang" || return
+  fi
+  "$new/bin/python" -c 'import torch; torch.ones(1)' || return
+  # Whole or not at all; `bin/python` finds its packages wherever it lies.
+  rm -rf "$folder"
+  mv "$new" "$folder"
+}
+
+ensure_torch() {
+  local base=/usr/bin/python3 key folder
+  if [ -n "${EVOFORMER_TORCH_PYTHON:-}" ]; then
+    echo "$EVOFORMER_TORCH_PYTHON" >"$state_dir/torch-python"
+    return
+  fi
+  [ -x "$base" ] || base=$(command -v python3) || die "no python3"
+  key=$({ "$base" --version; test -e /proc/driver/nvidia && echo nvidia
+    cat scripts/requirements.txt scripts/requirements-torch.txt \
+      scripts/dev/torch_stubs.py; } | sha256sum | cut -c1-16)
+  folder="${XDG_CACHE_HOME:-$HOME/.cache}/evoformer-mlir/torch-$key"
+  if [ ! -x "$folder/bin/python" ]; then
+    mkdir -p "$(dirname "$folder")"
+    step "torch" create_torch_venv "$folder" "$base"
+  fi
+  echo "$folder/bin/python" >"$state_dir/torch-python"
+}
+
 # ensure_configured PRESET: CMake itself notices changed lists; only a list
 # that is new needs a fresh configure.
 ensure_configured() {

@@ -1,0 +1,51 @@
+"""Attention op by op in torch, in any type, and the bound that results keep."""
+
+import torch
+
+
+def attention(query, key, value, biases=(), gate=None, scale=None):
+    """In the default order of dimensions; a query without keys has out 0."""
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    logits = torch.einsum("bnihd,bnjhd->bnhij", query * scale, key)
+    for bias in biases:
+        if bias.dtype == torch.bool:
+            bias = torch.zeros_like(bias, dtype=logits.dtype).masked_fill(
+                ~bias, -torch.inf)
+        logits = logits + bias.to(logits.dtype)
+    alive = (logits > -torch.inf).any(-1, keepdim=True)
+    weights = torch.where(alive, logits, 0).softmax(-1)
+    weights = torch.where(alive, weights, 0)
+    out = torch.einsum("bnhij,bnjhd->bnihd", weights, value)
+    return out if gate is None else out * gate.sigmoid()
+
+
+def exactly(function, tensors):
+    """Result and gradients in f64 of what the tensors hold. `tensors` may hold
+    None and lists."""
+    def convert(tensor):
+        if isinstance(tensor, (list, tuple)):
+            return [convert(t) for t in tensor]
+        if tensor is None or not tensor.is_floating_point():
+            return tensor
+        return tensor.detach().double().requires_grad_(tensor.requires_grad)
+    return function(*map(convert, tensors))
+
+
+def flat(tensors):
+    result = []
+    for tensor in tensors:
+        result += flat(tensor) if isinstance(tensor, (list, tuple)) else [tensor]
+    return [t for t in result if t is not None]
+
+
+def check(found, exact, eager):
+    """As near as twice what eager mode's own roundings cost, and a few units in
+    the last place of the largest element, or of 1: the tests' operands are normal
+    numbers, and gradients are differences of terms of that size."""
+    assert found.shape == exact.shape and found.dtype == eager.dtype
+    assert torch.isfinite(found).all()
+    def error(tensor):
+        return (tensor.double() - exact).abs().max().item() if exact.numel() else 0
+    size = max(exact.abs().max().item(), 1.0) if exact.numel() else 0
+    allowed = 2 * error(eager) + 4 * torch.finfo(found.dtype).eps * size
+    assert error(found) <= allowed, (error(found), error(eager), size)
