@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "LoweringFacts.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -62,23 +63,6 @@ static bool isSupportedMath(Operation *op) {
              math::TruncOp>(op);
 }
 
-/// GPUs round to nearest even; other modes exist here for bf16 only.
-static LogicalResult checkRounding(arith::TruncFOp op) {
-  using arith::RoundingMode;
-  RoundingMode mode =
-      op.getRoundingmode().value_or(RoundingMode::to_nearest_even);
-  bool toBF16 = getElementTypeOrSelf(op.getIn().getType()).isF32() &&
-                getElementTypeOrSelf(op.getType()).isBF16();
-  if (mode == RoundingMode::to_nearest_even ||
-      (toBF16 && (mode == RoundingMode::to_nearest_away ||
-                  mode == RoundingMode::toward_zero)))
-    return success();
-  return op.emitOpError("with rounding mode ")
-         << stringifyRoundingMode(mode)
-         << " is not supported; f32 to bf16 can round to_nearest_even, "
-            "to_nearest_away and toward_zero, other types to_nearest_even";
-}
-
 /// Refuses what no pattern could convert, with a reason.
 LogicalResult ConvertGPULanesToLLVM::checkInput(gpu::GPUModuleOp module,
                                                 tile::TargetAttr target) {
@@ -105,7 +89,7 @@ LogicalResult ConvertGPULanesToLLVM::checkInput(gpu::GPUModuleOp module,
              << target.getChip()
              << "; write it with exp2, log2, sqrt, rsqrt and arithmetic";
     if (auto truncate = dyn_cast<arith::TruncFOp>(op))
-      if (failed(checkRounding(truncate)))
+      if (failed(tile::checkRounding(truncate)))
         return WalkResult::interrupt();
     if (op->getName().getDialectNamespace() == "evo_tile")
       return op->emitOpError("is of the tile level; convert-tile-to-gpu comes "

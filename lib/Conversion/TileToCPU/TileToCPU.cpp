@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Lowering.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -192,40 +193,51 @@ static void convertLaunch(LaunchOp launch, func::FuncOp function) {
   rewriter.replaceOpWithNewOp<func::CallOp>(launch, function, operands);
 }
 
-/// Rounding to nearest is to even here, which is what this machine has. What a
+/// Writes out the modes that this machine has no instruction for. What a
 /// program cuts off it may have made up for: it stays cut off.
-static void simplifyRounding(arith::TruncFOp op) {
-  auto mode = op.getRoundingmode();
+static LogicalResult expandRounding(arith::TruncFOp op) {
+  if (failed(checkRounding(op)))
+    return failure();
+  using arith::RoundingMode;
+  RoundingMode mode =
+      op.getRoundingmode().value_or(RoundingMode::to_nearest_even);
   bool hasNaN =
       !bitEnumContainsAll(op.getFastmath().value_or(arith::FastMathFlags::none),
                           arith::FastMathFlags::nnan);
   op.removeRoundingmodeAttr();
   op.setFastmath(arith::FastMathFlags::none);
-  auto type = dyn_cast<RankedTensorType>(op.getType());
-  if (mode != arith::RoundingMode::toward_zero || !type ||
-      !type.getElementType().isBF16() ||
-      !getElementTypeOrSelf(op.getIn().getType()).isF32())
-    return;
+  if (mode == RoundingMode::to_nearest_even)
+    return success();
   // The upper half of the bits.
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  RankedTensorType words = type.clone(b.getI32Type());
-  Value bits = arith::BitcastOp::create(b, words, op.getIn());
-  auto number = [&](int32_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(words, b.getI32IntegerAttr(value)));
+  auto typeOf = [&](Type element) -> Type {
+    auto tile = dyn_cast<ShapedType>(op.getType());
+    return tile ? tile.clone(element) : element;
   };
+  Type words = typeOf(b.getI32Type());
+  Value exact = arith::BitcastOp::create(b, words, op.getIn());
+  auto number = [&](int32_t value) -> Value {
+    TypedAttr attr = b.getI32IntegerAttr(value);
+    if (auto tile = dyn_cast<ShapedType>(words))
+      attr = DenseElementsAttr::get(tile, attr);
+    return arith::ConstantOp::create(b, attr);
+  };
+  Value bits = exact;
+  if (mode == RoundingMode::to_nearest_away)
+    bits = arith::AddIOp::create(b, bits, number(0x8000));
   // A NaN with its payload in the lower half would become an infinity.
   if (hasNaN) {
     Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO,
                                         op.getIn(), op.getIn());
-    Value quiet = arith::OrIOp::create(b, bits, number(0x400000));
+    Value quiet = arith::OrIOp::create(b, exact, number(0x400000));
     bits = arith::SelectOp::create(b, isNaN, quiet, bits);
   }
-  Value upper =
-      arith::TruncIOp::create(b, type.clone(b.getI16Type()),
-                              arith::ShRUIOp::create(b, bits, number(16)));
-  op.replaceAllUsesWith(arith::BitcastOp::create(b, type, upper).getResult());
+  Value upper = arith::TruncIOp::create(
+      b, typeOf(b.getI16Type()), arith::ShRUIOp::create(b, bits, number(16)));
+  op.replaceAllUsesWith(
+      arith::BitcastOp::create(b, op.getType(), upper).getResult());
   op.erase();
+  return success();
 }
 
 namespace {
@@ -242,7 +254,12 @@ protected:
         launches[launch.getKernelAttr().getAttr()].push_back(launch);
     });
     for (KernelOp kernel : kernels)
-      kernel.walk([](arith::TruncFOp op) { simplifyRounding(op); });
+      if (kernel
+              .walk([](arith::TruncFOp op) -> WalkResult {
+                return expandRounding(op);
+              })
+              .wasInterrupted())
+        return signalPassFailure();
     for (KernelOp kernel : kernels) {
       SmallVector<LaunchOp> &uses = launches[kernel.getSymNameAttr()];
       FailureOr<int64_t> numExtents = countExtents(kernel, uses);

@@ -69,3 +69,22 @@ evo_tile.kernel @nested(%n: index) {
   evo_tile.launch @nested space(%n) args(%n : index)
   evo_tile.return
 }
+
+// -----
+
+evo_tile.kernel @rounding(%x: memref<4xf32>, %y: memref<4xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %x[%c0] : memref<4xf32> -> tensor<4xf32>
+  // expected-error @below {{with rounding mode upward is not supported; f32 to bf16 can round to_nearest_even, to_nearest_away and toward_zero, other types to_nearest_even}}
+  %n = arith.truncf %t upward : tensor<4xf32> to tensor<4xf16>
+  evo_tile.store %n, %y[%c0] : tensor<4xf16>, memref<4xf16>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @rounding_scalar(%x: f32, %y: memref<4xf16>) {
+  // expected-error @below {{with rounding mode toward_zero is not supported}}
+  %n = arith.truncf %x toward_zero : f32 to f16
+  evo_tile.return
+}

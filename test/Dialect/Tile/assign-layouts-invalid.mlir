@@ -95,3 +95,23 @@ evo_tile.kernel @batch(%y: memref<8x8xf32>) attributes {target = #chip, schedule
   evo_tile.store %r, %y[%c0, %c0] : tensor<8x8xf32>, memref<8x8xf32>
   evo_tile.return
 }
+
+// -----
+
+#chip = #evo_tile.target<chip = "small", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+evo_tile.kernel @while(%x: memref<?xf32>, %again: i1) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<32xf32>
+  // expected-error @below {{evo-tile-assign-layouts needs tiles to pass through scf.for, scf.if and scf.index_switch only, not through scf.while}}
+  %r = scf.while (%a = %t) : (tensor<32xf32>) -> tensor<32xf32> {
+    scf.condition(%again) %a : tensor<32xf32>
+  } do {
+  ^bb0(%b: tensor<32xf32>):
+    %d = arith.addf %b, %t : tensor<32xf32>
+    scf.yield %d : tensor<32xf32>
+  }
+  evo_tile.store %r, %x[%c0] : tensor<32xf32>, memref<?xf32>
+  evo_tile.return
+}

@@ -33,6 +33,7 @@ evo_tile.kernel @without_layouts(%m: memref<4xf32>) attributes {target = #tiny, 
 evo_tile.kernel @too_large(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
+  // expected-note @below {{128 bytes for this buffer}}
   %held = evo_tile.alloc_lds : memref<32xf32, #gpu.address_space<workgroup>>
   scf.for %i = %c0 to %n step %c16 {
     // expected-note @below {{512 bytes for this tile}}

@@ -4,6 +4,13 @@
 // RUN: %python %S/Inputs/with_target.py gfx1100 %S/Inputs/matmul.mlir 'block = [64, 64, 32], subgroups = [1, 2, 2], stages = 2' > %t.gfx1100
 // RUN: evoformer-opt %t.gfx1100 --evo-tile-assign-layouts --evo-tile-promote-to-lds | FileCheck %s --check-prefix=STAGED
 
+// What is staged stays as it is; so does a copy whose accesses are narrow.
+// RUN: evoformer-opt %t.gfx942 --evo-tile-assign-layouts --evo-tile-promote-to-lds > %t.once
+// RUN: evoformer-opt %t.once --evo-tile-promote-to-lds | diff %t.once -
+// RUN: evoformer-opt %examples/triangle_attention.mlir --evoformer-lower='target=gfx942 stop-after=staged' > %t.attention
+// RUN: evoformer-opt %t.attention > %t.attention.once
+// RUN: evoformer-opt %t.attention --evo-tile-promote-to-lds | diff %t.attention.once -
+
 // The first operand keeps memory's order, the second one's fragments run
 // across it: its buffer is transposed, its copy takes blocks of
 // four rows, wide enough to keep all lanes busy and no wider.

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -23,7 +24,7 @@ static LogicalResult requireSchedule(KernelOp kernel, StringRef pass) {
 
 /// Applies `check` to every tile of the kernel, with the op that makes it.
 static LogicalResult
-checkTiles(KernelOp kernel,
+checkTiles(KernelOp kernel, StringRef pass,
            function_ref<LogicalResult(Operation *, RankedTensorType)> check) {
   auto checkAll = [&](Operation *op, TypeRange types) {
     return llvm::all_of(types, [&](Type type) {
@@ -31,7 +32,19 @@ checkTiles(KernelOp kernel,
       return !tile || succeeded(check(op, tile));
     });
   };
+  auto holdsTiles = [](TypeRange types) {
+    return llvm::any_of(types, llvm::IsaPred<RankedTensorType>);
+  };
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    bool carries = op->getNumRegions() != 0 && holdsTiles(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      carries |= holdsTiles(region.getArgumentTypes());
+    if (carries && !isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op))
+      return WalkResult(op->emitError()
+                        << pass
+                        << " needs tiles to pass through scf.for, scf.if and "
+                           "scf.index_switch only, not through "
+                        << op->getName());
     bool good = checkAll(op, op->getResultTypes());
     for (Region &region : op->getRegions())
       good = good && checkAll(op, region.getArgumentTypes());
@@ -55,7 +68,7 @@ LogicalResult mlir::evoformer::tile::requireTiles(KernelOp kernel,
                                                   StringRef pass) {
   if (failed(requireSchedule(kernel, pass)))
     return failure();
-  return checkTiles(kernel, [&](Operation *op, RankedTensorType tile) {
+  return checkTiles(kernel, pass, [&](Operation *op, RankedTensorType tile) {
     if (tile.getEncoding())
       return LogicalResult(op->emitError()
                            << pass << " needs tiles without layouts, got "
@@ -75,7 +88,7 @@ LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
   int64_t lanes = kernel.getTarget()->getSubgroupSize();
   int64_t subgroups = kernel.getSchedule()->getNumSubgroups();
   llvm::DenseSet<Type> known;
-  return checkTiles(kernel, [&](Operation *op, RankedTensorType tile) {
+  return checkTiles(kernel, pass, [&](Operation *op, RankedTensorType tile) {
     if (!known.insert(tile).second)
       return success();
     auto layout = dyn_cast_if_present<LayoutAttrInterface>(tile.getEncoding());
@@ -95,4 +108,20 @@ LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
                           << map->getNumSubgroups() << " in " << tile);
     return checkElement(op, tile, pass);
   });
+}
+
+LogicalResult mlir::evoformer::tile::checkRounding(arith::TruncFOp op) {
+  using arith::RoundingMode;
+  RoundingMode mode =
+      op.getRoundingmode().value_or(RoundingMode::to_nearest_even);
+  bool toBF16 = getElementTypeOrSelf(op.getIn().getType()).isF32() &&
+                getElementTypeOrSelf(op.getType()).isBF16();
+  if (mode == RoundingMode::to_nearest_even ||
+      (toBF16 && (mode == RoundingMode::to_nearest_away ||
+                  mode == RoundingMode::toward_zero)))
+    return success();
+  return op.emitOpError("with rounding mode ")
+         << stringifyRoundingMode(mode)
+         << " is not supported; f32 to bf16 can round to_nearest_even, "
+            "to_nearest_away and toward_zero, other types to_nearest_even";
 }

@@ -9,6 +9,7 @@
 #define EVOFORMER_DIALECT_TILE_IR_LEVELS_H
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::evoformer::tile {
 
@@ -20,6 +21,9 @@ LogicalResult requireTiles(KernelOp kernel, StringRef pass);
 /// every tile a layout that fits it, the target's lanes and the schedule's
 /// subgroups. Fails with an error at the culprit that names `pass`.
 LogicalResult requireFragments(KernelOp kernel, StringRef pass);
+
+/// Fails with an error at `op` if targets have no such rounding.
+LogicalResult checkRounding(arith::TruncFOp op);
 
 } // namespace mlir::evoformer::tile
 

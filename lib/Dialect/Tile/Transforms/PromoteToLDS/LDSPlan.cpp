@@ -41,6 +41,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "not wider from workgroup memory";
   case PromotionReason::Written:
     return "the kernel writes this memory";
+  case PromotionReason::Staged:
+    return "on its way to workgroup memory";
   }
   return "unknown";
 }

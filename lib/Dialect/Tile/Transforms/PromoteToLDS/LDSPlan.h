@@ -23,7 +23,8 @@ enum class PromotionReason {
   OutsideLoop,   ///< runs once; too few narrow accesses to pay for a barrier
   PartialBytes,  ///< elements are not whole bytes
   NoWiderAccess, ///< narrow, but not wider from workgroup memory either
-  Written        ///< the kernel writes this memory: lanes read what they wrote
+  Written,       ///< the kernel writes this memory: lanes read what they wrote
+  Staged         ///< on its way to workgroup memory already
 };
 StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {

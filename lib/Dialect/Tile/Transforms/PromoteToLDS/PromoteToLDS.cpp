@@ -95,6 +95,28 @@ static bool readsSameElements(LoadOp a, LoadOp b) {
          a.getInBounds() == b.getInBounds();
 }
 
+/// True if all that becomes of a tile is stored to workgroup memory: its load
+/// is a copy already.
+static bool isStaged(LoadOp load) {
+  SmallVector<Operation *> worklist = {load};
+  DenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    if (op->use_empty())
+      return false;
+    for (Operation *user : op->getUsers()) {
+      auto store = dyn_cast<StoreOp>(user);
+      if (store && isWorkgroupMemory(store.getDestType()))
+        continue;
+      if (!isPure(user) || user->getNumRegions() != 0)
+        return false;
+      if (seen.insert(user).second)
+        worklist.push_back(user);
+    }
+  }
+  return true;
+}
+
 namespace {
 class Promotion {
 public:
@@ -172,6 +194,8 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
   auto decide = [&](LoadOp load) {
     if (isWrittenByKernel(load))
       return PromotionReason::Written;
+    if (isStaged(load))
+      return PromotionReason::Staged;
     return decidePromotion(load.getTileType(), load.getSourceType(), inLoop,
                            minNarrow, machine);
   };
@@ -246,6 +270,11 @@ LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
                             << " bytes of workgroup memory for kernel '"
                             << kernel.getSymName() << "', "
                             << machine.target.getChip() << " has " << available;
+  kernel.walk([&](AllocLDSOp alloc) {
+    diag.attachNote(alloc.getLoc())
+        << getLDSBytes(cast<MemRefType>(alloc.getType()))
+        << " bytes for this buffer";
+  });
   for (const StagedGroup &group : groups)
     for (const StagedTile &tile : group.tiles)
       diag.attachNote(LoadOp(tile.loads.front()).getLoc())
