@@ -24,7 +24,8 @@ static constexpr std::pair<BiasValues, const char *> biasValueNames[] = {
     {BiasValues::Sparse, "sparse"},   {BiasValues::Large, "large"},
     {BiasValues::Huge, "huge"},       {BiasValues::AllHuge, "all-huge"},
     {BiasValues::Lowest, "lowest"},   {BiasValues::Infinite, "infinite"},
-    {BiasValues::Columns, "columns"},
+    {BiasValues::Columns, "columns"}, {BiasValues::AllLowest, "all-lowest"},
+    {BiasValues::Mixed, "mixed"},     {BiasValues::Rows, "rows"},
 };
 
 bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {

@@ -70,7 +70,18 @@ static double getLowest(ElementType type) {
   }
 }
 
-static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
+/// f16 holds no -1e9; its masks use the lowest number.
+static double getHuge(ElementType type) {
+  return type == ElementType::F16 ? -65504 : -1e9;
+}
+
+/// What models write for 'not this key'.
+static std::vector<double> getMasks(ElementType type) {
+  return {-1e4, getHuge(type), getLowest(type), -INFINITY};
+}
+
+static void fillBias(const BiasCase &bias, ElementType inputType, uint64_t seed,
+                     HostArray &array) {
   Drawer drawer(bias.type, seed);
   auto addMasked = [&](double dropped) {
     for (int i = 0; i < 10; ++i)
@@ -96,16 +107,24 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
     addMasked(-1e4);
     break;
   case BiasValues::Huge:
-    // f16 holds no -1e9; its masks use the lowest number.
-    addMasked(bias.type == ElementType::F16 ? -65504 : -1e9);
+    addMasked(getHuge(bias.type));
     break;
   case BiasValues::AllHuge:
-    drawer.addValue(bias.type == ElementType::F16 ? -65504 : -1e9);
+    drawer.addValue(getHuge(bias.type));
     break;
   case BiasValues::Lowest:
     addMasked(getLowest(bias.type));
     break;
+  case BiasValues::AllLowest:
+    drawer.addValue(getLowest(bias.type));
+    break;
+  case BiasValues::Mixed:
+    for (double mask : getMasks(bias.type))
+      drawer.addValue(mask);
+    drawer.addNormals(4);
+    break;
   case BiasValues::Columns:
+  case BiasValues::Rows:
     drawer.addNormals(4096);
     break;
   case BiasValues::Infinite:
@@ -120,6 +139,24 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
       if (index[4] % 3 == 1)
         writeElement(bias.type, -INFINITY, array.storage.data() + at);
     });
+  if (bias.values != BiasValues::Rows)
+    return;
+  // Every other row is as it is. Two f32 sums with -1e4 differ by more than
+  // what one of them may be off (docs/design.md, 'Numerics').
+  std::vector<double> masks = getMasks(bias.type);
+  if (inputType == ElementType::F32)
+    masks.erase(masks.begin());
+  bool hasQueries = llvm::StringRef(bias.dims).contains('q');
+  array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+    size_t row = index[hasQueries ? 3 : 1];
+    if (row % 2 == 0)
+      return;
+    double mask = masks[row / 2 % masks.size()];
+    double value = array.read(index) + mask;
+    if (std::isfinite(mask))
+      value = std::max(value, getLowest(bias.type));
+    writeElement(bias.type, value, array.storage.data() + at);
+  });
 }
 
 /// Whether a bias drops key j for query i. With 16-bit types a NaN may be seen
@@ -192,7 +229,7 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
                       (i == 3 + numBiases && problem.gateType.has_value()) ||
                       operands[i].name == "out_grad";
     if (isBias) {
-      fillBias(problem.biases[i - 3], seed, arrays[i]);
+      fillBias(problem.biases[i - 3], problem.type, seed, arrays[i]);
     } else if (isSequence) {
       Drawer drawer(arrays[i].layout.type, seed);
       drawer.addNormals(65536);

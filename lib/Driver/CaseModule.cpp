@@ -7,6 +7,7 @@
 
 #include "Evoformer/Driver/AttentionCase.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir::evoformer;
@@ -127,13 +128,18 @@ CaseOperand OperandMaker::biasGradient(const BiasCase &bias, unsigned number) {
 CaseOperand OperandMaker::statistic(StringRef name) {
   CaseOperand operand;
   operand.name = name.str();
-  operand.order = {0, 1, 2, 3};
   operand.isOutput = true;
-  operand.layout =
-      makeDense(ElementType::F32,
-                {problem.batch, problem.rows, problem.heads, problem.queries});
-  bool statics[] = {problem.isStatic('b'), problem.isStatic('n'),
-                    problem.isStatic('h'), problem.isStatic('s')};
+  SmallVector<int64_t> sizes = {problem.batch, problem.rows, problem.heads,
+                                problem.queries};
+  SmallVector<bool> statics = {problem.isStatic('b'), problem.isStatic('n'),
+                               problem.isStatic('h'), problem.isStatic('s')};
+  if (name == "stats") {
+    sizes.insert(sizes.begin(), 2);
+    statics.insert(statics.begin(), true);
+  }
+  operand.order = llvm::to_vector(
+      llvm::seq<unsigned>(0, static_cast<unsigned>(sizes.size())));
+  operand.layout = makeDense(ElementType::F32, sizes);
   setType(operand, statics, false, -1);
   return operand;
 }
@@ -206,8 +212,8 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
                          : name == "out"            ? output.str()
                                                     : operand.name;
     os << "      " << clause << "(%" << operand.name;
-    if (operand.order.size() == 5 && !name.starts_with("bias") &&
-        problem.order != "bnshd")
+    if (operand.order.size() == 5 && name != "stats" &&
+        !name.starts_with("bias") && problem.order != "bnshd")
       os << " as " << problem.order;
     os << " : " << operand.type << ")\n";
   }

@@ -184,10 +184,9 @@ static Error compare(const AttentionCase &problem,
                            "lse", report))
       return error;
   if (outputs.stats)
-    if (Error error =
-            note(reference::compareStatistic(inputs, *outputs.stats,
-                                             exact.stats, single.stats),
-                 "stats", report))
+    if (Error error = note(reference::compareStats(inputs, *outputs.stats,
+                                                   exact.stats, single.stats),
+                           "stats", report))
       return error;
   return Error::success();
 }
@@ -215,7 +214,7 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
     if (part.lse)
       part.lse = advance(*outputs.lse, 1, row);
     if (part.stats)
-      part.stats = advance(*outputs.stats, 1, row);
+      part.stats = advance(*outputs.stats, 2, row);
     for (reference::View *view :
          {&part.outGradient, &part.query, &part.key, &part.value, &part.gate})
       if (view->data)

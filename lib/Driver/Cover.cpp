@@ -138,6 +138,8 @@ static std::vector<std::string> getBiasSets(bool few) {
       "bnk:i1:normal bhqk:T:normal",
       "bnk:f32:huge bhqk:T:normal",
       "bnk:T:lowest bnk:f32:large",
+      "bhqk:T:rows",
+      "bnk:T:mixed bhqk:f32:mixed",
   };
   if (few)
     return sets;
@@ -149,6 +151,9 @@ static std::vector<std::string> getBiasSets(bool few) {
                                    "bnk:i1:all-false bhqk:T:normal",
                                    "bnhk:T:infinite",
                                    "qk:f32:infinite",
+                                   "bnk:T:rows bhqk:T:all-lowest",
+                                   "bnqk:f32:rows",
+                                   "hqk:T:all-huge k:T:mixed",
                                    "bnhq:T:normal bk:i1:normal:kbnhq"};
   sets.insert(sets.end(), more.begin(), more.end());
   return sets;

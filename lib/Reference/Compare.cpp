@@ -149,6 +149,25 @@ Comparison mlir::evoformer::reference::compareOutput(
   return comparison;
 }
 
+/// Judges one number of a row; `type` is what the reference rounds to.
+static void judgeStatistic(double given, double expected, double eager,
+                           ElementType type, const std::string &name,
+                           Judge &judge) {
+  if (double rounded = roundTo(expected, type); isSpecial(rounded, given)) {
+    if (agreeOnSpecial(rounded, given))
+      judge.accept(0, 0, 0, 0, "");
+    else
+      judge.rejectSpecial(name, rounded, given);
+    return;
+  }
+  double eagerError = std::fabs(eager - expected);
+  if (!std::isfinite(eagerError))
+    eagerError = 0;
+  double norm = std::max(1.0, std::fabs(expected));
+  judge.accept(std::fabs(given - expected), eagerError,
+               2 * eagerError + kF32Accuracy * norm, norm, name);
+}
+
 Comparison mlir::evoformer::reference::compareStatistic(
     const AttentionProblem &problem, const View &statistic,
     const std::vector<double> &reference, const std::vector<double> &eager) {
@@ -157,23 +176,34 @@ Comparison mlir::evoformer::reference::compareStatistic(
   ResultIndex index{problem};
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.statistic(b, n, h, i);
-    double given = statistic.at(b, n, h, i);
-    double expected = reference[row];
-    if (double rounded = roundTo(expected, statistic.type);
-        isSpecial(rounded, given)) {
-      if (agreeOnSpecial(rounded, given))
-        judge.accept(0, 0, 0, 0, "");
-      else
-        judge.rejectSpecial(nameRow(b, n, h, i), rounded, given);
-      return;
-    }
-    double eagerError = std::fabs(eager[row] - expected);
-    if (!std::isfinite(eagerError))
-      eagerError = 0;
-    double norm = std::max(1.0, std::fabs(expected));
-    judge.accept(std::fabs(given - expected), eagerError,
-                 2 * eagerError + kF32Accuracy * norm, norm,
-                 nameRow(b, n, h, i));
+    judgeStatistic(statistic.at(b, n, h, i), reference[row], eager[row],
+                   statistic.type, nameRow(b, n, h, i), judge);
+  });
+  return comparison;
+}
+
+Comparison mlir::evoformer::reference::compareStats(
+    const AttentionProblem &problem, const View &stats,
+    const std::vector<double> &reference, const std::vector<double> &eager) {
+  constexpr double unit = 16, rounding = 1e-5;
+  Comparison comparison;
+  Judge judge(comparison);
+  ResultIndex index{problem};
+  double mostKeys = std::log2(static_cast<double>(problem.keys)) + rounding;
+  forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
+    int64_t row = index.statistic(b, n, h, i);
+    std::string name = nameRow(b, n, h, i);
+    double maximum = stats.at(0, b, n, h, i), logSum = stats.at(1, b, n, h, i);
+    bool isEmpty = std::isinf(reference[row]) && reference[row] < 0;
+    if (isEmpty ? maximum != 0 || logSum != 0
+                : logSum < -rounding || logSum > mostKeys)
+      judge.rejectSpecial(name + ", logarithm of the sum",
+                          isEmpty ? 0 : mostKeys, logSum);
+    else if (isEmpty)
+      judge.accept(0, 0, 0, 0, "");
+    else
+      judgeStatistic((unit * maximum + logSum) * std::log(2.0), reference[row],
+                     eager[row], ElementType::F64, name, judge);
   });
   return comparison;
 }

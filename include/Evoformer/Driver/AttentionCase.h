@@ -14,15 +14,20 @@ namespace mlir::evoformer {
 
 /// What a bias holds.
 enum class BiasValues {
-  Normal,   // normal numbers; of i1: true with probability 0.8
-  AllFalse, // i1: false throughout
-  Sparse,   // i1: one key in sixteen is kept
-  Large,    // 0, or -1e4 for three keys in ten
-  Huge,     // 0, or -1e9 for three keys in ten
-  AllHuge,  // -1e9 throughout
-  Lowest,   // 0, or the type's lowest finite number for three keys in ten
-  Infinite, // normal numbers, -inf for three keys in ten
-  Columns,  // the same, but of every third key for all queries
+  Normal,    // normal numbers; of i1: true with probability 0.8
+  AllFalse,  // i1: false throughout
+  Sparse,    // i1: one key in sixteen is kept
+  Large,     // 0, or -1e4 for three keys in ten
+  Huge,      // 0, or -1e9 for three keys in ten
+  AllHuge,   // -1e9 throughout
+  Lowest,    // 0, or the type's lowest finite number for three keys in ten
+  Infinite,  // normal numbers, -inf for three keys in ten
+  Columns,   // the same, but of every third key for all queries
+  AllLowest, // the type's lowest finite number throughout
+  Mixed,     // normal numbers, -1e4, -1e9, the lowest, -inf, half of all normal
+  Rows,      // normal numbers, plus one of -1e4 (not for inputs of f32), -1e9,
+             // the lowest and -inf for every other query, or every other row n
+             // where the bias has no queries
 };
 
 struct BiasCase {

@@ -43,13 +43,21 @@ Comparison compareOutput(const AttentionProblem &problem, const View &output,
                          const AttentionResult &reference,
                          const AttentionResult &eager);
 
-/// Compares lse or stats with `reference`, `eager` being the same statistic of
+/// Compares lse with `reference`, `eager` being the same statistic of
 /// eager mode computed in f32. Accepted is an absolute error of
 /// 2 |g| + 1e-6 max(1, |r|); NaN and infinities must agree.
 Comparison compareStatistic(const AttentionProblem &problem,
                             const View &statistic,
                             const std::vector<double> &reference,
                             const std::vector<double> &eager);
+
+/// Compares stats [2, B, N, H, Sq], a maximum M in units of 16 / log2(e) and
+/// a binary logarithm L of a sum: 16 M ln 2 + L ln 2 with `reference` as above,
+/// and L with what a sum of 1 and as many numbers up to 1 as there are further
+/// keys allows. Both are 0 where no key is left.
+Comparison compareStats(const AttentionProblem &problem, const View &stats,
+                        const std::vector<double> &reference,
+                        const std::vector<double> &eager);
 
 } // namespace mlir::evoformer::reference
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "Truncation.h"
 #include "WorkItem.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,12 +18,6 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Cutting off the lower half of an f32 takes 2^-8 of the last bit's value on
-/// average, a share of 2^-8 / (2 ln 2) where mantissas are distributed as those
-/// of powers are. Raising the exponents by this much (log2(1 + 0.0028)) makes
-/// up for it and leaves the weight 1 what it is.
-static constexpr double kTruncation = 0.00406;
 
 SmallVector<Value, 4>
 evoformer::getAttentionSpace(TileBuilder &builder,
@@ -138,15 +133,12 @@ private:
         b.maxnum(state.maximum, b.reduce(ReduceKind::Max, logits, 2));
     // Without a key so far, -inf - -inf would be NaN.
     Value reference = getReference(b, maximum);
-    Value shrink = b.exp2(b.subf(state.maximum, reference));
-    // Adding the negative, because packed additions exist and packed
-    // subtractions do not.
-    Value negative =
-        raisesExponents()
-            ? b.subf(b.splatLike(reference, kTruncation), reference)
-            : arith::NegFOp::create(b, reference);
-    Value weights =
-        b.exp2(b.addf(logits, b.broadcast(negative, {0, 1}, shape)));
+    Value shrink = b.exp2(b.mulf(b.subf(state.maximum, reference),
+                                 b.splatLike(reference, kLogitUnit)));
+    Value unit = getUnit(b, reference);
+    Value weights = b.exp2(
+        b.fma(logits, b.broadcast(unit, {0, 1}, shape),
+              b.broadcast(getOffset(b, reference, unit), {0, 1}, shape)));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
     State next{{}, maximum, sum};
@@ -185,7 +177,8 @@ private:
     return !facts.elementType.isF32() && facts.valueDepth <= kFewElements;
   }
 
-  /// Whether exponents are raised by kTruncation.
+  /// Whether exponents are raised by getTruncationExponent(), which makes up
+  /// for what cutting off takes away and leaves the weight 1 what it is.
   bool raisesExponents() const { return truncates() && !keepsLost(); }
 
   /// The weights, or what is left of them, in the type of the values.
@@ -202,13 +195,31 @@ private:
                     maximum);
   }
 
-  /// What the exponents were really raised by (see kTruncation): large maxima
-  /// leave no digits for it.
+  /// What logits and maxima are multiplied by to be exponents: their unit, but
+  /// 1 where such a product overflows. Logits that differ there differ by so
+  /// much that the smaller one has no weight in either case.
+  Value getUnit(TileBuilder &b, Value reference) {
+    Value isLow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, reference,
+                                        b.splatLike(reference, -0x1p123));
+    return b.select(isLow, b.splatLike(reference, 1),
+                    b.splatLike(reference, kLogitUnit));
+  }
+
+  /// What is added to unit * logits.
+  Value getOffset(TileBuilder &b, Value reference, Value unit) {
+    Value negative = arith::NegFOp::create(b, reference);
+    return raisesExponents()
+               ? b.fma(negative, unit,
+                       b.splatLike(reference, getTruncationExponent()))
+               : b.mulf(negative, unit);
+  }
+
+  /// What the exponents were really raised by: large maxima leave no digits for
+  /// it.
   Value getShift(Value maximum) {
     Value reference = getReference(builder, maximum);
-    Value raised =
-        builder.subf(builder.splatLike(reference, kTruncation), reference);
-    return builder.addf(raised, reference);
+    Value unit = getUnit(builder, reference);
+    return builder.fma(reference, unit, getOffset(builder, reference, unit));
   }
 
   void finish(State state) {
@@ -245,26 +256,40 @@ private:
                         builder.addf(builder.splatLike(power, 1), power));
   }
 
-  /// The log-sum-exp: relative to the prepared maximum as it comes out of the
-  /// loop (`stats`), and with it added back (`lse`).
+  /// The log-sum-exp (`lse`), and the maximum and the sum that it is made of
+  /// (`stats`): large maxima leave no digits for the sum.
   void writeStatistics(State state) {
     if (!operands.lse && !operands.stats)
       return;
-    Value logSum = log2(state.sum);
+    Value sum = state.sum;
     if (raisesExponents())
-      logSum = builder.subf(logSum, getShift(state.maximum));
-    Value stats =
-        builder.mulf(builder.addf(state.maximum, logSum),
-                     builder.splatLike(state.sum, llvm::numbers::ln2));
+      sum = builder.mulf(sum, builder.exp2(arith::NegFOp::create(
+                                  builder, getShift(state.maximum))));
+    Value logSum = math::Log2Op::create(builder, sum);
     auto store = [&](Value tile, Value memory) {
-      builder.store(tile, item.sliceStatistic(memory), {zero, zero},
+      builder.store(tile, memory, {zero, zero},
                     {item.rows.fits, item.queries.fits});
     };
-    if (operands.stats)
-      store(stats, operands.stats);
+    if (operands.stats) {
+      // Without a key: no weight, whatever is subtracted from its logit.
+      Value empty = builder.equals(sum, 0);
+      Value none = builder.splatLike(sum, 0);
+      store(getReference(builder, state.maximum),
+            item.sliceStatistic(operands.stats, 0));
+      store(builder.select(empty, none, logSum),
+            item.sliceStatistic(operands.stats, 1));
+    }
     if (!operands.lse)
       return;
-    Value lse = stats;
+    Value lse = builder.fma(
+        state.maximum, builder.splatLike(sum, kLogitUnit * llvm::numbers::ln2),
+        builder.mulf(logSum, builder.splatLike(sum, llvm::numbers::ln2)));
+    // The logarithm of the lowest finite numbers rounds to a finite number.
+    Value lowest = builder.splatLike(lse, -std::numeric_limits<float>::max());
+    Value below =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, lse, lowest);
+    lse = builder.select(builder.equals(state.maximum, -kInfinity),
+                         state.maximum, builder.select(below, lowest, lse));
     if (operands.keyMax) {
       const Bias &sum = operands.keySum;
       OpFoldResult origin = builder.getIndexAttr(0);
@@ -285,10 +310,8 @@ private:
           lse,
           builder.broadcast(maximum, {0}, TileBuilder::typeOf(lse).getShape()));
     }
-    store(lse, operands.lse);
+    store(lse, item.sliceStatistic(operands.lse));
   }
-
-  Value log2(Value tile) { return math::Log2Op::create(builder, tile); }
 
   TileBuilder &builder;
   const AttentionFacts &facts;

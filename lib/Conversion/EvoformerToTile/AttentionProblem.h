@@ -36,12 +36,13 @@ struct AttentionOperands {
   Value query, key, value, gate, output;
   /// Biases that depend on the query.
   SmallVector<Bias> biases;
-  /// The prepared sum [b, n, h, keys] of the other biases, in base 2 and f32;
+  /// The prepared sum [b, n, h, keys] of the other biases, in the logits' units
+  /// and f32;
   /// its `broadcast` has true for k and q never read. Null memory: none.
   Bias keySum;
   /// The maximum [b, n, h] that the sum is relative to; null: 0.
   Value keyMax;
-  /// [b, n, h, s] of f32.
+  /// [b, n, h, s] of f32; [2, b, n, h, s].
   Value lse, stats;
 
   /// All that are there, in the kernel's argument order.

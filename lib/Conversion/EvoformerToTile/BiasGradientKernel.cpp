@@ -66,7 +66,8 @@ void GradientProgram::writeBias() {
         return false;
     return true;
   };
-  LogitsTerms fixed;
+  // Of each bias, null where steps change it.
+  SmallVector<Value> fixed(operands.biases.size());
   {
     auto range = [&](int64_t dim) {
       return ItemRange::ofBlock(builder, sizes[dim],
@@ -76,11 +77,10 @@ void GradientProgram::writeBias() {
     WorkItem item{builder,       alignedRows,          id[kBiasB],
                   id[kBiasH],    range(kBiasN),        range(kBiasQ),
                   range(kBiasK), /*ownsKeyBlock=*/true};
-    LogitsSlices slices;
-    for (const Bias &bias : operands.biases)
+    LogitsTile tile{shape, keysFirst, {zero, zero, zero}};
+    for (auto [bias, read] : llvm::zip_equal(operands.biases, fixed))
       if (isFixed(bias))
-        slices.biases.push_back(item.sliceBias(bias));
-    addTerms(builder, slices, {shape, keysFirst, {zero, zero, zero}}, fixed);
+        read = readBias(builder, item.sliceBias(bias), tile);
   }
   Value start = builder.splat(shape, builder.getF32Type(), 0);
   auto loop = scf::ForOp::create(
@@ -114,14 +114,14 @@ void GradientProgram::writeBias() {
                       range(kBiasQ),
                       range(kBiasK),
                       /*ownsKeyBlock=*/true};
-        Slices slices =
-            slice(item, [&](const Bias &bias) { return !isFixed(bias); });
+        Slices slices = slice(item);
+        for (auto [bias, read] : llvm::zip_equal(slices.logits.biases, fixed))
+          bias.tile = read;
         Value origin = b.index(0);
         QueryTiles queries = loadQueries(b, item, slices, origin);
         KeyTiles keys = loadKeys(b, item, slices, origin);
         LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
-        Recomputed some =
-            recompute(b, slices, queries, keys, tile, fixed, sums[0]);
+        Recomputed some = recompute(b, slices, queries, keys, tile, sums[0]);
         scf::YieldOp::create(b, some.logits);
       });
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradientProgram.h"
+#include "Truncation.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -94,7 +95,8 @@ void GradientProgram::writeQuery() {
                         /*keysFirst=*/false,
                         {zero, zero, key}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
-        scf::YieldOp::create(b, accumulate(b, sums, some.logits, keys.key));
+        scf::YieldOp::create(
+            b, accumulate(b, sums, narrowLogits(b, some.logits), keys.key));
       });
   store(item, loop.getResults(), parts, facts.scale, operands.queryGrad,
         item.queries);
@@ -128,19 +130,21 @@ void GradientProgram::writeKeyValue() {
         Recomputed some = recompute(b, slices, queries, keys, tile);
         SmallVector<Value> next;
         if (operands.keyGrad)
-          next = accumulate(b, sums.take_front(numKeySums), some.logits,
-                            queries.query);
+          next = accumulate(b, sums.take_front(numKeySums),
+                            narrowLogits(b, some.logits), queries.query);
         if (operands.valueGrad)
           llvm::append_range(next, accumulate(b, sums.drop_front(numKeySums),
-                                              some.weights, queries.weighted));
+                                              narrowWeights(b, some.weights),
+                                              queries.weighted));
         scf::YieldOp::create(b, next);
       });
   if (operands.keyGrad)
     store(item, loop.getResults().take_front(numKeySums), parts, facts.scale,
           operands.keyGrad, item.keys);
   if (operands.valueGrad)
-    store(item, loop.getResults().drop_front(numKeySums), valueParts, 1,
-          operands.valueGrad, item.keys);
+    store(item, loop.getResults().drop_front(numKeySums), valueParts,
+          truncates() ? 1 + kTruncationShare : 1, operands.valueGrad,
+          item.keys);
 }
 
 KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,

@@ -19,8 +19,8 @@ struct GradientOperands {
   /// Biases that depend on the query.
   SmallVector<Bias> biases;
   Bias keySum;
-  /// [b, n, h, s] of f32; delta may be null where only the value has a
-  /// gradient.
+  /// [2, b, n, h, s] and [b, n, h, s] of f32; delta may be null where only the
+  /// value has a gradient.
   Value stats, delta;
   /// What to compute, [b, n, h, s, d].
   Value queryGrad, keyGrad, valueGrad;

@@ -7,7 +7,6 @@
 
 #include "GradientProgram.h"
 
-#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
@@ -16,23 +15,18 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What cutting off the lower half of an f32 takes away on average, where
-/// mantissas are distributed as those of powers are: 2^-8 / (2 ln 2) / 2.
-static constexpr double kTruncation = 0.00282;
-
 //===----------------------------------------------------------------------===//
 // One tile
 //===----------------------------------------------------------------------===//
 
-GradientProgram::Slices
-GradientProgram::slice(const WorkItem &item,
-                       function_ref<bool(const Bias &)> hasBias) {
+GradientProgram::Slices GradientProgram::slice(const WorkItem &item) {
   Slices slices;
   slices.query = item.sliceSequence(operands.query, item.queries);
   slices.weighted = item.sliceSequence(operands.weighted, item.queries);
   slices.key = item.sliceSequence(operands.key, item.keys);
   slices.value = item.sliceSequence(operands.value, item.keys);
-  slices.stats = item.sliceStatistic(operands.stats);
+  slices.maximum = item.sliceStatistic(operands.stats, 0);
+  slices.logSum = item.sliceStatistic(operands.stats, 1);
   if (needsLogitGradient())
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits.scale = facts.scale;
@@ -40,8 +34,7 @@ GradientProgram::slice(const WorkItem &item,
   if (operands.keySum.memory)
     slices.logits.keySum = item.sliceKeySum(operands.keySum);
   for (const Bias &bias : operands.biases)
-    if (!hasBias || hasBias(bias))
-      slices.logits.biases.push_back(item.sliceBias(bias));
+    slices.logits.biases.push_back(item.sliceBias(bias));
   return slices;
 }
 
@@ -58,18 +51,17 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
   for (DepthPart part : valueParts)
     tiles.weighted.push_back(
         item.load(b, slices.weighted, offset, item.queries, part, ownsQueries));
-  // Beyond the last query weights are 0 where scores are finite.
-  auto outside = [&](double value) {
-    return ownsQueries ? std::nullopt : std::optional<double>(value);
+  auto negative = [&](Value slice, double outside) -> Value {
+    return arith::NegFOp::create(
+        b, item.loadStatistic(b, slice, offset,
+                              ownsQueries ? std::nullopt
+                                          : std::optional<double>(outside)));
   };
-  Value stats = item.loadStatistic(b, slices.stats, offset, outside(kInfinity));
-  tiles.stats = b.mulf(stats, b.splatLike(stats, -llvm::numbers::log2e));
-  // Without a key all logits are -inf, and so is stats: no weight then.
-  tiles.stats =
-      b.select(b.equals(stats, -kInfinity), b.splatLike(stats, 0), tiles.stats);
+  // Beyond the last query weights are 0 where scores are finite.
+  tiles.maximum = negative(slices.maximum, kInfinity);
+  tiles.logSum = negative(slices.logSum, 0);
   if (needsLogitGradient())
-    tiles.delta = arith::NegFOp::create(
-        b, item.loadStatistic(b, slices.delta, offset, outside(0)));
+    tiles.delta = negative(slices.delta, 0);
   return tiles;
 }
 
@@ -96,8 +88,7 @@ GradientProgram::KeyTiles GradientProgram::loadKeys(TileBuilder &b,
 GradientProgram::Recomputed
 GradientProgram::recompute(TileBuilder &b, const Slices &slices,
                            const QueryTiles &queries, const KeyTiles &keys,
-                           const LogitsTile &tile, const LogitsTerms &terms,
-                           Value sum) {
+                           const LogitsTile &tile, Value sum) {
   auto multiply = [&](ArrayRef<Value> ofQueries, ArrayRef<Value> ofKeys,
                       Value start) {
     Value product;
@@ -111,17 +102,20 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
   Value scores = multiply(queries.query, keys.key, {});
-  Value logits = buildLogits(b, slices.logits, tile, scores, terms);
+  Value logits = buildLogits(b, slices.logits, tile, scores);
   Recomputed result;
-  result.weights =
-      b.exp2(b.addf(logits, tile.broadcast(b, queries.stats, perQuery)));
+  // The maximum first: where it is large, its sum with the logarithm would
+  // have no digits for that.
+  Value relative = b.addf(logits, tile.broadcast(b, queries.maximum, perQuery));
+  result.weights = b.exp2(b.fma(relative, b.splatLike(relative, kLogitUnit),
+                                tile.broadcast(b, queries.logSum, perQuery)));
   if (!needsLogitGradient())
     return result;
   // The product starts from -delta.
   Value difference = multiply(queries.weighted, keys.value,
                               tile.broadcast(b, queries.delta, perQuery));
   // A dropped key's value may hold anything.
-  if (chooseDrops && !operands.biases.empty())
+  if (choosesZeros())
     difference = b.select(b.equals(result.weights, 0),
                           b.splatLike(difference, 0), difference);
   if (sum)
@@ -143,20 +137,24 @@ SmallVector<Value> GradientProgram::zeros(int64_t positions,
   });
 }
 
-Value GradientProgram::narrow(TileBuilder &b, Value tile) {
-  return truncates() ? b.truncate(tile, facts.elementType)
-                     : b.convert(tile, facts.elementType);
+Value GradientProgram::narrowWeights(TileBuilder &b, Value weights) {
+  return truncates() ? b.truncate(weights, facts.elementType)
+                     : b.convert(weights, facts.elementType);
+}
+
+Value GradientProgram::narrowLogits(TileBuilder &b, Value logits) {
+  return truncates() ? b.round(logits, facts.elementType)
+                     : b.convert(logits, facts.elementType);
 }
 
 SmallVector<Value> GradientProgram::accumulate(TileBuilder &b, ValueRange sums,
                                                Value a, ArrayRef<Value> parts) {
-  Value operand = narrow(b, a);
   SmallVector<Value> result;
   for (auto [sum, part] : llvm::zip_equal(sums, parts)) {
     // Long sums of f32 are made of short ones.
     bool isLong = facts.elementType.isF32();
     Value start = isLong ? b.splatLike(sum, 0) : sum;
-    Value product = MmaOp::create(b, operand, part, start);
+    Value product = MmaOp::create(b, a, part, start);
     result.push_back(isLong ? b.addf(sum, product) : product);
   }
   return result;
@@ -166,8 +164,6 @@ void GradientProgram::store(const WorkItem &item, ValueRange sums,
                             ArrayRef<DepthPart> parts, double factor,
                             Value memory, const ItemRange &range) {
   Value slice = item.sliceSequence(memory, range);
-  if (truncates())
-    factor *= 1 + kTruncation;
   for (auto [sum, part] : llvm::zip_equal(sums, parts))
     item.store(factor == 1 ? sum
                            : builder.mulf(sum, builder.splatLike(sum, factor)),

@@ -13,9 +13,9 @@
 
 namespace mlir::evoformer {
 
-/// The programs of all kinds: the weights p = 2^(logits - stats) and the
-/// gradients of the logits, p * (weighted * value^T - delta), of a tile after
-/// the other (Dao et al., "FlashAttention", 2022, appendix B.4).
+/// The programs of all kinds: the weights p = 2^(logits - maximum) / sum and
+/// the gradients of the logits, p * (weighted * value^T - delta), of a tile
+/// after the other (Dao et al., "FlashAttention", 2022, appendix B.4).
 class GradientProgram {
 public:
   GradientProgram(TileBuilder &builder, const AttentionFacts &facts,
@@ -38,14 +38,14 @@ public:
 private:
   /// Memory of an item, from where its ranges start.
   struct Slices {
-    Value query, key, value, weighted, stats, delta;
+    Value query, key, value, weighted, maximum, logSum, delta;
     LogitsSlices logits;
   };
-  /// What a tile needs of its queries: depth parts, and the negatives of
-  /// stats (in base 2) and delta [rows, queries].
+  /// What a tile needs of its queries: depth parts, and the negatives of the
+  /// statistics and delta [rows, queries].
   struct QueryTiles {
     SmallVector<Value> query, weighted;
-    Value stats, delta;
+    Value maximum, logSum, delta;
   };
   struct KeyTiles {
     SmallVector<Value> key, value;
@@ -56,10 +56,13 @@ private:
   };
 
   bool needsLogitGradient() const { return operands.delta != nullptr; }
+  /// Whether gradients of logits are 0 where the weight is, at two instructions
+  /// a logit; else a NaN of the value or of delta is seen there.
+  bool choosesZeros() const {
+    return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
+  }
 
-  /// `hasBias`: only these biases.
-  Slices slice(const WorkItem &item,
-               function_ref<bool(const Bias &)> hasBias = nullptr);
+  Slices slice(const WorkItem &item);
   QueryTiles loadQueries(TileBuilder &b, const WorkItem &item,
                          const Slices &slices, Value offset);
   KeyTiles loadKeys(TileBuilder &b, const WorkItem &item, const Slices &slices,
@@ -67,16 +70,18 @@ private:
   /// `sum`: to which the gradient of the logits is added.
   Recomputed recompute(TileBuilder &b, const Slices &slices,
                        const QueryTiles &queries, const KeyTiles &keys,
-                       const LogitsTile &tile, const LogitsTerms &terms = {},
-                       Value sum = {});
+                       const LogitsTile &tile, Value sum = {});
 
   /// Without an instruction for it, rounding to bf16 costs more than the
   /// exponential; cutting off the lower half is a byte permutation, and a
-  /// factor on the sums makes up for it.
+  /// factor on the sums makes up for it. For weights, whose sums are those of
+  /// the forward pass; of gradients of logits, which have either sign, a few
+  /// large ones may make up a sum: those are rounded, by one addition.
   bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
-  Value narrow(TileBuilder &b, Value tile);
+  Value narrowWeights(TileBuilder &b, Value weights);
+  Value narrowLogits(TileBuilder &b, Value logits);
 
-  /// sums + a * b for each part.
+  /// sums + a * b for each part, `a` being narrow.
   SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,
                                 ArrayRef<Value> parts);
   SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);

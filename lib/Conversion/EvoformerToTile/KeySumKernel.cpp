@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "Logits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -141,14 +142,15 @@ private:
     return largest;
   }
 
-  /// (sum - maximum) * log2(e) in f32, -inf for dropped keys.
+  /// sum - maximum in the logits' units and f32, -inf for dropped keys.
   Value finish(TileBuilder &inner, Terms terms, Value reference) {
     Value result = inner.splat(shape, inner.getF32Type(), 0);
     if (reference) {
       Value relative =
           inner.subf(terms.sum, inner.broadcast(reference, {0}, shape));
       relative =
-          inner.mulf(relative, inner.splatLike(relative, llvm::numbers::log2e));
+          inner.mulf(relative, inner.splatLike(relative, llvm::numbers::log2e /
+                                                             kLogitUnit));
       // A kept key stays kept: -inf would drop it. NaN passes.
       Value lowest =
           inner.splatLike(relative, -std::numeric_limits<float>::max());

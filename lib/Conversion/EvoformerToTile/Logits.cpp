@@ -48,47 +48,46 @@ static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
                       bias.alignment);
 }
 
-void evoformer::addTerms(TileBuilder &builder, const LogitsSlices &slices,
-                         const LogitsTile &tile, LogitsTerms &terms) {
-  Type f32 = builder.getF32Type();
-  auto add = [&](Value more) {
-    terms.sum = terms.sum ? builder.addf(terms.sum, more) : more;
-  };
-  if (slices.keySum.memory)
-    add(tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
-                       slices.keySum.dims));
-  Value log2e = builder.splat(tile.shape, f32, llvm::numbers::log2e);
-  for (const BiasSlice &bias : slices.biases) {
-    Value loaded = loadBias(builder, bias, tile);
-    if (bias.isMask) {
-      terms.keeps.push_back(
-          tile.broadcast(builder, builder.isSet(loaded), bias.dims));
-      continue;
-    }
-    terms.hasQueryTerms = true;
-    Value more =
-        tile.broadcast(builder, builder.convert(loaded, f32), bias.dims);
-    terms.sum = terms.sum ? builder.fma(more, log2e, terms.sum)
-                          : builder.mulf(more, log2e);
-  }
+Value evoformer::readBias(TileBuilder &builder, const BiasSlice &bias,
+                          const LogitsTile &tile) {
+  if (bias.tile)
+    return bias.tile;
+  Value loaded = loadBias(builder, bias, tile);
+  loaded = bias.isMask ? builder.isSet(loaded)
+                       : builder.convert(loaded, builder.getF32Type());
+  return tile.broadcast(builder, loaded, bias.dims);
 }
 
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                             const LogitsTile &tile, Value scores,
-                             LogitsTerms terms) {
-  // All additive terms first: they do not wait for the scores.
-  addTerms(builder, slices, tile, terms);
-
+                             const LogitsTile &tile, Value scores) {
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
-  Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e);
-  Value logits = terms.sum ? builder.fma(scores, factor, terms.sum)
-                           : builder.mulf(scores, factor);
+  Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e /
+                                               kLogitUnit);
+  Value logits;
+  if (slices.keySum.memory) {
+    Value sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                               slices.keySum.dims);
+    logits = builder.fma(scores, factor, sum);
+  } else {
+    logits = builder.mulf(scores, factor);
+  }
+  // Biases of the query after the scores: what is large comes last and in one
+  // rounding.
+  Value log2e = builder.splatLike(scores, llvm::numbers::log2e / kLogitUnit);
+  SmallVector<Value> reads;
+  for (const BiasSlice &bias : slices.biases) {
+    reads.push_back(readBias(builder, bias, tile));
+    if (!bias.isMask)
+      logits = builder.fma(reads.back(), log2e, logits);
+  }
   Value nothing = builder.splatLike(scores, -kInfinity);
-  if (slices.chooseDrops && terms.hasQueryTerms)
-    logits =
-        builder.select(builder.equals(terms.sum, -kInfinity), nothing, logits);
-  for (Value keep : terms.keeps)
-    logits = builder.select(keep, logits, nothing);
+  for (auto [bias, read] : llvm::zip_equal(slices.biases, reads)) {
+    if (bias.isMask)
+      logits = builder.select(read, logits, nothing);
+    else if (slices.chooseDrops)
+      logits =
+          builder.select(builder.equals(read, -kInfinity), nothing, logits);
+  }
   return logits;
 }

@@ -13,6 +13,10 @@
 
 namespace mlir::evoformer {
 
+/// Logits are in base 2 and in units of 16, times log2(e) / 16: then not even
+/// the sum of ten lowest finite numbers is infinite, which would drop a key.
+inline constexpr double kLogitUnit = 16;
+
 /// The dimensions of logits.
 enum class LogitDim { Rows, Queries, Keys };
 
@@ -22,9 +26,11 @@ struct BiasSlice {
   Value memory;
   SmallVector<LogitDim, 3> dims;
   SmallVector<bool, 3> inBounds;
-  bool isMask;
+  bool isMask = false;
   /// Of whole vectors, in bytes; 0 if nothing is known.
   int64_t alignment = 0;
+  /// What readBias gives, where it has been read before; else null.
+  Value tile;
 };
 
 /// A tile of logits: [rows, queries, keys], or [rows, keys, queries].
@@ -55,25 +61,16 @@ struct LogitsSlices {
   bool chooseDrops = false;
 };
 
-/// What biases contribute to a tile of logits.
-struct LogitsTerms {
-  /// In base 2; null: nothing.
-  Value sum;
-  /// Of masks: which keys to keep.
-  SmallVector<Value> keeps;
-  /// Float biases of the query are in the sum.
-  bool hasQueryTerms = false;
-};
+/// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
+Value readBias(TileBuilder &builder, const BiasSlice &bias,
+               const LogitsTile &tile);
 
-/// Loads what `slices` has and adds it.
-void addTerms(TileBuilder &builder, const LogitsSlices &slices,
-              const LogitsTile &tile, LogitsTerms &terms);
-
-/// The logits, in base 2 and relative to the prepared maximum: scale * scores +
-/// biases, and -inf for dropped keys whatever the scores hold there. `scores`
-/// is a tile of f32; `terms` is what else the logits have, computed before.
+/// The logits, in their units and relative to the prepared maximum: scale *
+/// scores + biases, and -inf for dropped keys whatever the scores hold there.
+/// `scores` is a tile of f32. Every kernel adds the terms in the same order, so
+/// that it rounds logits as the others do.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                  const LogitsTile &tile, Value scores, LogitsTerms terms = {});
+                  const LogitsTile &tile, Value scores);
 
 } // namespace mlir::evoformer
 

@@ -148,12 +148,21 @@ Value TileBuilder::convert(Value tile, Type element) {
   return arith::TruncFOp::create(*this, result, tile);
 }
 
-Value TileBuilder::truncate(Value tile, Type element) {
-  auto narrow =
-      arith::TruncFOp::create(*this, typeOf(tile).clone(element), tile);
-  narrow.setRoundingmode(arith::RoundingMode::toward_zero);
+static Value narrow(TileBuilder &builder, Value tile, Type element,
+                    arith::RoundingMode mode) {
+  auto narrow = arith::TruncFOp::create(
+      builder, TileBuilder::typeOf(tile).clone(element), tile);
+  narrow.setRoundingmode(mode);
   narrow.setFastmath(arith::FastMathFlags::nnan);
   return narrow;
+}
+
+Value TileBuilder::truncate(Value tile, Type element) {
+  return narrow(*this, tile, element, arith::RoundingMode::toward_zero);
+}
+
+Value TileBuilder::round(Value tile, Type element) {
+  return narrow(*this, tile, element, arith::RoundingMode::to_nearest_away);
 }
 
 Value TileBuilder::equals(Value tile, double value) {

@@ -79,6 +79,9 @@ public:
   Value convert(Value tile, Type element);
   /// Narrower by cutting off; a NaN may become an infinity.
   Value truncate(Value tile, Type element);
+  /// Narrower by rounding to nearest, ties away from zero; a NaN may become a
+  /// number unless an operation has made it.
+  Value round(Value tile, Type element);
   Value addf(Value a, Value b) { return arith::AddFOp::create(*this, a, b); }
   Value subf(Value a, Value b) { return arith::SubFOp::create(*this, a, b); }
   Value mulf(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }

@@ -108,6 +108,14 @@ Value WorkItem::sliceStatistic(Value memory) const {
                                 {queries.start, queries.extent}});
 }
 
+Value WorkItem::sliceStatistic(Value memory, int64_t which) const {
+  return builder.slice(memory, {{builder.getIndexAttr(which), {}},
+                                {batch, {}},
+                                {rows.start, rows.extent},
+                                {head, {}},
+                                {queries.start, queries.extent}});
+}
+
 Value WorkItem::loadStatistic(TileBuilder &b, Value slice, Value offset,
                               std::optional<double> outside) const {
   return b.load(slice, {b.index(0), offset}, {rows.block, queries.block},
@@ -126,7 +134,8 @@ static int64_t getAlignment(Value bias, const ItemRange &range) {
 }
 
 BiasSlice WorkItem::sliceBias(const Bias &bias) const {
-  BiasSlice result{{}, {}, {}, bias.isMask};
+  BiasSlice result;
+  result.isMask = bias.isMask;
   OpFoldResult origin = builder.getIndexAttr(0);
   auto at = [&](int64_t dim, Value index) {
     return bias.broadcast[dim] ? origin : OpFoldResult(index);
@@ -164,7 +173,7 @@ BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {
   auto at = [&](int64_t dim, Value index) {
     return sum.broadcast[dim] ? origin : OpFoldResult(index);
   };
-  BiasSlice result{{}, {}, {}, false};
+  BiasSlice result;
   SmallVector<SliceDim> dims = {{at(kBiasB, batch), {}},
                                 {at(kBiasN, rows.start), {}},
                                 {at(kBiasH, head), {}},

@@ -76,8 +76,10 @@ struct WorkItem {
   void store(Value tile, Value slice, const ItemRange &range,
              int64_t depth = 0) const;
 
-  /// The queries of statistics [b, n, h, s], as a memref [rows, s].
+  /// The queries of statistics [b, n, h, s], as a memref [rows, s]; of stats
+  /// [2, b, n, h, s] those of one of the two.
   Value sliceStatistic(Value memory) const;
+  Value sliceStatistic(Value memory, int64_t which) const;
   /// A tile [rows, queries] of such a slice; `outside` is read beyond the last
   /// query, or the last query's.
   Value loadStatistic(TileBuilder &b, Value slice, Value offset,

@@ -1,12 +1,12 @@
 // RUN: evoformer-opt %s --convert-evoformer-to-tile=target=gfx942 --split-input-file --verify-diagnostics
 
-func.func @whole(%x: memref<1x2x64x4x8xf16>, %s: memref<1x2x4x64xf32>,
+func.func @whole(%x: memref<1x2x64x4x8xf16>, %s: memref<2x1x2x4x64xf32>,
                  %dq: memref<1x2x64x4x8xf16>) {
   // expected-error @+1 {{must be split into its steps: run evoformer-split-backward first}}
   evoformer.attention_backward
       query(%x : memref<1x2x64x4x8xf16>) key(%x : memref<1x2x64x4x8xf16>)
       value(%x : memref<1x2x64x4x8xf16>) output(%x : memref<1x2x64x4x8xf16>)
-      stats(%s : memref<1x2x4x64xf32>)
+      stats(%s : memref<2x1x2x4x64xf32>)
       output_grad(%x : memref<1x2x64x4x8xf16>)
       query_grad(%dq : memref<1x2x64x4x8xf16>)
   return
@@ -15,13 +15,14 @@ func.func @whole(%x: memref<1x2x64x4x8xf16>, %s: memref<1x2x4x64xf32>,
 // -----
 
 func.func @two(%x: memref<1x2x64x4x8xf16>, %s: memref<1x2x4x64xf32>,
+               %stats: memref<2x1x2x4x64xf32>,
                %dq: memref<1x2x64x4x8xf16>, %dk: memref<1x2x64x4x8xf16>) {
   // expected-error @+1 {{must ask for the gradient of the query, for those of key and value, or for that of one bias, but asks for 2 of these: run evoformer-split-backward}}
   evoformer.attention_gradient
       query(%x : memref<1x2x64x4x8xf16>) key(%x : memref<1x2x64x4x8xf16>)
       value(%x : memref<1x2x64x4x8xf16>)
       weighted_grad(%x : memref<1x2x64x4x8xf16>)
-      stats(%s : memref<1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
+      stats(%stats : memref<2x1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
       query_grad(%dq : memref<1x2x64x4x8xf16>)
       key_grad(%dk : memref<1x2x64x4x8xf16>)
   return
@@ -29,13 +30,13 @@ func.func @two(%x: memref<1x2x64x4x8xf16>, %s: memref<1x2x4x64xf32>,
 
 // -----
 
-func.func @none(%x: memref<1x2x64x4x8xf16>, %s: memref<1x2x4x64xf32>) {
+func.func @none(%x: memref<1x2x64x4x8xf16>, %s: memref<2x1x2x4x64xf32>) {
   // expected-error @+1 {{but asks for 0 of these}}
   evoformer.attention_gradient
       query(%x : memref<1x2x64x4x8xf16>) key(%x : memref<1x2x64x4x8xf16>)
       value(%x : memref<1x2x64x4x8xf16>)
       weighted_grad(%x : memref<1x2x64x4x8xf16>)
-      stats(%s : memref<1x2x4x64xf32>)
+      stats(%s : memref<2x1x2x4x64xf32>)
   return
 }
 

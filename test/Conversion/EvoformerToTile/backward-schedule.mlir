@@ -16,18 +16,19 @@
 // LARGE: error: schedule q=1024, k=1024, stages=1 of a gradient needs about {{[0-9]+}} registers a lane and {{[0-9]+}} bytes of LDS; target 'gfx942' has
 // CPU: error: schedule: target 'cpu' has one subgroup, not 2
 func.func @f(%x: memref<1x2x64x4x32xf16>, %s: memref<1x2x4x64xf32>,
+             %stats: memref<2x1x2x4x64xf32>,
              %dq: memref<1x2x64x4x32xf16>, %dk: memref<1x2x64x4x32xf16>) {
   evoformer.attention_gradient
       query(%x : memref<1x2x64x4x32xf16>) key(%x : memref<1x2x64x4x32xf16>)
       value(%x : memref<1x2x64x4x32xf16>)
       weighted_grad(%x : memref<1x2x64x4x32xf16>)
-      stats(%s : memref<1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
+      stats(%stats : memref<2x1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
       query_grad(%dq : memref<1x2x64x4x32xf16>)
   evoformer.attention_gradient
       query(%x : memref<1x2x64x4x32xf16>) key(%x : memref<1x2x64x4x32xf16>)
       value(%x : memref<1x2x64x4x32xf16>)
       weighted_grad(%x : memref<1x2x64x4x32xf16>)
-      stats(%s : memref<1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
+      stats(%stats : memref<2x1x2x4x64xf32>) delta(%s : memref<1x2x4x64xf32>)
       key_grad(%dk : memref<1x2x64x4x32xf16>)
   return
 }

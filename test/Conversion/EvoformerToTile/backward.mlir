@@ -21,7 +21,7 @@
 // CHECK:         evo_tile.launch @pair_delta space(%{{.*}}, %{{.*}}, %{{.*}}, %c4)
 // CHECK:         evo_tile.launch @pair_bias_grad space(%c1, %c1, %c4, %{{.*}}, %{{.*}})
 func.func @pair(%x: memref<1x?x?x4x8xf16>, %p: memref<1x1x4x?x?xf16>,
-                %s: memref<1x?x4x?xf32>, %d: memref<1x?x4x?xf32>,
+                %s: memref<2x1x?x4x?xf32>, %d: memref<1x?x4x?xf32>,
                 %dp: memref<1x1x4x?x?xf32>) {
   evoformer.attention_delta
       output(%x : memref<1x?x?x4x8xf16>) output_grad(%x : memref<1x?x?x4x8xf16>)
@@ -30,7 +30,7 @@ func.func @pair(%x: memref<1x?x?x4x8xf16>, %p: memref<1x1x4x?x?xf16>,
       query(%x : memref<1x?x?x4x8xf16>) key(%x : memref<1x?x?x4x8xf16>)
       value(%x : memref<1x?x?x4x8xf16>) bias(%p : memref<1x1x4x?x?xf16>)
       weighted_grad(%x : memref<1x?x?x4x8xf16>)
-      stats(%s : memref<1x?x4x?xf32>) delta(%d : memref<1x?x4x?xf32>)
+      stats(%s : memref<2x1x?x4x?xf32>) delta(%d : memref<1x?x4x?xf32>)
       bias_grad[0](%dp : memref<1x1x4x?x?xf32>)
   return
 }
@@ -49,12 +49,13 @@ func.func @pair(%x: memref<1x?x?x4x8xf16>, %p: memref<1x1x4x?x?xf16>,
 // CHECK-LABEL: func.func @mask(
 // CHECK:         evo_tile.launch @mask_bias_grad space(%{{.*}}, %{{.*}}, %c1, %c1, %{{.*}})
 func.func @mask(%x: memref<?x?x?x4x8xf32>, %m: memref<?x?x1x1x?xf32>,
-                %s: memref<?x?x4x?xf32>, %dm: memref<?x?x1x1x?xf32>) {
+                %s: memref<?x?x4x?xf32>,
+                %stats: memref<2x?x?x4x?xf32>, %dm: memref<?x?x1x1x?xf32>) {
   evoformer.attention_gradient
       query(%x : memref<?x?x?x4x8xf32>) key(%x : memref<?x?x?x4x8xf32>)
       value(%x : memref<?x?x?x4x8xf32>) bias(%m : memref<?x?x1x1x?xf32>)
       weighted_grad(%x : memref<?x?x?x4x8xf32>)
-      stats(%s : memref<?x?x4x?xf32>) delta(%s : memref<?x?x4x?xf32>)
+      stats(%stats : memref<2x?x?x4x?xf32>) delta(%s : memref<?x?x4x?xf32>)
       bias_grad[0](%dm : memref<?x?x1x1x?xf32>)
   return
 }
@@ -77,26 +78,27 @@ func.func @mask(%x: memref<?x?x?x4x8xf32>, %m: memref<?x?x1x1x?xf32>,
 // CHECK-NOT:       evo_tile.mma
 // CHECK-LABEL: func.func @all(
 func.func @all(%x: memref<1x2x128x4x8xf16>, %v: memref<1x2x128x4x16xf16>,
-               %s: memref<1x2x4x128xf32>, %dq: memref<1x2x128x4x8xf16>,
+               %s: memref<1x2x4x128xf32>,
+               %stats: memref<2x1x2x4x128xf32>, %dq: memref<1x2x128x4x8xf16>,
                %dk: memref<1x2x128x4x8xf16>, %dv: memref<1x2x128x4x16xf16>) {
   evoformer.attention_gradient
       query(%x : memref<1x2x128x4x8xf16>) key(%x : memref<1x2x128x4x8xf16>)
       value(%v : memref<1x2x128x4x16xf16>)
       weighted_grad(%v : memref<1x2x128x4x16xf16>)
-      stats(%s : memref<1x2x4x128xf32>) delta(%s : memref<1x2x4x128xf32>)
+      stats(%stats : memref<2x1x2x4x128xf32>) delta(%s : memref<1x2x4x128xf32>)
       query_grad(%dq : memref<1x2x128x4x8xf16>)
   evoformer.attention_gradient
       query(%x : memref<1x2x128x4x8xf16>) key(%x : memref<1x2x128x4x8xf16>)
       value(%v : memref<1x2x128x4x16xf16>)
       weighted_grad(%v : memref<1x2x128x4x16xf16>)
-      stats(%s : memref<1x2x4x128xf32>) delta(%s : memref<1x2x4x128xf32>)
+      stats(%stats : memref<2x1x2x4x128xf32>) delta(%s : memref<1x2x4x128xf32>)
       key_grad(%dk : memref<1x2x128x4x8xf16>)
       value_grad(%dv : memref<1x2x128x4x16xf16>)
   evoformer.attention_gradient
       query(%x : memref<1x2x128x4x8xf16>) key(%x : memref<1x2x128x4x8xf16>)
       value(%v : memref<1x2x128x4x16xf16>)
       weighted_grad(%v : memref<1x2x128x4x16xf16>)
-      stats(%s : memref<1x2x4x128xf32>)
+      stats(%stats : memref<2x1x2x4x128xf32>)
       value_grad(%dv : memref<1x2x128x4x16xf16>)
   return
 }
@@ -125,12 +127,13 @@ func.func @all(%x: memref<1x2x128x4x8xf16>, %v: memref<1x2x128x4x16xf16>,
 // CHECK:         memref.dealloc %[[P]]
 func.func @parts(%q: memref<1x24x64x1x8xf32>, %k: memref<1x24x128x1x8xf32>,
                  %p: memref<1x1x1x64x128xf32>, %s: memref<1x24x1x64xf32>,
+                 %stats: memref<2x1x24x1x64xf32>,
                  %dp: memref<1x1x1x64x128xf32>) {
   evoformer.attention_gradient
       query(%q : memref<1x24x64x1x8xf32>) key(%k : memref<1x24x128x1x8xf32>)
       value(%k : memref<1x24x128x1x8xf32>) bias(%p : memref<1x1x1x64x128xf32>)
       weighted_grad(%q : memref<1x24x64x1x8xf32>)
-      stats(%s : memref<1x24x1x64xf32>) delta(%s : memref<1x24x1x64xf32>)
+      stats(%stats : memref<2x1x24x1x64xf32>) delta(%s : memref<1x24x1x64xf32>)
       bias_grad[0](%dp : memref<1x1x1x64x128xf32>)
   return
 }
@@ -144,12 +147,14 @@ func.func @parts(%q: memref<1x24x64x1x8xf32>, %k: memref<1x24x128x1x8xf32>,
 // CHECK:         evo_tile.launch @nothing_bias_grad space(%c2, %c2, %c2, %c2, %c1)
 // CHECK-NOT:     evo_tile.launch
 func.func @nothing(%x: memref<2x2x64x2x8xf32>, %p: memref<2x2x2x64x64xf32>,
-                   %s: memref<2x2x2x64xf32>, %dp: memref<2x2x2x64x64xf32>) {
+                   %s: memref<2x2x2x64xf32>,
+                   %stats: memref<2x2x2x2x64xf32>,
+                   %dp: memref<2x2x2x64x64xf32>) {
   evoformer.attention_gradient
       query(%x : memref<2x2x64x2x8xf32>) key(%x : memref<2x2x64x2x8xf32>)
       value(%x : memref<2x2x64x2x8xf32>) bias(%p : memref<2x2x2x64x64xf32>)
       weighted_grad(%x : memref<2x2x64x2x8xf32>)
-      stats(%s : memref<2x2x2x64xf32>) delta(%s : memref<2x2x2x64xf32>)
+      stats(%stats : memref<2x2x2x2x64xf32>) delta(%s : memref<2x2x2x64xf32>)
       bias_grad[0](%dp : memref<2x2x2x64x64xf32>)
   return
 }

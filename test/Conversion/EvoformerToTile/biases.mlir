@@ -1,7 +1,7 @@
 // RUN: evoformer-opt %s --convert-evoformer-to-tile="target=cpu" --canonicalize --cse --split-input-file | FileCheck %s
 
 // Float biases without a query are summed in f64 relative to their maximum,
-// which lse adds back; stats do not.
+// which lse adds back; stats, a maximum and the logarithm of a sum, do not.
 
 // CHECK-LABEL: evo_tile.kernel @sum_key_bias(
 // CHECK-SAME:    memref<1x1x2x1x40xf32>, %{{.*}}: memref<1x3x1x1x40xf16>, %[[SUM:[^:]*]]: memref<1x3x2x64xf32>, %[[MAX:[^:]*]]: memref<1x3x2xf32>,
@@ -12,17 +12,18 @@
 // CHECK:           arith.subf {{.*}} : tensor<1x64xf64>
 // CHECK:           arith.truncf {{.*}} : tensor<1x64xf64> to tensor<1x64xf32>
 // CHECK-LABEL: evo_tile.kernel @sum_attention(
-// CHECK:         math.log2
-// CHECK:         %[[STATS:.*]] = arith.mulf
-// CHECK:         evo_tile.store %[[STATS]], {{.*}} : tensor<1x32xf32>
+// CHECK:         %[[LOG:.*]] = math.log2
+// CHECK:         evo_tile.store {{.*}} : tensor<1x32xf32>
+// CHECK:         %[[FINITE:.*]] = arith.select {{.*}}, %[[LOG]]
+// CHECK:         evo_tile.store %[[FINITE]], {{.*}} : tensor<1x32xf32>
 // CHECK:         %[[MAXIMUM:.*]] = evo_tile.load {{.*}} -> tensor<1xf32>
 // CHECK:         %[[REPEATED:.*]] = evo_tile.broadcast %[[MAXIMUM]] dim 1
-// CHECK:         %[[LSE:.*]] = arith.addf %[[STATS]], %[[REPEATED]]
+// CHECK:         %[[LSE:.*]] = arith.addf %{{.*}}, %[[REPEATED]]
 // CHECK:         evo_tile.store %[[LSE]]
 func.func @sum(%q: memref<1x3x32x2x8xf16>, %k: memref<1x3x40x2x8xf16>,
                %a: memref<1x1x2x1x40xf32>, %b: memref<1x3x1x1x40xf16>,
                %out: memref<1x3x32x2x8xf16>, %lse: memref<1x3x2x32xf32>,
-               %stats: memref<1x3x2x32xf32>) {
+               %stats: memref<2x1x3x2x32xf32>) {
   evoformer.attention
       query(%q : memref<1x3x32x2x8xf16>)
       key(%k : memref<1x3x40x2x8xf16>)
@@ -31,7 +32,7 @@ func.func @sum(%q: memref<1x3x32x2x8xf16>, %k: memref<1x3x40x2x8xf16>,
       bias(%b : memref<1x3x1x1x40xf16>)
       outs(%out : memref<1x3x32x2x8xf16>)
       lse(%lse : memref<1x3x2x32xf32>)
-      stats(%stats : memref<1x3x2x32xf32>)
+      stats(%stats : memref<2x1x3x2x32xf32>)
   return
 }
 
@@ -135,9 +136,9 @@ func.func @queries(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
 
 // CHECK-LABEL: evo_tile.kernel @dropped_attention(
 // CHECK:         %[[BIAS:.*]] = evo_tile.load {{.*}} -> tensor<32x64xf32>
-// CHECK:         %[[SUM:.*]] = arith.mulf
-// CHECK:         %[[LOGITS:.*]] = math.fma {{.*}}, %[[SUM]]
-// CHECK:         %[[DROPPED:.*]] = arith.cmpf oeq, %[[SUM]]
+// CHECK:         %[[READ:.*]] = evo_tile.broadcast %[[BIAS]]
+// CHECK:         %[[LOGITS:.*]] = math.fma %[[READ]],
+// CHECK:         %[[DROPPED:.*]] = arith.cmpf oeq, %[[READ]]
 // CHECK:         arith.select %[[DROPPED]], {{.*}}, %[[LOGITS]]
 func.func @dropped(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
                    %bias: memref<1x1x1x32x64xf32>,

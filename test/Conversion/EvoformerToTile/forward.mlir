@@ -32,10 +32,11 @@
 // CHECK:           %[[KT:.*]] = evo_tile.transpose %[[CLEARED]] [0, 2, 1]
 // CHECK:           %[[S:.*]] = evo_tile.mma %[[QT]], %[[KT]], {{.*}} : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
 // CHECK:           %[[KEY:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} {{.*}} -> tensor<1x64xf32>
+// CHECK:           %[[C:.*]] = math.fma %[[S]],
 // CHECK:           %[[PAIR:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: false, true>} {{.*}} -> tensor<256x64xbf16>
 // CHECK:           arith.extf %[[PAIR]]
-// CHECK:           %[[C:.*]] = math.fma
-// CHECK:           %[[T:.*]] = math.fma %[[S]], {{.*}}, %[[C]]
+// Large masks are added last, in one rounding.
+// CHECK:           %[[T:.*]] = math.fma {{.*}}, %[[C]]
 // CHECK:           evo_tile.reduce max %[[T]] dim 2
 // CHECK:           %[[P:.*]] = math.exp2 {{.*}} : tensor<1x256x64xf32>
 // CHECK:           evo_tile.reduce add %[[P]] dim 2

@@ -16,7 +16,7 @@
 // CHECK-NEXT:      bias(%{{.*}} : tensor<2x3x1x1x32xf32>)
 // CHECK-NEXT:      gate(%{{.*}} : tensor<2x3x16x5x40xf32>)
 // CHECK-NEXT:      output(%{{.*}} as bnhsd : tensor<2x3x5x16x40xf32>)
-// CHECK-NEXT:      stats(%{{.*}} : tensor<2x3x5x16xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : tensor<2x2x3x5x16xf32>)
 // CHECK-NEXT:      output_grad(%{{.*}} as bnhsd : tensor<2x3x5x16x40xf16>)
 // CHECK-NEXT:      query_grad(%{{.*}} : tensor<2x3x16x5x24xf32>)
 // CHECK-NEXT:      key_grad(%{{.*}} as bnhsd : tensor<2x3x5x32x24xf16>)
@@ -47,7 +47,7 @@ func.func @everything(
     %v: tensor<2x3x32x5x40xf16>, %m: tensor<2x3x1x1x32xi1>,
     %p: tensor<32x16x5x1x2xf16>, %b: tensor<2x3x1x1x32xf32>,
     %g: tensor<2x3x16x5x40xf32>, %o: tensor<2x3x5x16x40xf32>,
-    %s: tensor<2x3x5x16xf32>, %do: tensor<2x3x5x16x40xf16>,
+    %s: tensor<2x2x3x5x16xf32>, %do: tensor<2x3x5x16x40xf16>,
     %dq: tensor<2x3x16x5x24xf32>, %dk: tensor<2x3x5x32x24xf16>,
     %dv: tensor<2x3x32x5x40xf16>, %dp: tensor<2x1x5x32x16xf32>,
     %db: tensor<2x3x1x1x32xf32>, %dg: tensor<2x3x16x5x40xf32>)
@@ -63,7 +63,7 @@ func.func @everything(
       bias(%b : tensor<2x3x1x1x32xf32>)
       gate(%g : tensor<2x3x16x5x40xf32>)
       output(%o as bnhsd : tensor<2x3x5x16x40xf32>)
-      stats(%s : tensor<2x3x5x16xf32>)
+      stats(%s : tensor<2x2x3x5x16xf32>)
       output_grad(%do as bnhsd : tensor<2x3x5x16x40xf16>)
       query_grad(%dq : tensor<2x3x16x5x24xf32>)
       key_grad(%dk as bnhsd : tensor<2x3x5x32x24xf16>)
@@ -92,11 +92,11 @@ func.func @everything(
 // CHECK-NEXT:      key(%{{.*}} : memref<?x?x?x4x32xf16>)
 // CHECK-NEXT:      value(%{{.*}} : memref<?x?x?x4x32xf16>)
 // CHECK-NEXT:      weighted_grad(%{{.*}} : memref<?x?x?x4x32xf16>)
-// CHECK-NEXT:      stats(%{{.*}} : memref<?x?x4x?xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : memref<2x?x?x4x?xf32>)
 // CHECK-NEXT:      delta(%{{.*}} : memref<?x?x4x?xf32>)
 // CHECK-NEXT:      query_grad(%{{.*}} : memref<?x?x?x4x32xf32>)
 // CHECK-NEXT:    return
-func.func @steps(%x: memref<?x?x?x4x32xf16>, %s: memref<?x?x4x?xf32>,
+func.func @steps(%x: memref<?x?x?x4x32xf16>, %s: memref<2x?x?x4x?xf32>,
                  %d: memref<?x?x4x?xf32>, %w: memref<?x?x?x4x32xf16>,
                  %dg: memref<?x?x?x4x32xf16>, %dq: memref<?x?x?x4x32xf32>) {
   evoformer.attention_delta
@@ -111,7 +111,7 @@ func.func @steps(%x: memref<?x?x?x4x32xf16>, %s: memref<?x?x4x?xf32>,
       key(%x : memref<?x?x?x4x32xf16>)
       value(%x : memref<?x?x?x4x32xf16>)
       weighted_grad(%w : memref<?x?x?x4x32xf16>)
-      stats(%s : memref<?x?x4x?xf32>)
+      stats(%s : memref<2x?x?x4x?xf32>)
       delta(%d : memref<?x?x4x?xf32>)
       query_grad(%dq : memref<?x?x?x4x32xf32>)
   return
@@ -120,13 +120,13 @@ func.func @steps(%x: memref<?x?x?x4x32xf16>, %s: memref<?x?x4x?xf32>,
 // A gradient that is all unused is not computed at all.
 // CANON-LABEL: func @unused
 // CANON-NEXT:    return
-func.func @unused(%x: tensor<1x2x16x4x32xf32>, %s: tensor<1x2x4x16xf32>) {
+func.func @unused(%x: tensor<1x2x16x4x32xf32>, %s: tensor<2x1x2x4x16xf32>) {
   %0 = evoformer.attention_backward
       query(%x : tensor<1x2x16x4x32xf32>)
       key(%x : tensor<1x2x16x4x32xf32>)
       value(%x : tensor<1x2x16x4x32xf32>)
       output(%x : tensor<1x2x16x4x32xf32>)
-      stats(%s : tensor<1x2x4x16xf32>)
+      stats(%s : tensor<2x1x2x4x16xf32>)
       output_grad(%x : tensor<1x2x16x4x32xf32>)
       query_grad(%x : tensor<1x2x16x4x32xf32>)
   return

@@ -36,27 +36,27 @@ func.func @in_place(%q: tensor<2x3x4x16x32xbf16>, %k: tensor<2x3x16x4x32xbf16>,
 // CHECK-LABEL: func @results(
 // CHECK-DAG:     %[[O:.*]] = memref.alloc({{.*}}) {{.*}} : memref<?x3x?x4x8xf32>
 // CHECK-DAG:     %[[L:.*]] = memref.alloc({{.*}}) {{.*}} : memref<?x3x4x?xf32>
-// CHECK-DAG:     %[[S:.*]] = memref.alloc({{.*}}) {{.*}} : memref<?x3x4x?xf32>
+// CHECK-DAG:     %[[S:.*]] = memref.alloc({{.*}}) {{.*}} : memref<2x?x3x4x?xf32>
 // CHECK-NOT:     copy
 // CHECK:         evoformer.attention
 // CHECK:           outs(%[[O]] : memref<?x3x?x4x8xf32>)
 // CHECK-NEXT:      lse(%[[L]] : memref<?x3x4x?xf32>)
-// CHECK-NEXT:      stats(%[[S]] : memref<?x3x4x?xf32>)
+// CHECK-NEXT:      stats(%[[S]] : memref<2x?x3x4x?xf32>)
 // CHECK-NEXT:    return %[[O]], %[[L]], %[[S]]
 func.func @results(%q: tensor<?x3x?x4x8xf32>, %b: index, %s: index)
-    -> (tensor<?x3x?x4x8xf32>, tensor<?x3x4x?xf32>, tensor<?x3x4x?xf32>) {
+    -> (tensor<?x3x?x4x8xf32>, tensor<?x3x4x?xf32>, tensor<2x?x3x4x?xf32>) {
   %o = tensor.empty(%b, %s) : tensor<?x3x?x4x8xf32>
   %l = tensor.empty(%b, %s) : tensor<?x3x4x?xf32>
-  %t = tensor.empty(%b, %s) : tensor<?x3x4x?xf32>
+  %t = tensor.empty(%b, %s) : tensor<2x?x3x4x?xf32>
   %0:3 = evoformer.attention
       query(%q : tensor<?x3x?x4x8xf32>)
       key(%q : tensor<?x3x?x4x8xf32>)
       value(%q : tensor<?x3x?x4x8xf32>)
       outs(%o : tensor<?x3x?x4x8xf32>)
       lse(%l : tensor<?x3x4x?xf32>)
-      stats(%t : tensor<?x3x4x?xf32>)
+      stats(%t : tensor<2x?x3x4x?xf32>)
   return %0#0, %0#1, %0#2
-      : tensor<?x3x?x4x8xf32>, tensor<?x3x4x?xf32>, tensor<?x3x4x?xf32>
+      : tensor<?x3x?x4x8xf32>, tensor<?x3x4x?xf32>, tensor<2x?x3x4x?xf32>
 }
 
 // -----

@@ -119,12 +119,13 @@ func.func @result_with_two_users(%q: tensor<2x3x4x5x24xf16>)
 // CHECK:         %[[OUT:[^,]*]], %[[STATS:[^,]*]] = evoformer.attention
 // CHECK:           bias(%{{.*}} as bnhkq :
 // CHECK:           outs(%{{.*}} as bnhsd : tensor<1x1x4x16x32xf32>)
-// CHECK-NEXT:      stats(%{{.*}} : tensor<1x1x4x16xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : tensor<2x1x1x4x16xf32>)
 // CHECK-NEXT:      scale(5.000000e-01) {note}
 // CHECK-NEXT:    return %[[OUT]], %[[STATS]]
 func.func @unused_lse(%q: tensor<1x1x16x4x32xf32>, %b: tensor<1x1x4x16x16xf32>,
-                      %o: tensor<1x1x4x16x32xf32>, %s: tensor<1x1x4x16xf32>)
-    -> (tensor<1x1x4x16x32xf32>, tensor<1x1x4x16xf32>) {
+                      %o: tensor<1x1x4x16x32xf32>, %s: tensor<1x1x4x16xf32>,
+                      %stats: tensor<2x1x1x4x16xf32>)
+    -> (tensor<1x1x4x16x32xf32>, tensor<2x1x1x4x16xf32>) {
   %0:3 = evoformer.attention
       query(%q : tensor<1x1x16x4x32xf32>)
       key(%q : tensor<1x1x16x4x32xf32>)
@@ -132,9 +133,9 @@ func.func @unused_lse(%q: tensor<1x1x16x4x32xf32>, %b: tensor<1x1x4x16x16xf32>,
       bias(%b as bnhkq : tensor<1x1x4x16x16xf32>)
       outs(%o as bnhsd : tensor<1x1x4x16x32xf32>)
       lse(%s : tensor<1x1x4x16xf32>)
-      stats(%s : tensor<1x1x4x16xf32>)
+      stats(%stats : tensor<2x1x1x4x16xf32>)
       scale(0.5) {note}
-  return %0#0, %0#2 : tensor<1x1x4x16x32xf32>, tensor<1x1x4x16xf32>
+  return %0#0, %0#2 : tensor<1x1x4x16x32xf32>, tensor<2x1x1x4x16xf32>
 }
 
 // -----
@@ -142,14 +143,15 @@ func.func @unused_lse(%q: tensor<1x1x16x4x32xf32>, %b: tensor<1x1x4x16x16xf32>,
 // CHECK-LABEL: func @unused(
 // CHECK-NOT:     evoformer.attention
 // CHECK:         return
-func.func @unused(%q: tensor<1x1x16x4x32xf32>, %s: tensor<1x1x4x16xf32>) {
+func.func @unused(%q: tensor<1x1x16x4x32xf32>, %s: tensor<1x1x4x16xf32>,
+                  %stats: tensor<2x1x1x4x16xf32>) {
   %0:3 = evoformer.attention
       query(%q : tensor<1x1x16x4x32xf32>)
       key(%q : tensor<1x1x16x4x32xf32>)
       value(%q : tensor<1x1x16x4x32xf32>)
       outs(%q : tensor<1x1x16x4x32xf32>)
       lse(%s : tensor<1x1x4x16xf32>)
-      stats(%s : tensor<1x1x4x16xf32>)
+      stats(%stats : tensor<2x1x1x4x16xf32>)
   return
 }
 

@@ -215,14 +215,14 @@ func.func @f(%q: memref<2x3x16x4x32xf16>,
             %k: memref<2x3x8x4x32xf16>,
             %v: memref<2x3x8x4x24xf16>,
             %o: memref<2x3x16x4x24xf16>,
-            %s: memref<2x3x4x16xf64>) {
+            %s: memref<2x2x3x4x16xf64>) {
   // expected-error @+1 {{element type of stats must be f32, but is 'f64'}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x8x4x32xf16>)
       value(%v : memref<2x3x8x4x24xf16>)
       outs(%o : memref<2x3x16x4x24xf16>)
-      stats(%s : memref<2x3x4x16xf64>)
+      stats(%s : memref<2x2x3x4x16xf64>)
   return
 }
 
@@ -503,14 +503,14 @@ func.func @f(%q: memref<2x3x16x4x32xf16>,
             %k: memref<2x3x8x4x32xf16>,
             %v: memref<2x3x8x4x24xf16>,
             %o: memref<2x3x16x4x24xf16>,
-            %s: memref<2x3x16x4xf32>) {
-  // expected-error @+1 {{H is 4 in query, but 16 in stats (dimension 2)}}
+            %s: memref<2x2x3x16x4xf32>) {
+  // expected-error @+1 {{H is 4 in query, but 16 in stats (dimension 3)}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x8x4x32xf16>)
       value(%v : memref<2x3x8x4x24xf16>)
       outs(%o : memref<2x3x16x4x24xf16>)
-      stats(%s : memref<2x3x16x4xf32>)
+      stats(%s : memref<2x2x3x16x4xf32>)
   return
 }
 
@@ -599,14 +599,14 @@ func.func @f(%q: memref<2x3x16x4x32xf16>,
             %k: memref<2x3x8x4x32xf16>,
             %v: memref<2x3x8x4x24xf16>,
             %o: memref<2x3x16x4x24xf16>,
-            %s: memref<2x3x4x16xf32, strided<[?, ?, ?, 0]>>) {
-  // expected-error @+1 {{stats is written, so that its strides must not be 0 (dimension 3}}
+            %s: memref<2x2x3x4x16xf32, strided<[?, ?, ?, ?, 0]>>) {
+  // expected-error @+1 {{stats is written, so that its strides must not be 0 (dimension 4}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x8x4x32xf16>)
       value(%v : memref<2x3x8x4x24xf16>)
       outs(%o : memref<2x3x16x4x24xf16>)
-      stats(%s : memref<2x3x4x16xf32, strided<[?, ?, ?, 0]>>)
+      stats(%s : memref<2x2x3x4x16xf32, strided<[?, ?, ?, ?, 0]>>)
   return
 }
 
@@ -624,16 +624,57 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>) {
 
 // -----
 
+func.func @f(%q: memref<2x2x2x4x8xf32>, %k: memref<2x2x8x4x8xf32>,
+             %v: memref<2x2x8x4x2xf32>, %o: memref<2x2x2x4x2xf32>) {
+  // expected-error @+1 {{output must not alias stats, but both are the same memref}}
+  evoformer.attention
+      query(%q : memref<2x2x2x4x8xf32>)
+      key(%k : memref<2x2x8x4x8xf32>)
+      value(%v : memref<2x2x8x4x2xf32>)
+      outs(%o : memref<2x2x2x4x2xf32>)
+      stats(%o : memref<2x2x2x4x2xf32>)
+  return
+}
+
+// -----
+
 func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>,
-             %o: memref<2x3x16x4x32xf16>, %l: memref<2x3x4x16xf32>) {
-  // expected-error @+1 {{lse must not alias stats, but both are the same memref}}
+             %o: memref<2x3x16x4x32xf16>, %s: memref<3x2x3x4x16xf32>) {
+  // expected-error @+1 {{dimension 0 of stats must be a static 2, a maximum and a sum, but is 3}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x8x4x32xf16>)
       value(%k : memref<2x3x8x4x32xf16>)
       outs(%o : memref<2x3x16x4x32xf16>)
-      lse(%l : memref<2x3x4x16xf32>)
-      stats(%l : memref<2x3x4x16xf32>)
+      stats(%s : memref<3x2x3x4x16xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>,
+             %o: memref<2x3x16x4x32xf16>, %s: memref<?x2x3x4x16xf32>) {
+  // expected-error @+1 {{dimension 0 of stats must be a static 2, a maximum and a sum, but is dynamic}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%k : memref<2x3x8x4x32xf16>)
+      outs(%o : memref<2x3x16x4x32xf16>)
+      stats(%s : memref<?x2x3x4x16xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %k: memref<2x3x8x4x32xf16>,
+             %o: memref<2x3x16x4x32xf16>, %s: memref<2x3x4x16xf32>) {
+  // expected-error @+1 {{stats must have rank 5 (dimensions 2bnhq), but has rank 4}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%k : memref<2x3x8x4x32xf16>)
+      outs(%o : memref<2x3x16x4x32xf16>)
+      stats(%s : memref<2x3x4x16xf32>)
   return
 }
 

@@ -37,15 +37,15 @@ func.func @triangle(%q: tensor<1x6x64x4x32xbf16>, %k: tensor<1x6x64x4x32xbf16>,
 // CHECK-NEXT:      gate(%{{.*}} as nbshd : tensor<3x2x16x5x40xf32>)
 // CHECK-NEXT:      outs(%{{.*}} as bnhsd : tensor<2x3x5x16x40xf32>)
 // CHECK-NEXT:      lse(%{{.*}} : tensor<2x3x5x16xf32>)
-// CHECK-NEXT:      stats(%{{.*}} : tensor<2x3x5x16xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : tensor<2x2x3x5x16xf32>)
 // CHECK-NEXT:      scale(-2.500000e-01) {note = "kept"}
 // CHECK-NEXT:    return %[[OUT]], %[[LSE]], %[[STATS]]
 func.func @everything(%q: tensor<2x3x5x16x24xf16>, %k: tensor<24x32x5x3x2xf16>,
                       %v: tensor<2x3x32x5x40xf16>, %b0: tensor<1x1x1x1x1xf32>,
                       %b1: tensor<32x16x5x3x2xf16>, %g: tensor<3x2x16x5x40xf32>,
                       %o: tensor<2x3x5x16x40xf32>, %l: tensor<2x3x5x16xf32>,
-                      %s: tensor<2x3x5x16xf32>)
-    -> (tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x3x5x16xf32>) {
+                      %s: tensor<2x2x3x5x16xf32>)
+    -> (tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x2x3x5x16xf32>) {
   %0:3 = evoformer.attention
       query(%q as bnhsd : tensor<2x3x5x16x24xf16>)
       key(%k as dshnb : tensor<24x32x5x3x2xf16>)
@@ -55,10 +55,10 @@ func.func @everything(%q: tensor<2x3x5x16x24xf16>, %k: tensor<24x32x5x3x2xf16>,
       gate(%g as nbshd : tensor<3x2x16x5x40xf32>)
       outs(%o as bnhsd : tensor<2x3x5x16x40xf32>)
       lse(%l : tensor<2x3x5x16xf32>)
-      stats(%s : tensor<2x3x5x16xf32>)
+      stats(%s : tensor<2x2x3x5x16xf32>)
       scale(-0.25) {note = "kept"}
   return %0#0, %0#1, %0#2
-      : tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x3x5x16xf32>
+      : tensor<2x3x5x16x40xf32>, tensor<2x3x5x16xf32>, tensor<2x2x3x5x16xf32>
 }
 
 // Strided and dynamic memrefs have no results; stats may come without lse.
@@ -66,19 +66,19 @@ func.func @everything(%q: tensor<2x3x5x16x24xf16>, %k: tensor<24x32x5x3x2xf16>,
 // CHECK:         evoformer.attention
 // CHECK:           bias(%{{.*}} : memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>)
 // CHECK:           outs(%{{.*}} : memref<?x?x?x4x16xf32>)
-// CHECK-NEXT:      stats(%{{.*}} : memref<?x?x4x?xf32>)
+// CHECK-NEXT:      stats(%{{.*}} : memref<2x?x?x4x?xf32>)
 // CHECK-NEXT:    return
 func.func @buffers(%q: memref<?x?x4x?x32xf32, strided<[?, 0, ?, ?, ?]>>,
                    %k: memref<?x?x?x4x32xf32>, %v: memref<?x?x?x4x16xf32>,
                    %b: memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>,
-                   %o: memref<?x?x?x4x16xf32>, %s: memref<?x?x4x?xf32>) {
+                   %o: memref<?x?x?x4x16xf32>, %s: memref<2x?x?x4x?xf32>) {
   evoformer.attention
       query(%q as bnhsd : memref<?x?x4x?x32xf32, strided<[?, 0, ?, ?, ?]>>)
       key(%k : memref<?x?x?x4x32xf32>)
       value(%v : memref<?x?x?x4x16xf32>)
       bias(%b : memref<?x1x?x?x?xf32, strided<[1, 0, ?, 7, ?], offset: ?>>)
       outs(%o : memref<?x?x?x4x16xf32>)
-      stats(%s : memref<?x?x4x?xf32>)
+      stats(%s : memref<2x?x?x4x?xf32>)
   return
 }
 

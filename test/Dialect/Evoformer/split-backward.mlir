@@ -5,7 +5,7 @@
 // delta.
 // CHECK-LABEL: func @gated(
 // CHECK-SAME:    %[[Q:[^:]*]]: tensor<2x?x16x4x32xf16>, %[[M:[^:]*]]: tensor<2x?x1x1x16xf32>, %[[P:[^:]*]]: tensor<2x1x4x16x16xf16>,
-// CHECK-SAME:    %[[G:[^:]*]]: tensor<2x?x16x4x32xf16>, %[[S:[^:]*]]: tensor<2x?x4x16xf32>,
+// CHECK-SAME:    %[[G:[^:]*]]: tensor<2x?x16x4x32xf16>, %[[S:[^:]*]]: tensor<2x2x?x4x16xf32>,
 // CHECK-SAME:    %[[DM:[^:]*]]: tensor<2x?x1x1x16xf32>, %[[DP:[^:]*]]: tensor<2x1x4x16x16xf16>)
 // CHECK:         %[[N:.*]] = tensor.dim %[[Q]]
 // CHECK-DAG:     %[[E0:.*]] = tensor.empty(%[[N]]) : tensor<2x?x4x16xf32>
@@ -38,14 +38,14 @@
 // CHECK:         return %[[DQ]], %[[DK]], %[[DV]], %[[B0]], %[[B1]], %[[DG]]
 !s = tensor<2x?x16x4x32xf16>
 func.func @gated(%q: !s, %m: tensor<2x?x1x1x16xf32>, %p: tensor<2x1x4x16x16xf16>,
-                 %g: !s, %s: tensor<2x?x4x16xf32>, %dm: tensor<2x?x1x1x16xf32>,
+                 %g: !s, %s: tensor<2x2x?x4x16xf32>, %dm: tensor<2x?x1x1x16xf32>,
                  %dp: tensor<2x1x4x16x16xf16>)
     -> (!s, !s, !s, tensor<2x?x1x1x16xf32>, tensor<2x1x4x16x16xf16>, !s) {
   %0:6 = evoformer.attention_backward
       query(%q : !s) key(%q : !s) value(%q : !s)
       bias(%m : tensor<2x?x1x1x16xf32>)
       bias(%p as bnhkq : tensor<2x1x4x16x16xf16>)
-      gate(%g : !s) output(%q : !s) stats(%s : tensor<2x?x4x16xf32>)
+      gate(%g : !s) output(%q : !s) stats(%s : tensor<2x2x?x4x16xf32>)
       output_grad(%g : !s) query_grad(%q : !s) key_grad(%q : !s)
       value_grad(%q : !s) bias_grad[0](%dm : tensor<2x?x1x1x16xf32>)
       bias_grad[1](%dp as bnhkq : tensor<2x1x4x16x16xf16>)
@@ -64,12 +64,12 @@ func.func @gated(%q: !s, %m: tensor<2x?x1x1x16xf32>, %p: tensor<2x1x4x16x16xf16>
 // CHECK:           value_grad
 // CHECK-NOT:     evoformer
 // CHECK:         return
-func.func @value(%x: memref<1x2x16x4x32xf16>, %s: memref<1x2x4x16xf32>,
+func.func @value(%x: memref<1x2x16x4x32xf16>, %s: memref<2x1x2x4x16xf32>,
                  %dv: memref<1x2x16x4x32xf32>) {
   evoformer.attention_backward
       query(%x : memref<1x2x16x4x32xf16>) key(%x : memref<1x2x16x4x32xf16>)
       value(%x : memref<1x2x16x4x32xf16>) output(%x : memref<1x2x16x4x32xf16>)
-      stats(%s : memref<1x2x4x16xf32>)
+      stats(%s : memref<2x1x2x4x16xf32>)
       output_grad(%x : memref<1x2x16x4x32xf16>)
       value_grad(%dv : memref<1x2x16x4x32xf32>)
   return
@@ -85,12 +85,12 @@ func.func @value(%x: memref<1x2x16x4x32xf16>, %s: memref<1x2x4x16xf32>,
 // CHECK-NEXT:      output_grad
 // CHECK-NEXT:      gate_grad
 // CHECK-NEXT:    return
-func.func @gate(%x: memref<1x2x16x4x32xf16>, %s: memref<1x2x4x16xf32>,
+func.func @gate(%x: memref<1x2x16x4x32xf16>, %s: memref<2x1x2x4x16xf32>,
                 %dg: memref<1x2x16x4x32xf16>) {
   evoformer.attention_backward
       query(%x : memref<1x2x16x4x32xf16>) key(%x : memref<1x2x16x4x32xf16>)
       value(%x : memref<1x2x16x4x32xf16>) gate(%x : memref<1x2x16x4x32xf16>)
-      output(%x : memref<1x2x16x4x32xf16>) stats(%s : memref<1x2x4x16xf32>)
+      output(%x : memref<1x2x16x4x32xf16>) stats(%s : memref<2x1x2x4x16xf32>)
       output_grad(%x : memref<1x2x16x4x32xf16>)
       gate_grad(%dg : memref<1x2x16x4x32xf16>)
   return
@@ -112,11 +112,11 @@ func.func @gate(%x: memref<1x2x16x4x32xf16>, %s: memref<1x2x4x16xf32>,
 // CHECK-NEXT:    memref.dealloc %[[DELTA]]
 // CHECK-NEXT:    memref.dealloc %[[W]]
 func.func @buffers(%x: memref<1x2x16x4x32xf16>, %o: memref<1x2x16x4x32xf32>,
-                   %s: memref<1x2x4x16xf32>, %dk: memref<1x2x16x4x32xf16>) {
+                   %s: memref<2x1x2x4x16xf32>, %dk: memref<1x2x16x4x32xf16>) {
   evoformer.attention_backward
       query(%x : memref<1x2x16x4x32xf16>) key(%x : memref<1x2x16x4x32xf16>)
       value(%x : memref<1x2x16x4x32xf16>) output(%o : memref<1x2x16x4x32xf32>)
-      stats(%s : memref<1x2x4x16xf32>)
+      stats(%s : memref<2x1x2x4x16xf32>)
       output_grad(%o : memref<1x2x16x4x32xf32>)
       key_grad(%dk : memref<1x2x16x4x32xf16>)
   return

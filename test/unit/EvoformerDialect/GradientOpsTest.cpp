@@ -118,14 +118,14 @@ TEST_F(Gradients, Cost) {
   module = parseSourceString<ModuleOp>(R"(
   func.func @f(%q: tensor<2x3x7x5x8xf16>, %k: tensor<2x3x11x5x8xf16>,
                %v: tensor<2x3x11x5x4xf16>, %p: tensor<1x1x5x7x11xf16>,
-               %o: tensor<2x3x7x5x4xf16>, %s: tensor<2x3x5x7xf32>) {
+               %o: tensor<2x3x7x5x4xf16>, %s: tensor<2x3x5x7xf32>, %stats: tensor<2x2x3x5x7xf32>) {
     %0:4 = evoformer.attention_backward
         query(%q : tensor<2x3x7x5x8xf16>)
         key(%k : tensor<2x3x11x5x8xf16>)
         value(%v : tensor<2x3x11x5x4xf16>)
         bias(%p : tensor<1x1x5x7x11xf16>)
         output(%o : tensor<2x3x7x5x4xf16>)
-        stats(%s : tensor<2x3x5x7xf32>)
+        stats(%stats : tensor<2x2x3x5x7xf32>)
         output_grad(%o : tensor<2x3x7x5x4xf16>)
         query_grad(%q : tensor<2x3x7x5x8xf16>)
         key_grad(%k : tensor<2x3x11x5x8xf16>)
@@ -136,7 +136,7 @@ TEST_F(Gradients, Cost) {
         key(%k : tensor<2x3x11x5x8xf16>)
         value(%v : tensor<2x3x11x5x4xf16>)
         weighted_grad(%o : tensor<2x3x7x5x4xf16>)
-        stats(%s : tensor<2x3x5x7xf32>)
+        stats(%stats : tensor<2x2x3x5x7xf32>)
         delta(%s : tensor<2x3x5x7xf32>)
         value_grad(%v : tensor<2x3x11x5x4xf16>)
     %2 = evoformer.attention_delta

@@ -19,8 +19,8 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
   AttentionMixedSizes sizes = getMixedSizes(rewriter, getLoc());
   Value stats = tensor::EmptyOp::create(
       rewriter, getLoc(),
-      ArrayRef<OpFoldResult>{sizes.batch, sizes.rows, sizes.heads,
-                             sizes.queries},
+      ArrayRef<OpFoldResult>{rewriter.getIndexAttr(2), sizes.batch, sizes.rows,
+                             sizes.heads, sizes.queries},
       rewriter.getF32Type());
   auto larger = AttentionOp::create(
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),

@@ -46,7 +46,7 @@ bool AttentionSizes::isStatic() const {
 
 StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
   static constexpr StringLiteral names[] = {"B", "N", "Sq", "Sk",
-                                            "H", "D", "Dv"};
+                                            "H", "D", "Dv", "2"};
   return names[static_cast<unsigned>(size)];
 }
 
@@ -71,6 +71,8 @@ AttentionSize evoformer::getAttentionSize(AttentionOperand operand,
     return AttentionSize::Sq;
   case 'k':
     return AttentionSize::Sk;
+  case '2':
+    return AttentionSize::Two;
   case 's':
     return ofKeys ? AttentionSize::Sk : AttentionSize::Sq;
   default:
@@ -87,9 +89,11 @@ AttentionSizes family::getSizes(Operation *operation) {
     auto type = cast<ShapedType>(operand.get().getType());
     AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
-      if (type.isDynamicDim(dim) || op.isBroadcast(operand, dim))
+      AttentionSize size = getAttentionSize(role, letter);
+      if (size == AttentionSize::Two || type.isDynamicDim(dim) ||
+          op.isBroadcast(operand, dim))
         continue;
-      sizes[getAttentionSize(role, letter)] = type.getDimSize(dim);
+      sizes[size] = type.getDimSize(dim);
     }
   }
   return sizes;
@@ -163,7 +167,10 @@ MutableArrayRef<OpOperand> family::getRoleOperands(Operation *operation,
 }
 
 StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
-  DimOrderAttr order = cast<Family>(operation).getOperandOrder(operand);
+  auto op = cast<Family>(operation);
+  if (op.getOperandRole(operand).first == AttentionOperand::Stats)
+    return "2bnhq";
+  DimOrderAttr order = op.getOperandOrder(operand);
   return order ? order.getLetters() : StringRef("bnhq");
 }
 

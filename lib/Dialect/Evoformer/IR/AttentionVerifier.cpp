@@ -153,6 +153,20 @@ static LogicalResult verifyRank(Family op, OpOperand &operand) {
                            << "), but has rank " << rank;
 }
 
+static LogicalResult verifyStatistic(Family op, OpOperand &operand) {
+  if (op.getOperandRole(operand).first != AttentionOperand::Stats)
+    return success();
+  int64_t size = getShapedType(operand).getDimSize(0);
+  if (size == 2)
+    return success();
+  InFlightDiagnostic diagnostic =
+      op->emitOpError() << "dimension 0 of " << op.getOperandName(operand)
+                        << " must be a static 2, a maximum and a sum, but is ";
+  if (ShapedType::isDynamic(size))
+    return diagnostic << "dynamic";
+  return diagnostic << size;
+}
+
 static LogicalResult verifyDepth(Family op, OpOperand &operand) {
   AttentionOperand role = op.getOperandRole(operand).first;
   if (!isSequence(role))
@@ -183,6 +197,8 @@ static LogicalResult verifySizes(Family op) {
       if (ShapedType::isDynamic(size) || op.isBroadcast(operand, dim))
         continue;
       AttentionSize name = getAttentionSize(role, letter);
+      if (name == AttentionSize::Two)
+        continue;
       auto index = static_cast<unsigned>(name);
       if (!source[index]) {
         source[index] = &operand;
@@ -261,7 +277,8 @@ LogicalResult family::verifyFamily(Operation *operation) {
         failed(verifyRank(op, operand)))
       return failure();
   for (OpOperand &operand : op->getOpOperands())
-    if (failed(verifyDepth(op, operand)))
+    if (failed(verifyStatistic(op, operand)) ||
+        failed(verifyDepth(op, operand)))
       return failure();
   if (failed(verifySizes(op)))
     return failure();

@@ -47,7 +47,7 @@ def Evoformer_AttentionFamilyInterface
     }
 
     /// The letters of an operand's dimensions: its order, `bnhq` for
-    /// statistics.
+    /// statistics, `2bnhq` for stats.
     ::llvm::StringRef getOperandLetters(::mlir::OpOperand &operand) {
       return ::mlir::evoformer::family::getOperandLetters($_op, operand);
     }

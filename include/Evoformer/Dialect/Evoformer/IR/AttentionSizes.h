@@ -36,9 +36,10 @@ enum class AttentionOperand {
   GateGradient
 };
 
-/// B, N, Sq, Sk, H, D and Dv.
-enum class AttentionSize { B, N, Sq, Sk, H, D, Dv };
+/// B, N, Sq, Sk, H, D and Dv, and what has two numbers a query.
+enum class AttentionSize { B, N, Sq, Sk, H, D, Dv, Two };
 
+/// Those that an attention chooses.
 inline constexpr std::array<AttentionSize, 7> kAllAttentionSizes = {
     AttentionSize::B, AttentionSize::N, AttentionSize::Sq, AttentionSize::Sk,
     AttentionSize::H, AttentionSize::D, AttentionSize::Dv};
@@ -74,6 +75,7 @@ template <typename SizeT> struct AttentionSizesOf {
     case AttentionSize::D:
       return depth;
     case AttentionSize::Dv:
+    case AttentionSize::Two:
       break;
     }
     return valueDepth;

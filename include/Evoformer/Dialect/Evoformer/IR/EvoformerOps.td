@@ -38,7 +38,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
-    | `stats`, optional | [B, N, H, Sq] | f32 |
+    | `stats`, optional | [2, B, N, H, Sq] | f32 |
 
     Either all are ranked tensors or all are strided memrefs. D and Dv are
     static, from 1 to 256; the other sizes are static or dynamic, 0 included.
@@ -70,28 +70,42 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     dropped key is exactly 0: a NaN in its row of `key` is ignored; its row of
     `value` is multiplied by 0, so a NaN or an infinity there makes the output
     NaN. If no key is left, or Sk = 0, then the sum over the keys is 0, whatever
-    `value` holds, so that `out` = 0; `lse` = `stats` = -inf. B, N, H or Sq = 0
-    is nothing to do.
+    `value` holds, so that `out` = 0, `lse` = -inf and `stats` = 0. B, N, H or
+    Sq = 0 is nothing to do.
 
     #### Large masks
 
     A float bias may hold large finite values that stand for minus infinity
     (-1e9, the lowest finite number of a type). Where they do not depend on the
     query the result is that of exact arithmetic: where all keys of a row carry
-    them, they cancel. In a bias of the query they are added in f32: on all keys
-    of one query -1e9 leaves few digits of the logits and wrong weights in the
-    backward pass, and what overflows times log2(e) drops the key. To this end
-    let c_j be the sum of those biases whose query dimension broadcasts, in
-    f64, and m0 the maximum of c_j over the keys that those biases keep:
+    them, they cancel. To this end let c_j be the sum of those biases whose
+    query dimension broadcasts, in f64, and m0 the maximum of c_j over the keys
+    that those biases keep; 0 without such a bias or key:
 
     ```
-    m0[b,n,h]      = max_j sum over t with a broadcast q of bias_t[b,n,h,0,j]
-    stats[b,n,h,i] = lse[b,n,h,i] - m0[b,n,h]
+    m0[b,n,h] = max_j sum over t with a broadcast q of bias_t[b,n,h,0,j]
     ```
 
-    With no such bias m0 = 0; with no kept key m0 = 0 as well. `stats` is the
-    form of the statistics that the gradient needs: it keeps the precision
-    that f32 loses in `lse` when m0 is large.
+    The others are added to the scores in f32: on all keys of one query -1e9
+    leaves few digits of its scores, as in a framework's f32. Sums of up to ten
+    lowest finite numbers do not overflow, so that only -inf drops a key.
+
+    #### Statistics
+
+    What the gradient needs of a query is, in base 2 and relative to m0, its
+    largest logit in units of 16 (in which no finite bias overflows) and the
+    logarithm of the sum of its weights relative to that one. Two numbers,
+    because a large maximum leaves no digits for the logarithm:
+
+    ```
+    stats[0,b,n,h,i] = max_j (logit[b,n,h,i,j] - m0[b,n,h]) * log2(e) / 16
+    stats[1,b,n,h,i] = log2 sum_j 2^((logit[b,n,h,i,j] - m0[b,n,h]) * log2(e)
+                                     - 16 * stats[0,b,n,h,i])
+    lse[b,n,h,i]     = m0[b,n,h] + (16 * stats[0,b,n,h,i] + stats[1,b,n,h,i]) * ln(2)
+    ```
+
+    with the logits as f32 holds them in units of 16: the weights that the
+    gradient recomputes from `stats` are those of this op.
 
     #### Examples
 

@@ -35,7 +35,7 @@ def Evoformer_AttentionBackwardOp
     `evoformer.attention` makes of the same operands:
 
     ```
-    p[b,n,h,i,j]  = exp(logit[b,n,h,i,j] - lse[b,n,h,i])
+    p[b,n,h,i,j]  = exp(logit[b,n,h,i,j] - lse[b,n,h,i])  from stats
     dw            = output_grad * sigmoid(gate)
     ds[b,n,h,i,j] = p * (<dw[b,n,i,h,:], value[b,n,j,h,:]> - delta[b,n,h,i])
     delta         = sum_e output * output_grad
@@ -67,7 +67,7 @@ def Evoformer_AttentionBackwardOp
         bias(%mask : tensor<1x384x1x1x384xi1>)
         bias(%pair : tensor<1x1x4x384x384xbf16>)
         output(%out : tensor<1x384x384x4x32xbf16>)
-        stats(%stats : tensor<1x384x4x384xf32>)
+        stats(%stats : tensor<2x1x384x4x384xf32>)
         output_grad(%dout : tensor<1x384x384x4x32xbf16>)
         query_grad(%dq : tensor<1x384x384x4x32xbf16>)
         bias_grad[1](%dpair : tensor<1x1x4x384x384xf32>)
