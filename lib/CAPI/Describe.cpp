@@ -126,7 +126,8 @@ public:
 private:
   std::string sequence(StringRef type, int64_t depth) const;
   std::string bias(const Bias &bias) const;
-  std::string statistic() const;
+  /// [B, N, H, Sq], or so many of them.
+  std::string statistic(StringRef count = "") const;
   std::string heads() const {
     return description.heads < 0 ? "?" : std::to_string(description.heads);
   }
@@ -156,8 +157,8 @@ std::string ModuleWriter::bias(const Bias &bias) const {
   return result + bias.type.str() + ", strided<[?, ?, ?, ?, ?]>>";
 }
 
-std::string ModuleWriter::statistic() const {
-  return "memref<?x?x" + heads() + "x?xf32>";
+std::string ModuleWriter::statistic(StringRef count) const {
+  return "memref<" + count.str() + "?x?x" + heads() + "x?xf32>";
 }
 
 void ModuleWriter::addInputs() {
@@ -174,7 +175,7 @@ void ModuleWriter::addInputs() {
   if (d.lse && !d.backward)
     add("lse", "lse", statistic());
   if (d.stats || d.backward)
-    add("stats", "stats", statistic());
+    add("stats", "stats", statistic("2x"));
 }
 
 Error ModuleWriter::addGradients() {

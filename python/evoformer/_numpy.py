@@ -80,8 +80,9 @@ class _Prepared:
     def forward(self, lse, stats):
         attention = self.attention
         results = [_empty(attention.output(), self.dtype)]
-        results += [np.empty(attention.statistic_shape, np.float32)
-                    for _ in range(lse + stats)]
+        shapes = [attention.lse_shape] * lse
+        shapes += [attention.stats_shape] * stats
+        results += [np.empty(shape, np.float32) for shape in shapes]
         call = attention.forward(self.device, lse, stats)
         call.run([_address(a) for a in self.inputs + results], _allocate)
         return results

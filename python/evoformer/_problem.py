@@ -95,7 +95,8 @@ class Attention:
         self.shape = tuple(
             {"s": sq, "d": dv}.get(c, self.sizes.get(c, 1))
             for c in self.layout.letters)
-        self.statistic_shape = tuple(self.sizes[c] for c in self.layout.statistic)
+        self.lse_shape = tuple(self.sizes[c] for c in self.layout.statistic)
+        self.stats_shape = (2, *self.lse_shape)
 
     # Checks ------------------------------------------------------------------
 
@@ -228,11 +229,16 @@ class Attention:
         sizes = tuple(self.sizes[c] for c in "bnhq")
         return sizes, _dense(sizes)
 
+    def _stats_view(self):
+        sizes = (2, *self._statistic_view()[0])
+        return sizes, _dense(sizes)
+
     def forward(self, where, lse=False, stats=False):
         """A call that takes query, key, value, biases, gate, out, lse, stats."""
         program = where.compile(_runtime.describe(self.describe(lse, stats)))
         arguments = self._inputs() + [self.layout.spread(self.output())]
-        arguments += [self._statistic_view()] * (lse + stats)
+        arguments += [self._statistic_view()] * lse
+        arguments += [self._stats_view()] * stats
         return _runtime.Call(program, where, arguments)
 
     def backward(self, where, output_gradient, gradients):
@@ -241,7 +247,7 @@ class Attention:
         program = where.compile(_runtime.describe(
             self.describe(gradients=gradients)))
         arguments = self._inputs() + [self.layout.spread(self.output()),
-                                      self._statistic_view(),
+                                      self._stats_view(),
                                       self.layout.spread(output_gradient)]
         arguments += [self.gradient_view(name) for name in gradients]
         return _runtime.Call(program, where, arguments)
