@@ -52,7 +52,7 @@ class Prepared:
     """What calls with given shapes, strides and types share."""
 
     __slots__ = ("attention", "forwards", "backwards", "device", "index",
-                 "where", "dtype", "output", "statistics", "copies", "allocate")
+                 "where", "dtype", "output", "copies", "allocate")
 
     def __init__(self, query, key, value, biases, gate, scale, layout,
                  differentiable):
@@ -70,7 +70,6 @@ class Prepared:
         self.where = (_runtime.device("cpu") if self.index is None else
                       _runtime.device(_GPU, self.index))
         self.output = attention.output()[:2]
-        self.statistics = attention.statistic_shape
         self.copies = attention.copies
         self.forwards, self.backwards = {}, {}
         self.allocate = self._allocator()
@@ -130,9 +129,10 @@ def run_forward(prepared, inputs, lse, stats):
     shape, strides = prepared.output
     results = [torch.empty_strided(shape, strides, dtype=prepared.dtype,
                                    device=device)]
-    for _ in range(lse + stats):
-        results.append(torch.empty(prepared.statistics, dtype=torch.float32,
-                                   device=device))
+    shapes = [prepared.attention.lse_shape] * lse
+    shapes += [prepared.attention.stats_shape] * stats
+    results += [torch.empty(shape, dtype=torch.float32, device=device)
+                for shape in shapes]
     call = prepared.forwards.get((lse, stats))
     if call is None:
         call = prepared.forwards[lse, stats] = prepared.attention.forward(

@@ -64,7 +64,7 @@ def _(query, key, value, biases, gate, scale, layout, lse, stats):
     kind = torch.float32
     return (_depth_last(query, shape, layout),
             query.new_empty(statistic if lse else [0], dtype=kind),
-            query.new_empty(statistic if stats else [0], dtype=kind))
+            query.new_empty([2, *statistic] if stats else [0], dtype=kind))
 
 
 @torch.library.register_fake("evoformer::attention_backward", lib=_library)

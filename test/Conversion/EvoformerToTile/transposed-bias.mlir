@@ -20,13 +20,13 @@
 //   DIRECT-NOT:   -> (d0, d1, d2, d4, d3)
 //       DIRECT:   evo_tile.launch @pair_key_value_grad
 func.func @pair(%x: memref<1x?x?x4x32xbf16>, %p: memref<1x1x4x?x?xbf16>,
-                %s: memref<1x?x4x?xf32>, %d: memref<1x?x4x?xf32>,
+                %s: memref<2x1x?x4x?xf32>, %d: memref<1x?x4x?xf32>,
                 %dk: memref<1x?x?x4x32xbf16>) {
   evoformer.attention_gradient
       query(%x : memref<1x?x?x4x32xbf16>) key(%x : memref<1x?x?x4x32xbf16>)
       value(%x : memref<1x?x?x4x32xbf16>) bias(%p : memref<1x1x4x?x?xbf16>)
       weighted_grad(%x : memref<1x?x?x4x32xbf16>)
-      stats(%s : memref<1x?x4x?xf32>) delta(%d : memref<1x?x4x?xf32>)
+      stats(%s : memref<2x1x?x4x?xf32>) delta(%d : memref<1x?x4x?xf32>)
       key_grad(%dk : memref<1x?x?x4x32xbf16>)
   return
 }
