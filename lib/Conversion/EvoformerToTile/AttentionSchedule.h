@@ -27,6 +27,8 @@ struct ScheduleCost {
   int64_t registers = 0, ldsBytes = 0;
   /// Registers besides, without which loads cannot run as far ahead.
   int64_t aheadRegisters = 0;
+  /// Of LDS, where tiles that are read in two orders lie there once.
+  int64_t leastLdsBytes = 0;
 };
 
 /// A chosen cut.

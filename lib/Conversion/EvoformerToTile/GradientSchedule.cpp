@@ -22,6 +22,15 @@ struct Cut {
 };
 } // namespace
 
+/// Rows that the code generator reads late: powers of two of at least 64 bytes.
+static bool isRegular(const AttentionFacts &facts) {
+  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
+  return llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
+                      [&](int64_t size) {
+                        return llvm::isPowerOf2_64(size) && size * bytes >= 64;
+                      });
+}
+
 /// The 32-bit registers of a lane that are live at once, and the bytes of LDS.
 static ScheduleCost estimate(const Machine &machine, GradientKind kind,
                              const AttentionFacts &facts, const Cut &cut) {
@@ -37,7 +46,7 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
     return llvm::divideCeil(elements, lanes);
   };
   auto operand = [&](int64_t elements) {
-    return llvm::divideCeil(elements * bytes * machine.operandCopies(),
+    return llvm::divideCeil(elements * bytes * machine.fewestOperandCopies(),
                             4 * lanes);
   };
   bool hasUniform = machine.target.hasProperty("uniform");
@@ -50,17 +59,29 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   int64_t transposed = kind == GradientKind::Query      ? depth
                        : kind == GradientKind::KeyValue ? depth + valueDepth
                                                         : 0;
+  // Half of the other side's are under way at once; all of them where every
+  // operand is another one in each step and rows are no powers of two.
+  int64_t underWay = operand(cut.other * (depth + valueDepth + transposed)) /
+                     (kind == GradientKind::Bias && !isRegular(facts) ? 1 : 2);
   int64_t copies = facts.elementType.isF32() ? 2 : 1;
   cost.registers =
       2 * accumulators(own * cut.other) + copies * accumulators(own * sums) +
       operand(own * (depth + valueDepth)) + operand(own * cut.other) +
-      operand(cut.other * (depth + valueDepth + transposed)) / 2 +
-      machine.target.getRegisters() / (hasUniform ? 8 : 4);
-  // Rows plain and transposed, 16 bytes longer against conflicts of the banks.
-  int64_t both = kind == GradientKind::Bias ? 1 : 2;
-  int64_t staged = kind == GradientKind::Bias ? cut.own + cut.other : cut.other;
-  cost.ldsBytes = cut.stages * both * staged *
-                  ((facts.depth + facts.valueDepth) * bytes + 32);
+      underWay + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  // Rows of the other side, 16 bytes longer against conflicts of the banks, and
+  // what is read transposed the other way round.
+  auto rows = [&](int64_t depth) { return cut.other * (depth * bytes + 16); };
+  auto columns = [&](int64_t depth) {
+    return depth * (cut.other * bytes + 16);
+  };
+  int64_t plain = rows(facts.depth) + rows(facts.valueDepth);
+  cost.ldsBytes = plain;
+  if (kind != GradientKind::Bias)
+    cost.ldsBytes += columns(facts.depth);
+  if (kind == GradientKind::KeyValue)
+    cost.ldsBytes += columns(facts.valueDepth);
+  cost.ldsBytes *= cut.stages;
+  cost.leastLdsBytes = plain;
   return cost;
 }
 
@@ -96,10 +117,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
+  // No atoms: half of one, which pads in one orientation.
   constexpr std::pair<int64_t, int64_t> sizes[] = {
-      {1, 64}, {1, 32}, {1, 16}, {1, 8}};
+      {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   for (const Machine &candidate : *machines) {
-    for (int64_t stages : {2, 1}) {
+    // Without a matrix unit lanes hold whole rows; copies that run ahead of
+    // irregular ones take as many registers again.
+    bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
+    int64_t mostStages = hasMatrixUnit || isRegular(facts) ? 2 : 1;
+    for (int64_t stages = mostStages; stages > 0; --stages) {
       for (auto [atoms, other] : sizes) {
         if (isCut)
           break;
@@ -108,7 +134,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             request.subgroups.value_or(machine.instr ? subgroups : 1);
         cut.stages = request.stages.value_or(machine.instr ? stages : 1);
         cut.own = forcedOwn.value_or(
-            machine.instr ? cut.subgroups * atoms * machine.keyAtom() : 32);
+            !machine.instr ? 32
+            : atoms > 0    ? cut.subgroups * atoms * machine.keyAtom()
+                           : cut.subgroups * machine.smallestQueryAtom());
         cut.other =
             forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
         cost = estimate(machine, kind, facts, cut);
@@ -119,8 +147,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   bool isForced = request.queries || request.keys || request.stages ||
                   request.rows || request.subgroups;
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
-  // What is chosen here may spill registers; what a user asks for is refused.
-  if (!isCut && (isForced || cost.ldsBytes > target.getLdsBytes()))
+  // What is chosen here may spill registers and read in narrow pieces; what a
+  // user asks for is refused.
+  if (!isCut && (isForced || cost.leastLdsBytes > target.getLdsBytes()))
     return emitError(loc) << "schedule " << own << "=" << cut.own << ", "
                           << other << "=" << cut.other
                           << ", stages=" << cut.stages
@@ -138,9 +167,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           << target.getMaxWorkgroup();
   if (machine.instr) {
     std::string name = ("matrix instruction " + machine.instr.getName()).str();
-    if (failed(checkMultiple(loc, own, cut.own,
-                             cut.subgroups * machine.queryAtom(),
-                             "subgroups times atoms of " + name)) ||
+    if (failed(checkMultiple(
+            loc, own, cut.own,
+            cut.subgroups *
+                (forcedOwn ? machine.queryAtom() : machine.smallestQueryAtom()),
+            "subgroups times atoms of " + name)) ||
         failed(checkMultiple(loc, other, cut.other, machine.keyAtom(),
                              "atoms of " + name)))
       return failure();

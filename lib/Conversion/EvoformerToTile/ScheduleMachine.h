@@ -35,9 +35,18 @@ struct Machine {
   /// Registers that an operand takes beyond one element a lane: A and B may be
   /// replicated over lanes.
   int64_t operandCopies() const {
-    int64_t held =
-        instr.getA().toLaneMap().getNumRegisters() * target.getSubgroupSize();
-    return std::max<int64_t>(1, held / (instr.getM() * instr.getK()));
+    return copiesOf(instr.getA().toLaneMap(), instr.getM());
+  }
+  /// Those of the operand that has fewer.
+  int64_t fewestOperandCopies() const {
+    return std::min(operandCopies(),
+                    copiesOf(instr.getB().toLaneMap(), instr.getN()));
+  }
+
+private:
+  int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
+    int64_t held = map.getNumRegisters() * target.getSubgroupSize();
+    return std::max<int64_t>(1, held / (size * instr.getK()));
   }
 };
 

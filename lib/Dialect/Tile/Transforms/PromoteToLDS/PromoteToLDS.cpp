@@ -130,6 +130,8 @@ private:
   void collect(Block &block, std::vector<StagedGroup> &groups);
   StagedTile stage(LoadOp load, PromotionReason reason, Operation *anchor,
                    SetVector<Operation *> &toMove);
+  std::vector<StagedGroup> planGroups();
+  int64_t getNeededBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
   void remark(StagedTile &tile);
@@ -139,6 +141,9 @@ private:
   LDSMachine machine;
   /// What the copies of some tile compute.
   DenseSet<Operation *> absorbed;
+  /// Tiles stay in memory's order, so that readers across it share a buffer
+  /// with those along it.
+  bool keepsOrder = false;
 };
 } // namespace
 
@@ -151,7 +156,9 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   tile.loads = {load};
   tile.copied = {load.getResult()};
   tile.sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
-  tile.wantedDim = getWantedDim(type, tile.sourceDim, machine.target);
+  tile.wantedDim = keepsOrder && tile.sourceDim >= 0
+                       ? tile.sourceDim
+                       : getWantedDim(type, tile.sourceDim, machine.target);
   tile.asyncBytes =
       getAsyncCopyBytes(load, tile.sourceDim, tile.wantedDim, machine.target);
   tile.reason = reason;
@@ -254,7 +261,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     groups.push_back(group);
 }
 
-LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
+int64_t Promotion::getNeededBytes(ArrayRef<StagedGroup> groups) {
   int64_t needed = 0;
   kernel.walk([&](AllocLDSOp alloc) {
     needed += getLDSBytes(cast<MemRefType>(alloc.getType()));
@@ -262,6 +269,11 @@ LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
   for (const StagedGroup &group : groups)
     for (const StagedTile &tile : group.tiles)
       needed += getLDSBytes(tile.plan.type);
+  return needed;
+}
+
+LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
+  int64_t needed = getNeededBytes(groups);
   int64_t available = machine.target.getLdsBytes();
   if (needed <= available)
     return success();
@@ -398,9 +410,8 @@ void Promotion::rewrite(StagedGroup &group) {
   }
 }
 
-LogicalResult Promotion::run() {
-  if (failed(exchangeThroughLDS(kernel, machine.target)))
-    return failure();
+std::vector<StagedGroup> Promotion::planGroups() {
+  absorbed.clear();
   std::vector<StagedGroup> groups;
   kernel.walk<WalkOrder::PreOrder>(
       [&](Block *block) { collect(*block, groups); });
@@ -413,6 +424,20 @@ LogicalResult Promotion::run() {
                           tile.asyncBytes > 0 ? tile.asyncBytes : kVectorBytes,
                           machine);
     }
+  return groups;
+}
+
+LogicalResult Promotion::run() {
+  if (failed(exchangeThroughLDS(kernel, machine.target)))
+    return failure();
+  std::vector<StagedGroup> groups = planGroups();
+  if (getNeededBytes(groups) > machine.target.getLdsBytes()) {
+    // Narrow reads are better than none.
+    keepsOrder = true;
+    std::vector<StagedGroup> smaller = planGroups();
+    if (getNeededBytes(smaller) < getNeededBytes(groups))
+      groups = smaller;
+  }
   if (failed(checkCapacity(groups)))
     return failure();
   for (StagedGroup &group : groups)

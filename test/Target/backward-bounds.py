@@ -1,0 +1,93 @@
+# RUN: %python %s %t %if full %{ all %}
+"""What the final AMD code of the gradients holds, per depth and type, with a key
+mask, a pair bias and its gradient: matrix instructions and transcendentals of
+each steady loop are the ideal of its fragments, nothing is in scratch memory up
+to D = 64, and a loop has at most so many instructions a logit of a lane.
+
+Each depth with one type; with 'all' as an argument the whole product."""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+DEPTHS = (8, 16, 24, 32, 40, 48, 56, 64)
+TYPES = ("bf16", "f16", "f32")
+TARGETS = ("gfx942", "gfx1100")
+KERNELS = ("query_grad", "key_value_grad", "bias_grad")
+
+# Instructions a logit-lane by target and depth, of KERNELS in order, for bf16.
+# Those of gfx942 at D = 32 are what a kernel must reach; the others are a tenth
+# above what was counted, against regressions.
+LIMITS = {
+    ("gfx942", 32): (13, 14, 9),
+    ("gfx942", 64): (17, 23, 9.5),
+    ("gfx1100", 32): (18.5, 29, 17.5),
+    ("gfx1100", 64): (29, 47, 19),
+}
+
+CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "
+        "bias=bhqk:{kind}:normal static=heads pass=backward")
+
+
+def number(name, text):
+    return int(re.search(rf"{name} +(\d+)", text)[1])
+
+
+def problems_of(case):
+    target, kind, depth = case
+    what = f"{target}, {kind}, D = {depth}"
+    path = f"{sys.argv[1]}.{target}-{kind}-{depth}"
+    module = subprocess.run(
+        ["evoformer-check", "--print-module",
+         CASE.format(depth=depth, kind=kind)],
+        capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        ["evoformer-opt", f"--evoformer-lower=target={target}",
+         f"--evoformer-serialize=format=isa report={path}", "-o", os.devnull],
+        input=module.stdout, capture_output=True, text=True)
+    if run.returncode:
+        return [f"{what}: {run.stderr[:1000]}"]
+    with open(path, encoding="utf-8") as file:
+        reports = re.split(r"^kernel ", file.read(), flags=re.M)
+    found = []
+    for report in reports:
+        if number("scratch", report + "scratch 0"):
+            found.append(f"{what}: scratch memory in {report.split()[0]}")
+    for place, name in enumerate(KERNELS):
+        # The variant for aligned rows.
+        (report,) = (r for r in reports if r.startswith(f"attention_{name} for"))
+        ideal = re.search(r"ideal transcendental +(\d+)", report)
+        if not ideal:
+            if kind != "f32" or target != "gfx1100":  # which has no f32 matrix
+                found.append(f"{what}: no ideal of {name} to compare with")
+            continue
+        loop = report[report.index("hot loop"):]
+        for unit in ("matrix", "transcendental"):
+            if number(unit, loop) != number(f"ideal {unit}", report):
+                found.append(f"{what}: {unit} instructions of {name}")
+        share = number("hot loop:", report) / int(ideal[1])
+        limit = LIMITS.get((target, depth))
+        if kind == "bf16" and limit and share > limit[place]:
+            found.append(f"{what}: {share:.1f} instructions a logit-lane in "
+                         f"{name}, {limit[place]} allowed")
+        if kind == "bf16" and limit:
+            print(f"{what}: {name} {share:.1f}")
+    return found
+
+
+def main():
+    cases = [(target, kind, depth) for target in TARGETS
+             for place, kind in enumerate(TYPES)
+             for step, depth in enumerate(DEPTHS)
+             if "all" in sys.argv or step % 3 == place or
+             (kind == "bf16" and depth in (32, 64))]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = sum(pool.map(problems_of, cases), [])
+    print(f"{len(cases)} cases, {len(problems)} problems")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+main()
