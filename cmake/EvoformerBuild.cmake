@@ -82,7 +82,9 @@ endfunction()
 
 # evoformer_add_unittest(NAME SOURCES... [LINK_LIBS libs...]): a GoogleTest
 # program, run by lit. Its name ends in Tests.
-find_package(GTest REQUIRED)
+if(EVOFORMER_TESTS)
+  find_package(GTest REQUIRED)
+endif()
 function(evoformer_add_unittest name)
   evoformer_add_tool(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)

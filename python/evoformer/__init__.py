@@ -3,17 +3,19 @@ compiled for the device at hand. See docs/python.md."""
 
 from ._attention import attention, attention_vjp
 from ._library import EvoformerError
+from ._explain import explain
 from ._numpy import Gradients
+from ._patch import patch
 from ._runtime import Device, Program, chips, device
 from ._version import __version__
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
-           "EvoformerError", "Gradients", "Program", "__version__"]
+           "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]
 
 
 def __getattr__(name):
     # Modules that need torch or take long to import.
-    if name == "nn":
+    if name in ("dropins", "nn"):
         import importlib
         return importlib.import_module("evoformer." + name)
     raise AttributeError(f"module 'evoformer' has no attribute '{name}'")

@@ -100,12 +100,12 @@ class Call:
     """A function of a program with sizes and strides, on a device."""
 
     __slots__ = ("_as_parameter_", "_addresses", "workspace_bytes", "_run",
-                 "_program")
+                 "program")
 
     def __init__(self, program, where, arguments):
         """`arguments` are pairs of sizes and strides in elements."""
         self._as_parameter_ = ctypes.c_void_p()
-        self._program = program
+        self.program = program
         self._addresses = ctypes.c_uint64 * len(arguments)
         self.workspace_bytes = 0
         self._run = library().evoformerCallRun

@@ -281,5 +281,17 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
     return tuple(results) if return_lse else results[0]
 
 
+def explain(query, key, value, biases, gate, scale, layout):
+    from ._explain import Explanation
+    _check_types(key, value, biases, gate)
+    prepared, inputs = prepare(
+        query, key, value, tuple(biases), gate, scale,
+        layout or _problem.default_layout(query.dim()), (False,) * len(biases))
+    call = prepared.attention.forward(prepared.where)
+    call.prepare([tensor.data_ptr() for tensor in inputs] + [0])
+    return Explanation(prepared.attention, prepared.where, call.program.plan,
+                       call.workspace_bytes)
+
+
 # Registers the operators.
 from . import _torch_ops  # noqa: E402

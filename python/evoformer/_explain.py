@@ -1,0 +1,75 @@
+"""What a call compiles to."""
+
+import re
+
+from . import _attention
+
+# Peak rates for bounds of time: TFLOP/s of dense 16-bit matrix products, of
+# float32 as compiled here, and TB/s of memory (vendors' data sheets).
+_PEAKS = {
+    "H200": (989, 495, 4.8), "H100": (989, 495, 3.35), "A100": (312, 156, 2.0),
+    "MI300X": (1307, 163, 5.3), "L40S": (362, 91, 0.86), "RTX 4090": (165, 83, 1.0),
+}
+
+
+class Explanation:
+    """Text for people by `print`; `kernels`, `operations`, `bytes`,
+    `workspace_bytes`, `milliseconds` for programs. `milliseconds` is the least
+    that matrix products and memory allow, None where the device's rates are not
+    known."""
+
+    def __init__(self, prepared, device, plan, workspace_bytes):
+        attention = prepared
+        self.device, self.target = device.description, device.target
+        self.module = attention.describe()
+        self.workspace_bytes = workspace_bytes
+        size = attention.sizes
+        logits = (size["b"] * size["n"] * size["h"] * size["q"] * size["k"])
+        self.operations = 2 * logits * (size["d"] + size["e"])
+        width = {"f32": 4, "f16": 2, "bf16": 2, "i1": 1}
+        elements = size["b"] * size["n"] * size["h"]
+        self.bytes = width[attention.type] * elements * (
+            size["q"] * (size["d"] + size["e"]) +
+            size["k"] * (size["d"] + size["e"]))
+        if attention.gate_type:
+            self.bytes += width[attention.gate_type] * elements * size["q"] * (
+                size["e"])
+        for _, kind, sizes, _ in attention._biases:
+            count = width[kind]
+            for length in sizes:
+                count *= length
+            self.bytes += count
+        self.kernels = [{"name": k["name"], "threads": k["threads"],
+                         "lds_bytes": k["ldsBytes"], **(k.get("report") or {})}
+                        for k in plan["kernels"]]
+        self.milliseconds = self._bound(attention.type)
+
+    def _bound(self, kind):
+        for name, (half, single, memory) in _PEAKS.items():
+            if re.search(rf"\b{name}\b", self.device):
+                rate = single if kind == "f32" else half
+                return max(self.operations / rate, self.bytes / memory) * 1e-9
+        return None
+
+    def __str__(self):
+        lines = [f"{self.module}",
+                 f"on {self.device}, compiled for {self.target}",
+                 f"{self.operations / 1e9:.3f} GFLOP in matrix products, "
+                 f"{self.bytes / 1e6:.3f} MB of operands and output, "
+                 f"{self.workspace_bytes / 1e6:.3f} MB of workspace",
+                 "at least " + ("? (rates of this device are not known)"
+                                if self.milliseconds is None else
+                                f"{self.milliseconds:.4f} ms")]
+        for kernel in self.kernels:
+            shown = ", ".join(f"{key} {value}" for key, value in kernel.items()
+                              if key != "name" and value not in (None, [], {})
+                              and not isinstance(value, (dict, list)))
+            lines.append(f"  {kernel['name']}: {shown}")
+        return "\n".join(lines)
+
+
+def explain(query, key, value, biases=(), gate=None, scale=None, layout=None):
+    """What `evoformer.attention` of the same arguments compiles to: kernels, their
+    resources, work and a bound of time. Computes nothing. Print it."""
+    return _attention._backend(query).explain(query, key, value, biases, gate,
+                                              scale, layout)

@@ -1,0 +1,143 @@
+"""Functions with the names, signatures and meaning of other packages' attention
+kernels, for torch tensors. `evoformer.patch()` puts them in their place."""
+
+import torch
+
+from ._attention import attention
+
+
+def _mean_where_dropped(out, value, dead, keys):
+    """Adds what softmax makes of equal logits, the mean of all values, to queries
+    without keys, whose attention is 0. `keys` is the values' dimension of keys."""
+    mean = value.mean(keys, keepdim=True, dtype=torch.float32)
+    return out + torch.where(dead, mean, 0.0).to(out.dtype)
+
+
+def DS4Sci_EvoformerAttention(Q, K, V, biases):
+    """DeepSpeed's `deepspeed.ops.deepspeed4science.DS4Sci_EvoformerAttention`:
+
+        softmax(Q K^T / sqrt(d) + biases[0] + biases[1]) V
+
+    Q, K, V: [b, n, s, h, d]; biases: up to two tensors or None, [b, n, 1, 1, s]
+    and [b, 1, h, s, s], added to the logits. Returns [b, n, s, h, d].
+
+    Other than DeepSpeed's, it takes float32 and any s, leaves the list `biases` as
+    it is, and gives equal bits in every run. -1e9 for every key of a row cancels,
+    as in exact arithmetic.
+    """
+    if len(biases) > 2:
+        raise ValueError(f"{len(biases)} biases given; accepted are up to two")
+    b, n, s, h, _ = Q.shape
+    expected = ((b, n, 1, 1, K.shape[2]), (b, 1, h, s, K.shape[2]))
+    given = []
+    for number, (bias, shape) in enumerate(zip(biases, expected)):
+        if bias is None:
+            continue
+        if bias.shape != shape:
+            raise ValueError(f"biases[{number}] has shape {tuple(bias.shape)}; "
+                             f"accepted is {shape}")
+        given.append(bias if bias.dtype in (Q.dtype, torch.float32)
+                     else bias.to(Q.dtype))
+    return attention(Q, K, V, given, layout="bnshd")
+
+
+class EvoformerAttention:
+    """The Triton kernels' `EvoformerAttention`; only `apply` is of use."""
+
+    @staticmethod
+    def apply(Q, K, V, res_mask, pair_bias):
+        """softmax(Q K^T / sqrt(d) + pair_bias, with masked keys filled) V
+
+        Q, K, V: [b, n, s, h, d]; res_mask: [b, n, 1, 1, s], bool, True keeps;
+        pair_bias: [b, 1, h, s, s]. Either may be None. Returns [b, n, s, h, d].
+
+        The first public version reads [b, n, s, h, d] as [b, h, n, s, d] without
+        moving anything (reshape instead of transpose): another function, which
+        mixes heads and rows, and a known defect. This is the function that is
+        meant, and that later versions compute. A row whose keys are all dropped
+        gives the mean of V, as filling with one number does.
+        """
+        biases = []
+        if pair_bias is not None:
+            biases.append(pair_bias if pair_bias.dtype == torch.float32
+                          else pair_bias.to(Q.dtype))
+        if res_mask is None:
+            return attention(Q, K, V, biases, layout="bnshd")
+        keep = res_mask.to(torch.bool)
+        out = attention(Q, K, V, [keep, *biases], layout="bnshd")
+        dead = ~keep.any(-1, keepdim=True)
+        return _mean_where_dropped(out, V, dead, 2)
+
+
+def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False):
+    """cuEquivariance's `cuequivariance_torch.triangle_attention`:
+
+        softmax over keys of (scale * q k^T + bias where the mask is True, else
+        -1e9), times v
+
+    q: [b, n, h, sq, d], k and v: [b, n, h, sk, d], head-major; bias:
+    [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps. Without b for b = 1.
+    scale: default 1 / sqrt(d). Returns [b, n, h, sq, d] and, with return_aux, lse
+    and the largest logit, [b, n, h, sq, 1] in float32.
+
+    A row whose keys are all dropped gives the mean of v. To have 0 there, and no
+    pass over v besides the attention, call evoformer.attention. The largest logit
+    costs all logits in memory, as it does in no kernel: return_aux is for tests.
+    """
+    short = q.dim() == 4
+    layout = "nhsd" if short else "bnhsd"
+    bias = bias if bias.dtype in (q.dtype, torch.float32) else bias.to(q.dtype)
+    if mask is None:
+        found = attention(q, k, v, [bias], scale=scale, layout=layout,
+                          return_lse=return_aux)
+        out, lse = found if return_aux else (found, None)
+        dead = None
+    else:
+        keep = mask.to(torch.bool)
+        found = attention(q, k, v, [keep, bias], scale=scale, layout=layout,
+                          return_lse=return_aux)
+        out, lse = found if return_aux else (found, None)
+        dead = ~keep.any(-1, keepdim=True)
+        out = _mean_where_dropped(out, v, dead, -2)
+    if not return_aux:
+        return out
+    with torch.no_grad():
+        scale = q.shape[-1] ** -0.5 if scale is None else scale
+        logits = (q.float() * scale) @ k.float().transpose(-1, -2) + bias.float()
+        lse = lse.unsqueeze(-1)
+        if mask is not None:
+            logits = torch.where(keep, logits, -1e9)
+            lse = torch.where(dead, torch.logsumexp(logits, -1, keepdim=True), lse)
+        return out, lse, logits.amax(-1, keepdim=True)
+
+
+def trifast_triangle_attention(q, k, v, b, mask):
+    """trifast's `trifast.triangle_attention`:
+
+        softmax over keys of (q k^T / sqrt(d) + b, masked keys filled), times v
+
+    q, k, v: [batch, h, n, n, d], the first n the rows; b: [batch, h, n, n];
+    mask: [batch, n, n] by row and key, bool, True *drops* the key. Returns
+    [batch, h, n, n, d]. A row whose keys are all dropped gives the mean of v.
+    """
+    keep = ~mask.to(torch.bool)
+    b = b if b.dtype in (q.dtype, torch.float32) else b.to(q.dtype)
+    out = attention(q, k, v, [keep[:, :, None, None, :], b[:, None]],
+                    layout="bhnsd")
+    dead = ~keep.any(-1)[:, None, :, None, None]
+    return _mean_where_dropped(out, v, dead, 3)
+
+
+class TriAttentionFunction:
+    """Protenix's `TriAttentionFunction`; only `apply` is of use."""
+
+    @staticmethod
+    def apply(Q, K, V, Bias1, Bias2, deterministic=False):
+        """softmax(Q K^T + Bias1 + Bias2) V: the caller has scaled Q.
+
+        Q, K, V: [b, n, s, h, d]; Bias1: [b, n, 1, 1, s], Bias2: [b, 1, h, s, s],
+        either may be None. Results are deterministic in any case.
+        """
+        biases = [bias if bias.dtype in (Q.dtype, torch.float32) else
+                  bias.to(Q.dtype) for bias in (Bias1, Bias2) if bias is not None]
+        return attention(Q, K, V, biases, scale=1.0, layout="bnshd")

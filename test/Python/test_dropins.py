@@ -1,0 +1,255 @@
+# REQUIRES: python-library, torch
+# RUN: %torch-pytest %s
+"""Other packages' functions against what they compute, written out, layouts and
+the meaning of masks included; and how they are put in their place."""
+
+import importlib
+import sys
+import types
+
+import evoformer
+import pytest
+import torch
+import torch_reference as reference
+from evoformer import dropins
+
+KINDS = [torch.float32, torch.bfloat16]
+
+
+def normal(generator, *shape, kind=torch.float32):
+    return torch.randn(shape, generator=generator).to(kind).requires_grad_()
+
+
+def compare(function, written_out, tensors, others=(), constants=None):
+    """Result and gradients of `function` against `written_out` in f64; the bound
+    follows from `written_out` in the tensors' own type."""
+    generator = torch.Generator().manual_seed(9)
+    leaves = [t for t in tensors if t.requires_grad]
+    def run(f, given):
+        out = f(*given, *others)
+        weight = torch.randn(out.shape, generator=generator.manual_seed(9))
+        wanted = [t for t in given if t.requires_grad]
+        return [out, *torch.autograd.grad((out * weight.to(out.dtype)).sum(),
+                                          wanted)]
+    found, eager = run(function, tensors), run(written_out, tensors)
+    doubles = [t.detach().double().requires_grad_(t.requires_grad)
+               for t in tensors]
+    exact = run(written_out, doubles)
+    assert len(found) == 1 + len(leaves)
+    for one, true, usual in zip(found, exact, eager, strict=True):
+        reference.check(one.detach(), true.detach(), usual.detach())
+
+
+def ds4sci(q, k, v, mask, pair):
+    logits = torch.einsum("bnihd,bnjhd->bnhij", q, k) / q.shape[-1] ** 0.5
+    return torch.einsum("bnhij,bnjhd->bnihd", (logits + mask + pair).softmax(-1), v)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_ds4sci(kind):
+    g = torch.Generator().manual_seed(0)
+    q, k, v = (normal(g, 2, 3, 13, 2, 16, kind=kind) for _ in range(3))
+    mask = normal(g, 2, 3, 1, 1, 13, kind=kind)
+    pair = normal(g, 2, 1, 2, 13, 13, kind=kind)
+    biases = []
+    compare(lambda q, k, v, m, p: dropins.DS4Sci_EvoformerAttention(
+        q, k, v, [m, p]), ds4sci, [q, k, v, mask, pair])
+    compare(lambda q, k, v: dropins.DS4Sci_EvoformerAttention(q, k, v, biases),
+            lambda q, k, v: ds4sci(q, k, v, 0, 0), [q, k, v])
+    assert biases == []
+    compare(lambda q, k, v, p: dropins.DS4Sci_EvoformerAttention(
+        q, k, v, [None, p]), lambda q, k, v, p: ds4sci(q, k, v, 0, p),
+            [q, k, v, pair])
+    with pytest.raises(ValueError, match=r"biases\[0\] has shape"):
+        dropins.DS4Sci_EvoformerAttention(q, k, v, [pair])
+    with pytest.raises(ValueError, match="3 biases"):
+        dropins.DS4Sci_EvoformerAttention(q, k, v, [mask, pair, pair])
+
+
+def test_ds4sci_large_mask():
+    """-1e9 drops a key; on all keys of a row it cancels."""
+    g = torch.Generator().manual_seed(1)
+    q, k, v = (normal(g, 1, 3, 13, 2, 16) for _ in range(3))
+    mask = torch.where(torch.rand(1, 3, 1, 1, 13, generator=g) < 0.3, -1e9, 0.0)
+    mask[:, 1] = -1e9
+    exact = ds4sci(q.double(), k.double(), v.double(), mask.double() * 0 +
+                   torch.where((mask < 0).all(-1, keepdim=True), 0,
+                               mask.double()), 0)
+    found = dropins.DS4Sci_EvoformerAttention(q, k, v, [mask])
+    torch.testing.assert_close(found, exact.float(), rtol=1e-5, atol=1e-5)
+
+
+def filled(logits, keep, value, product):
+    """Softmax with dropped keys filled by one number: where all are, the mean."""
+    weights = logits.masked_fill(~keep, -1e9).softmax(-1)
+    return torch.einsum(product, weights, value)
+
+
+def masked(generator, *shape):
+    """Some keys dropped, and all of one row."""
+    keep = torch.rand(shape, generator=generator) < 0.7
+    keep[:, 1] = False
+    return keep
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_triton(kind):
+    g = torch.Generator().manual_seed(2)
+    q, k, v = (normal(g, 1, 3, 13, 2, 16, kind=kind) for _ in range(3))
+    pair = normal(g, 1, 1, 2, 13, 13)
+    keep = masked(g, 1, 3, 1, 1, 13)
+    def written_out(q, k, v, pair, keep):
+        # transpose, not reshape: heads before positions.
+        q, k, v = (t.transpose(2, 3) for t in (q, k, v))
+        logits = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5 + pair.to(q.dtype)
+        return filled(logits, keep, v, "bnhij,bnhjd->bnihd")
+    compare(lambda q, k, v, pair, keep: dropins.EvoformerAttention.apply(
+        q, k, v, keep, pair), written_out, [q, k, v, pair], [keep])
+    out = dropins.EvoformerAttention.apply(q, k, v, keep, pair)
+    torch.testing.assert_close(out[:, 1], v[:, 1].float().mean(1, keepdim=True).to(
+        kind).expand_as(out[:, 1]), rtol=1e-2, atol=1e-2)
+    assert torch.equal(
+        dropins.EvoformerAttention.apply(q, k, v, None, None),
+        evoformer.attention(q, k, v))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_cuequivariance(kind):
+    g = torch.Generator().manual_seed(3)
+    q = normal(g, 2, 3, 4, 11, 16, kind=kind)
+    k, v = (normal(g, 2, 3, 4, 13, 16, kind=kind) for _ in range(2))
+    bias = normal(g, 2, 1, 4, 11, 13)
+    keep = masked(g, 2, 3, 1, 1, 13)
+    def written_out(q, k, v, bias, keep, scale=None):
+        scale = q.shape[-1] ** -0.5 if scale is None else scale
+        logits = scale * (q @ k.transpose(-1, -2)) + bias.to(q.dtype)
+        return filled(logits, keep, v, "bnhij,bnhjd->bnhid")
+    compare(dropins.triangle_attention, written_out, [q, k, v, bias], [keep])
+    compare(dropins.triangle_attention, written_out, [q, k, v, bias],
+            [keep, 0.5])
+    compare(dropins.triangle_attention,
+            lambda *t: written_out(*t, torch.ones_like(keep)), [q, k, v, bias])
+    one = [t[0] for t in (q, k, v, bias)]
+    assert torch.equal(dropins.triangle_attention(*one, keep[0]),
+                       dropins.triangle_attention(*(t[None] for t in one),
+                                                  keep[:1])[0])
+
+
+def test_cuequivariance_aux():
+    g = torch.Generator().manual_seed(4)
+    q, k, v = (normal(g, 1, 3, 2, 11, 16) for _ in range(3))
+    bias, keep = normal(g, 1, 1, 2, 11, 11), masked(g, 1, 3, 1, 1, 11)
+    out, lse, largest = dropins.triangle_attention(q, k, v, bias, keep,
+                                                   return_aux=True)
+    logits = (q @ k.transpose(-1, -2) / 4 + bias).masked_fill(~keep, -1e9)
+    assert torch.equal(out, dropins.triangle_attention(q, k, v, bias, keep))
+    torch.testing.assert_close(lse, logits.logsumexp(-1, keepdim=True))
+    torch.testing.assert_close(largest, logits.amax(-1, keepdim=True))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_trifast(kind):
+    g = torch.Generator().manual_seed(5)
+    q, k, v = (normal(g, 2, 3, 11, 11, 16, kind=kind) for _ in range(3))
+    b = normal(g, 2, 3, 11, 11, kind=kind)
+    drop = ~masked(g, 2, 11, 11)
+    def written_out(q, k, v, b, drop):
+        logits = torch.einsum("bhijd,bhikd->bhijk", q * q.shape[-1] ** -0.5, k)
+        logits = logits + b[:, :, None]
+        return filled(logits, ~drop[:, None, :, None, :], v,
+                      "bhijk,bhikd->bhijd")
+    compare(dropins.trifast_triangle_attention, written_out, [q, k, v, b], [drop])
+
+
+def test_protenix():
+    g = torch.Generator().manual_seed(6)
+    q, k, v = (normal(g, 1, 3, 11, 2, 16) for _ in range(3))
+    mask, pair = normal(g, 1, 3, 1, 1, 11), normal(g, 1, 1, 2, 11, 11)
+    compare(dropins.TriAttentionFunction.apply,
+            lambda q, k, v, m, p: ds4sci(q * 4, k, v, m, p), [q, k, v, mask, pair])
+
+
+def stand_in(monkeypatch, name, **attributes):
+    """A module of this name, and the packages around it."""
+    parts = name.split(".")
+    for i in range(1, len(parts) + 1):
+        here = ".".join(parts[:i])
+        if here not in sys.modules:
+            module = types.ModuleType(here)
+            module.__path__ = []
+            module.__file__ = here + ".py"
+            monkeypatch.setitem(sys.modules, here, module)
+    for key, value in attributes.items():
+        setattr(sys.modules[name], key, value)
+    return sys.modules[name]
+
+
+def test_patch(monkeypatch):
+    """Modules with the call signatures of OpenFold's, Boltz's and Protenix's."""
+    def original(*_, **__):
+        raise AssertionError("the other package's kernel ran")
+    def other_original(*_, **__):
+        raise AssertionError("the other package's kernel ran")
+    class Original:
+        apply = staticmethod(original)
+    stand_in(monkeypatch, "deepspeed.ops.deepspeed4science",
+             DS4Sci_EvoformerAttention=original)
+    primitives = stand_in(monkeypatch, "openfold.model.primitives",
+                          DS4Sci_EvoformerAttention=original)
+    stand_in(monkeypatch, "cuequivariance_torch.primitives.triangle",
+             triangle_attention=other_original)
+    stand_in(monkeypatch, "protenix.model.tri_attention",
+             TriAttentionFunction=Original)
+    g = torch.Generator().manual_seed(7)
+    q, k, v = (normal(g, 1, 3, 11, 2, 16) for _ in range(3))
+    pair = normal(g, 1, 1, 2, 11, 11)
+
+    def openfold(q, k, v, biases):
+        return primitives.DS4Sci_EvoformerAttention(q, k, v, biases)
+    def boltz(q, k, v, bias, mask, scale):
+        from cuequivariance_torch.primitives.triangle import triangle_attention
+        return triangle_attention(q, k, v, bias, mask=mask, scale=scale)
+    def protenix(q, k, v, b1, b2):
+        function = sys.modules["protenix.model.tri_attention"].TriAttentionFunction
+        return function.apply(q, k, v, b1, b2, True)
+
+    expected = evoformer.attention(q, k, v, [pair])
+    with evoformer.patch() as patched:
+        assert "openfold.model.primitives.DS4Sci_EvoformerAttention" in (
+            patched.replaced)
+        assert torch.equal(openfold(q, k, v, [None, pair]), expected)
+        heads = [t.transpose(2, 3) for t in (q, k, v)]
+        keep = torch.ones(1, 3, 1, 1, 11, dtype=torch.bool)
+        assert torch.equal(boltz(*heads, pair, keep, 0.25),
+                           expected.transpose(2, 3))
+        assert torch.allclose(protenix(q / 4, k, v, None, pair), expected,
+                              rtol=1e-5, atol=1e-6)
+    for call in (lambda: openfold(q, k, v, [None, pair]),
+                 lambda: protenix(q, k, v, None, pair)):
+        with pytest.raises(AssertionError, match="other package"):
+            call()
+
+
+def test_patch_of_what_is_not_installed():
+    names = ("cuequivariance_torch", "trifast")
+    if any(importlib.util.find_spec(name) for name in names):
+        pytest.skip("one of the packages is installed")
+    assert evoformer.patch(names).replaced == []
+    with evoformer.patch(names, stand_in=True):
+        from cuequivariance_torch import triangle_attention
+        from cuequivariance_torch.primitives.triangle import (
+            triangle_attention as same)
+        assert triangle_attention is same is dropins.triangle_attention
+    assert not any(importlib.util.find_spec(name) for name in names)
+
+
+def test_explain():
+    g = torch.Generator().manual_seed(8)
+    q = torch.randn(1, 3, 11, 2, 16, generator=g)
+    shown = evoformer.explain(q, q, q, [torch.randn(1, 1, 2, 11, 11)])
+    assert shown.operations == 4 * 3 * 2 * 11 * 11 * 16
+    assert shown.bytes == 4 * (4 * q.numel() + 2 * 11 * 11)
+    assert shown.kernels and "workspace" in str(shown)
+    assert all(kernel["name"] in str(shown) for kernel in shown.kernels)
+    same = evoformer.explain(*(q.numpy(),) * 3, [torch.randn(1, 1, 2, 11, 11).numpy()])
+    assert str(same) == str(shown)
