@@ -35,6 +35,10 @@ evoformerDeviceGetChip(const EvoformerDevice *device);
 EVOFORMER_EXPORT const char *
 evoformerDeviceGetDescription(const EvoformerDevice *device);
 
+/// Waits for everything that was launched on the device.
+EVOFORMER_EXPORT EvoformerStatus
+evoformerDeviceSynchronize(EvoformerDevice *device);
+
 /// An argument of a function: a memref's rank, sizes and strides (in elements),
 /// or a scalar's bits where rank is -1.
 typedef struct EvoformerArgument {

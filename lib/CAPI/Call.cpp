@@ -94,28 +94,6 @@ static uint64_t getWorkspaceBytes(const Recording &recording) {
   return bytes ? bytes + bufferAlignment : 0;
 }
 
-namespace {
-/// Holds a device: its mutex and, where that went well, its context.
-class DeviceScope {
-public:
-  explicit DeviceScope(EvoformerDevice &device)
-      : device(device), lock(device.mutex), problem(device.enter()),
-        entered(!problem) {}
-  ~DeviceScope() {
-    if (entered)
-      device.leave();
-    consumeError(std::move(problem));
-  }
-  Error takeError() { return std::move(problem); }
-
-private:
-  EvoformerDevice &device;
-  std::lock_guard<std::mutex> lock;
-  Error problem;
-  bool entered;
-};
-} // namespace
-
 static Expected<const PlanFunction *> findFunction(const Plan &plan,
                                                    const char *name) {
   if (name) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "Cache.h"
 #include "Support.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,13 +44,32 @@ static unsigned getNumThreads() {
   return number;
 }
 
+namespace {
+/// The processor's code beside the programs. It depends on this library, which
+/// the key therefore names.
+class CodeCache final : public CodeStore {
+public:
+  std::optional<std::string> get(StringRef key) override {
+    return DiskCache(DiskCache::getDefaultFolder()).get(getName(key));
+  }
+  void put(StringRef key, StringRef code) override {
+    DiskCache(DiskCache::getDefaultFolder()).put(getName(key), code);
+  }
+
+private:
+  static std::string getName(StringRef key) {
+    return hashText((key + getBuildId()).str());
+  }
+};
+} // namespace
+
 static Expected<std::unique_ptr<Device>>
 createDevice(StringRef kind, int ordinal, StringRef library) {
   if (kind == "cpu") {
     if (ordinal != 0)
       return createStringError("device " + Twine(ordinal) +
                                " of 1 processor does not exist");
-    return createCPUDevice(getNumThreads());
+    return createCPUDevice(getNumThreads(), std::make_unique<CodeCache>());
   }
   if (kind == "cuda")
     return createCUDADevice(ordinal, library);
@@ -121,4 +141,13 @@ const char *evoformerDeviceGetChip(const EvoformerDevice *device) {
 
 const char *evoformerDeviceGetDescription(const EvoformerDevice *device) {
   return device->description.c_str();
+}
+
+EvoformerStatus evoformerDeviceSynchronize(EvoformerDevice *device) {
+  DeviceScope scope(*device);
+  if (Error error = scope.takeError())
+    return fail(std::move(error));
+  if (Error error = device->device->synchronize())
+    return fail(std::move(error));
+  return EVOFORMER_SUCCESS;
 }

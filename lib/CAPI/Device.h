@@ -50,4 +50,28 @@ struct EvoformerDevice {
   void leave() { device->leave(); }
 };
 
+namespace mlir::evoformer::capi {
+
+/// Holds a device: its mutex and, where that went well, its context.
+class DeviceScope {
+public:
+  explicit DeviceScope(EvoformerDevice &device)
+      : device(device), lock(device.mutex), problem(device.enter()),
+        entered(!problem) {}
+  ~DeviceScope() {
+    if (entered)
+      device.leave();
+    consumeError(std::move(problem));
+  }
+  llvm::Error takeError() { return std::move(problem); }
+
+private:
+  EvoformerDevice &device;
+  std::lock_guard<std::mutex> lock;
+  llvm::Error problem;
+  bool entered;
+};
+
+} // namespace mlir::evoformer::capi
+
 #endif // EVOFORMER_LIB_CAPI_DEVICE_H

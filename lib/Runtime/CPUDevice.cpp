@@ -35,8 +35,8 @@ struct CPUKernel : LoadedKernel {
 
 class CPUDevice : public HostMemoryDevice {
 public:
-  explicit CPUDevice(unsigned numThreads)
-      : pool(hardware_concurrency(numThreads)) {}
+  CPUDevice(unsigned numThreads, std::unique_ptr<CodeStore> store)
+      : store(std::move(store)), pool(hardware_concurrency(numThreads)) {}
 
   StringRef getKind() const override { return "cpu"; }
   std::string getDescription() const override {
@@ -51,6 +51,7 @@ public:
   Error flushCaches() override;
 
 private:
+  std::unique_ptr<CodeStore> store;
   DefaultThreadPool pool;
   /// Modules that some kernel still uses, so that a module with several kernels
   /// is compiled once.
@@ -64,7 +65,7 @@ CPUDevice::load(const KernelInfo &info) {
   std::shared_ptr<CPUModule> module = modules[info.object.get()].lock();
   if (!module) {
     Expected<std::shared_ptr<CPUModule>> compiled =
-        CPUModule::compile(*info.object);
+        CPUModule::compile(*info.object, store.get());
     if (!compiled)
       return createStringError("kernel '" + info.name +
                                "': " + toString(compiled.takeError()));
@@ -117,8 +118,9 @@ Error CPUDevice::flushCaches() {
   return Error::success();
 }
 
-Expected<std::unique_ptr<Device>> createCPUDevice(unsigned numThreads) {
-  return std::make_unique<CPUDevice>(numThreads);
+Expected<std::unique_ptr<Device>>
+createCPUDevice(unsigned numThreads, std::unique_ptr<CodeStore> store) {
+  return std::make_unique<CPUDevice>(numThreads, std::move(store));
 }
 
 } // namespace mlir::evoformer::runtime

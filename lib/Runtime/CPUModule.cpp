@@ -6,14 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "CPUModule.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -81,13 +84,58 @@ static void optimize(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// The optimised module as a relocatable object.
+static Expected<std::string> compileToObject(Module &module,
+                                             TargetMachine &machine) {
+  optimize(module, machine);
+  SmallVector<char, 0> object;
+  raw_svector_ostream os(object);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr,
+                                  CodeGenFileType::ObjectFile))
+    return createStringError(
+        "this processor's code generator writes no objects");
+  passes.run(module);
+  return std::string(object.begin(), object.end());
+}
+
+/// Machine code of the module that was read from `object`: kept, or new.
+static Expected<std::string>
+getCode(const mlir::evoformer::runtime::KernelObject &object, Module &module,
+        orc::JITTargetMachineBuilder &host,
+        mlir::evoformer::runtime::CodeStore *store) {
+  // Everything that it depends on but this library.
+  std::string key;
+  if (store) {
+    SHA256 hash;
+    const std::string parts[] = {object.contents, host.getTargetTriple().str(),
+                                 host.getCPU(), host.getFeatures().getString()};
+    for (StringRef part : parts) {
+      hash.update(std::to_string(part.size()) + ":");
+      hash.update(part);
+    }
+    key = toHex(hash.final(), /*LowerCase=*/true);
+    if (std::optional<std::string> kept = store->get(key))
+      return *kept;
+  }
+  Expected<std::unique_ptr<TargetMachine>> machine = host.createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  Expected<std::string> code = compileToObject(module, **machine);
+  if (code && store)
+    store->put(key, *code);
+  return code;
+}
+
 namespace mlir::evoformer::runtime {
 
 CPUModule::CPUModule() = default;
 CPUModule::~CPUModule() = default;
 
 Expected<std::shared_ptr<CPUModule>>
-CPUModule::compile(const KernelObject &object) {
+CPUModule::compile(const KernelObject &object, CodeStore *store) {
   if (object.format != "llvm")
     return createStringError("the CPU runs LLVM IR, not '" + object.format +
                              "' for " + object.target);
@@ -125,13 +173,12 @@ CPUModule::compile(const KernelObject &object) {
   if (!host)
     return host.takeError();
   host->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
-  Expected<std::unique_ptr<TargetMachine>> machine =
-      host->createTargetMachine();
-  if (!machine)
-    return machine.takeError();
-  module->setTargetTriple((*machine)->getTargetTriple());
-  module->setDataLayout((*machine)->createDataLayout());
-  optimize(*module, **machine);
+  // What LLJIT's linker takes.
+  host->setRelocationModel(Reloc::PIC_);
+  host->setCodeModel(CodeModel::Small);
+  Expected<std::string> code = getCode(object, *module, *host, store);
+  if (!code)
+    return code.takeError();
 
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
   if (!jit)
@@ -142,8 +189,8 @@ CPUModule::compile(const KernelObject &object) {
   if (!generator)
     return generator.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
-  if (Error error = (*jit)->addIRModule(
-          orc::ThreadSafeModule(std::move(module), std::move(context))))
+  if (Error error = (*jit)->addObjectFile(
+          MemoryBuffer::getMemBufferCopy(*code, "kernel")))
     return error;
   result->jit = std::move(*jit);
   return result;

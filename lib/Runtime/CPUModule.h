@@ -24,7 +24,7 @@ using CPUEntry = void (*)(const uint64_t *slots, uint64_t begin, uint64_t end);
 class CPUModule {
 public:
   static llvm::Expected<std::shared_ptr<CPUModule>>
-  compile(const KernelObject &object);
+  compile(const KernelObject &object, CodeStore *store);
   ~CPUModule();
 
   /// The entry of a kernel that takes `numArguments` besides begin and end.

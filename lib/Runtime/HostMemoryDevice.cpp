@@ -18,6 +18,7 @@ using namespace mlir::evoformer::runtime;
 
 LoadedKernel::~LoadedKernel() = default;
 Device::~Device() = default;
+CodeStore::~CodeStore() = default;
 Error Device::enter() { return Error::success(); }
 
 HostMemoryDevice::~HostMemoryDevice() {

@@ -55,6 +55,7 @@ def library():
             ("DeviceOpen", ctypes.c_int, (text, ctypes.c_int, text, out)),
             ("DeviceGetChip", text, (pointer,)),
             ("DeviceGetDescription", text, (pointer,)),
+            ("DeviceSynchronize", ctypes.c_int, (pointer,)),
             ("CallCreate", ctypes.c_int,
              (pointer, pointer, text, ctypes.POINTER(Argument),
               ctypes.c_size_t, out)),

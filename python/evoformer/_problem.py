@@ -24,7 +24,8 @@ def _text(meta):
     return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
 
 
-def _dense(shape):
+def dense(shape):
+    """Strides of a dense array in row-major order."""
     strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)
@@ -184,9 +185,9 @@ class Attention:
         """A dense tensor of this shape whose depth has stride 1."""
         letters = self.layout.letters
         order = sorted(range(len(letters)), key=lambda i: letters[i] == "d")
-        dense = _dense([shape[i] for i in order])
+        packed = dense([shape[i] for i in order])
         strides = [0] * len(shape)
-        for i, stride in zip(order, dense):
+        for i, stride in zip(order, packed):
             strides[i] = stride
         return Meta(tuple(shape), tuple(strides), type_)
 
@@ -227,7 +228,7 @@ class Attention:
 
     def _statistic_view(self):
         sizes = tuple(self.sizes[c] for c in "bnhq")
-        return sizes, _dense(sizes)
+        return sizes, dense(sizes)
 
     def _stats_view(self):
         sizes = (2, *self._statistic_view()[0])
@@ -262,7 +263,7 @@ class Attention:
     def gradient_view(self, name):
         if name.startswith("bias"):
             sizes = self._biases[int(name[4:])][2]
-            return sizes, _dense(sizes)
+            return sizes, dense(sizes)
         sizes = {"query": self._views[0], "key": self._views[1],
                  "value": self._views[2], "gate": self._gate_view}[name][0]
         letters = self.layout.letters

@@ -131,9 +131,10 @@ class Call:
             self, self._addresses(*addresses), ctypes.byref(needed)))
         self.workspace_bytes = max(self.workspace_bytes, needed.value)
 
-    def run(self, addresses, allocate, stream=None):
+    def run(self, addresses, allocate, stream=None, wait=None):
         """Runs it. `allocate(bytes)` gives an object that keeps a workspace
-        alive, and its address."""
+        alive, and its address. With `wait`, the device, it has ended when this
+        returns; otherwise the memory may only be used again on the stream."""
         packed = self._addresses(*addresses)
         available = ctypes.c_uint64(self.workspace_bytes)
         kept, workspace = (allocate(self.workspace_bytes)
@@ -145,4 +146,6 @@ class Call:
             kept, workspace = allocate(self.workspace_bytes)
             status = self._run(self, packed, workspace, available, stream)
         check(status)
+        if wait is not None:
+            check(library().evoformerDeviceSynchronize(wait))
         del kept

@@ -20,6 +20,7 @@
 #include "llvm/Support/JSON.h"
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mlir::evoformer::runtime {
@@ -113,9 +114,19 @@ public:
   virtual llvm::Error flushCaches() = 0;
 };
 
-/// The processor that runs this program: kernels are compiled by LLVM's JIT and
-/// run over ranges of work items on `numThreads` threads (0: one a core).
-llvm::Expected<std::unique_ptr<Device>> createCPUDevice(unsigned numThreads);
+/// Keeps machine code between processes. Used by one thread at a time.
+class CodeStore {
+public:
+  virtual ~CodeStore();
+  virtual std::optional<std::string> get(llvm::StringRef key) = 0;
+  virtual void put(llvm::StringRef key, llvm::StringRef code) = 0;
+};
+
+/// The processor that runs this program: kernels are compiled by LLVM's JIT, or
+/// taken from `store`, and run over ranges of work items on `numThreads`
+/// threads (0: one a core).
+llvm::Expected<std::unique_ptr<Device>>
+createCPUDevice(unsigned numThreads, std::unique_ptr<CodeStore> store = {});
 
 /// Through libcuda, opened at run time (`library` empty: libcuda.so.1).
 llvm::Expected<std::unique_ptr<Device>>

@@ -1,0 +1,75 @@
+# REQUIRES: python-library, torch
+# RUN: %torch-pytest %s
+"""Attention of JAX arrays against the function written out, in one process with
+torch."""
+
+import evoformer
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch  # noqa: F401  its libraries beside ours and jaxlib's
+
+KINDS = [jnp.float32, jnp.bfloat16]
+
+
+def written_out(q, k, v, mask, pair, gate):
+    logits = jnp.einsum("bnihd,bnjhd->bnhij", q, k) * q.shape[-1] ** -0.5 + pair
+    weights = jax.nn.softmax(jnp.where(mask, logits, -jnp.inf), -1)
+    return jnp.einsum("bnhij,bnjhd->bnihd", weights, v) * jax.nn.sigmoid(gate)
+
+
+def operands(kind):
+    draw = np.random.default_rng(0)
+    def normal(*shape):
+        return jnp.asarray(draw.standard_normal(shape), kind)
+    q, k, v, gate = (normal(1, 2, 9, 2, 8) for _ in range(4))
+    mask = jnp.asarray(draw.random((1, 2, 1, 1, 9)) < 0.8)
+    return q, k, v, mask, normal(1, 1, 2, 9, 9), gate, normal(1, 2, 9, 2, 8)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_agrees_with_written_out(kind):
+    q, k, v, mask, pair, gate, weight = operands(kind)
+    def ours(q, k, v, pair, gate):
+        return evoformer.attention(q, k, v, [mask, pair], gate)
+    def theirs(q, k, v, pair, gate):
+        return written_out(q, k, v, mask, pair, gate)
+    def all_of(function, given, weight):
+        out, vjp = jax.vjp(function, *given)
+        return out, *vjp(weight.astype(out.dtype))
+    given = q, k, v, pair, gate
+    wide = [a.astype(jnp.float32) for a in given]
+    with jax.default_matmul_precision("highest"):
+        exact = all_of(theirs, wide, weight)
+        eager = all_of(theirs, given, weight)
+    for one, true, usual in zip(all_of(ours, given, weight), exact, eager,
+                                strict=True):
+        assert one.dtype == kind and one.shape == true.shape
+        size = float(jnp.abs(true).max())
+        error, allowed = (float(jnp.abs(a.astype(jnp.float32) - true).max())
+                          for a in (one, usual))
+        assert error <= 2 * allowed + 4 * float(jnp.finfo(kind).eps) * max(size, 1)
+
+
+def test_lse_and_layout():
+    q, k, v, mask, pair, *_ = operands(jnp.float32)
+    out, lse = evoformer.attention(q, k, v, [mask, pair], return_lse=True)
+    heads = [jnp.swapaxes(a, 2, 3) for a in (q, k, v)]
+    turned = evoformer.attention(*heads, [mask, pair], layout="bnhsd")
+    assert (jnp.swapaxes(turned, 2, 3) == out).all()
+    logits = jnp.einsum("bnihd,bnjhd->bnhij", q, k) * 8 ** -0.5 + pair
+    expected = jax.nn.logsumexp(jnp.where(mask, logits, -jnp.inf), -1)
+    np.testing.assert_allclose(lse, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_refuses():
+    q, k, v, *_ = operands(jnp.float32)
+    with pytest.raises(TypeError, match="cannot run inside jax.jit"):
+        jax.jit(lambda q: evoformer.attention(q, k, v))(q)
+    with pytest.raises(TypeError, match="key is a ndarray"):
+        evoformer.attention(q, np.asarray(k), v)
+    with pytest.raises(TypeError, match="int32"):
+        evoformer.attention(q.astype(jnp.int32), k, v)
+    with pytest.raises(ValueError, match="end in 'd'"):
+        evoformer.attention(q, k, v, layout="dbnsh")
