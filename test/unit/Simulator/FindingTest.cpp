@@ -80,13 +80,13 @@ TEST(Finding, Misaligned) {
   %v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr<1> -> i32
 )",
            2);
-  b.expect(FindingKind::Misaligned, "alignment of 4");
+  b.expect(FindingKind::Misaligned, "the operation promises an alignment of 4");
 }
 
 TEST(Finding, UnwrittenLDS) {
   Broken b("gfx942",
            lds + "  %v = llvm.load %pw : !llvm.ptr<3> -> i32\n" + store, 64);
-  b.expect(FindingKind::UnwrittenLDS);
+  b.expect(FindingKind::UnwrittenLDS, "reads LDS that nothing has written");
 }
 
 /// Without the barrier the neighbour in the next subgroup races.
@@ -104,7 +104,7 @@ TEST(Finding, RaceOnLDS) {
 )" + store,
              64);
     b.kernel.launch.seed = seed;
-    b.expect(FindingKind::LDSRace, "since the last barrier");
+    b.expect(FindingKind::LDSRace, "accessed since the last barrier");
   }
 }
 
@@ -158,7 +158,9 @@ TEST(Finding, AccessNotAwaited) {
   %v = llvm.load %pw : !llvm.ptr<3> -> i32
 )" + store,
            128);
-  b.expect(FindingKind::AccessNotAwaited);
+  b.expect(FindingKind::AccessNotAwaited,
+           "LDS accesses of this subgroup are neither fenced nor waited for "
+           "before the barrier");
 }
 
 const std::string copy = lds + R"(
@@ -176,7 +178,9 @@ TEST(Finding, CopyNotAwaited) {
 )" + store,
              32);
     b.kernel.launch.landing = landing;
-    b.expect(FindingKind::CopyNotAwaited);
+    b.expect(FindingKind::CopyNotAwaited,
+             "reads LDS bytes of an asynchronous copy that nothing has waited "
+             "for");
   }
 }
 
@@ -205,7 +209,9 @@ TEST(Finding, AccessNotFenced) {
 )" + store;
   };
   Broken missing("gfx942", body(""), 128);
-  missing.expect(FindingKind::AccessNotFenced);
+  missing.expect(FindingKind::AccessNotFenced,
+                 "accesses LDS after a bare barrier; without a fence that "
+                 "acquires, nothing keeps the access behind it");
   Broken wrong("gfx942", body("llvm.fence syncscope(\"workgroup\") release"),
                128);
   wrong.expect(FindingKind::AccessNotFenced);
@@ -231,7 +237,9 @@ TEST(Finding, CopyWithoutBarrier) {
 ^end:
 )",
            64);
-  b.expect(FindingKind::CopyNotAwaited, "no barrier follows the wait");
+  b.expect(FindingKind::CopyNotAwaited,
+           "LDS bytes of an asynchronous copy that was waited for, but no "
+           "barrier follows the wait");
 }
 
 /// Nor before the issuing subgroup itself reads.
@@ -279,7 +287,9 @@ TEST(Finding, DivergentBarrier) {
 ^b:
 )",
            32);
-  b.expect(FindingKind::DivergentBarrier);
+  b.expect(FindingKind::DivergentBarrier,
+           "the barrier is reached by some lanes of the subgroup only; this "
+           "lane is elsewhere");
 }
 
 TEST(Finding, Deadlock) {
@@ -296,13 +306,14 @@ TEST(Finding, Deadlock) {
            64);
   b.kernel.text.replace(b.kernel.text.find("  %one ="), 0,
                         "  %n = llvm.mlir.constant(64 : i32) : i32\n");
-  b.expect(FindingKind::Deadlock, "barrier 1");
+  b.expect(FindingKind::Deadlock, "the subgroup waits at barrier 1 for others");
 }
 
 TEST(Finding, EndlessLoop) {
   Broken b("sm_80", "  llvm.br ^a\n^a:\n  llvm.br ^a\n^b:\n", 32);
   b.kernel.launch.maxBlocksPerSubgroup = 1000;
-  b.expect(FindingKind::Deadlock, "does not end");
+  b.expect(FindingKind::Deadlock, "the subgroup does not end: it executed the "
+                                  "largest number of blocks allowed");
 }
 
 TEST(Finding, DivergentMatrixOperation) {
@@ -312,7 +323,8 @@ TEST(Finding, DivergentMatrixOperation) {
   %d = llvm.call_intrinsic "llvm.amdgcn.wmma.f32.16x16x16.f16"(%z, %z, %c) : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
 )",
            16);
-  b.expect(FindingKind::DivergentOperation, "all lanes");
+  b.expect(FindingKind::DivergentOperation,
+           "a matrix operation needs all lanes of the subgroup");
 }
 
 TEST(Finding, OperandNotReplicated) {
@@ -326,7 +338,8 @@ TEST(Finding, OperandNotReplicated) {
   %d = llvm.call_intrinsic "llvm.amdgcn.wmma.f32.16x16x16.f16"(%a, %b, %c) : (vector<16xf16>, vector<16xf16>, vector<8xf32>) -> vector<8xf32>
 )",
            32);
-  b.expect(FindingKind::OperandNotReplicated, "lanes 0 and 16");
+  b.expect(FindingKind::OperandNotReplicated,
+           "lanes 0 and 16 hold different elements of");
 }
 
 TEST(Finding, RaceBetweenWorkgroups) {
@@ -426,7 +439,8 @@ TEST(Finding, BankConflict) {
   LaunchResult result = run("4", 2);
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.findings[0].kind, FindingKind::BankConflict);
-  EXPECT_NE(result.findings[0].text.find("degree 4: lanes 0 to 31"),
+  EXPECT_NE(result.findings[0].text.find(
+                "degree 4: lanes 0 to 31 need so many words of one bank"),
             std::string::npos)
       << result.findings[0].text;
   EXPECT_EQ(result.counters.ldsCycles, 4u);
@@ -463,7 +477,8 @@ TEST(Finding, NonFinite) {
   EXPECT_TRUE(run("%r = llvm.fadd %none, %f : f32").empty());
   findings = run("%r = llvm.fsub %none, %none : f32");
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_NE(findings[0].text.find("the result is NaN"), std::string::npos);
+  EXPECT_NE(findings[0].text.find("the result is NaN, but no operand is"),
+            std::string::npos);
   EXPECT_EQ(run("%r = llvm.call_intrinsic \"llvm.nvvm.rcp.approx.ftz.f\"(%f) "
                 ": (f32) -> f32")
                 .size(),
@@ -534,6 +549,121 @@ TEST(Finding, KnownAssembly) {
   bare.expect(FindingKind::AccessNotAwaited);
 }
 
+/// Each lane must name the same place in LDS: the hardware adds its own.
+TEST(Finding, DivergentLDSBase) {
+  Broken b("gfx942", lds + R"(
+  %pg = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  rocdl.global.load.lds %pg, %p2, 4, 0, 0
+)",
+           64);
+  b.kernel.text.replace(
+      b.kernel.text.find("  rocdl.global"), 0,
+      "  %two = llvm.mlir.constant(2 : i32) : i32\n"
+      "  %half = llvm.udiv %t, %two : i32\n"
+      "  %p2 = llvm.getelementptr %p[%half] : (!llvm.ptr<3>, i32) -> "
+      "!llvm.ptr<3>, i32\n");
+  b.expect(FindingKind::DivergentOperation,
+           "the LDS base of a load to LDS differs between lanes");
+}
+
+TEST(Finding, DivergentMatrixRead) {
+  Broken b("sm_80", lds + R"(
+  %v = nvvm.ldmatrix %p {num = 1 : i32, layout = #nvvm.mma_layout<row>, eltType = #nvvm.ld_st_matrix_elt_type<b16>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> i32
+)",
+           16);
+  LaunchResult result = b.kernel.run();
+  ASSERT_FALSE(result.findings.empty());
+  EXPECT_EQ(result.findings[0].kind, FindingKind::DivergentOperation);
+  EXPECT_NE(
+      result.findings[0].text.find("all lanes of the subgroup must take part"),
+      std::string::npos)
+      << result.findings[0].text;
+}
+
+TEST(Finding, Unreachable) {
+  Broken b("sm_80", R"(
+  %c7 = llvm.mlir.constant(7 : i32) : i32
+  %low = llvm.icmp "ult" %t, %c7 : i32
+  llvm.cond_br %low, ^a, ^b
+^a:
+  llvm.unreachable
+^b:
+)",
+           32);
+  b.expect(FindingKind::UnreachableExecuted,
+           "control reaches llvm.unreachable");
+}
+
+/// Lanes 0 to 6 shuffle: with all as members the others are missing, with
+/// themselves as members lane 0 reads lane 16, which is not there.
+TEST(Finding, DivergentShuffle) {
+  auto body = [](const char *members) {
+    return std::string(R"(
+  %c7 = llvm.mlir.constant(7 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %clamp = llvm.mlir.constant(31 : i32) : i32
+  %members = llvm.mlir.constant()") +
+           members + R"( : i32) : i32
+  %low = llvm.icmp "ult" %t, %c7 : i32
+  llvm.cond_br %low, ^a, ^b
+^a:
+  %v = nvvm.shfl.sync bfly %members, %t, %c16, %clamp : i32 -> i32
+  llvm.br ^b
+^b:
+)";
+  };
+  auto has = [](const LaunchResult &result, llvm::StringRef words) {
+    return llvm::any_of(result.findings, [&](const Finding &finding) {
+      return finding.kind == FindingKind::DivergentOperation &&
+             finding.text.find(words.str()) != std::string::npos;
+    });
+  };
+  Broken missing("sm_80", body("-1"), 32);
+  EXPECT_TRUE(has(missing.kernel.run(),
+                  "a lane of the member mask does not execute the operation"));
+  Broken outside("sm_80", body("127"), 32);
+  EXPECT_TRUE(has(outside.kernel.run(), "the source lane is inactive"));
+  Broken stranger("sm_80", body("126"), 32);
+  EXPECT_TRUE(has(stranger.kernel.run(),
+                  "an executing lane is not in the member mask"));
+}
+
+TEST(Finding, AtomicOnUnwrittenLDS) {
+  Broken b("gfx942", lds + R"(
+  %v = llvm.atomicrmw add %pw, %t syncscope("workgroup") monotonic : !llvm.ptr<3>, i32
+)" + store,
+           64);
+  b.expect(FindingKind::UnwrittenLDS, "updates LDS that nothing has written");
+}
+
+TEST(Finding, OutOfBoundsOfPrivateMemory) {
+  Broken b("gfx942", R"(
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %a = llvm.alloca %one x i32 : (i32) -> !llvm.ptr<5>
+  %p = llvm.getelementptr %a[1] : (!llvm.ptr<5>) -> !llvm.ptr<5>, i32
+  llvm.store %t, %p : i32, !llvm.ptr<5>
+)",
+           64);
+  b.expect(FindingKind::OutOfBounds, "of private memory, which has 4 bytes");
+}
+
+/// A load of 4 bytes at offset 4 of a resource of 6.
+TEST(Finding, StraddlesBufferResource) {
+  Broken b("gfx942", R"(
+  %stride = llvm.mlir.constant(0 : i16) : i16
+  %records = llvm.mlir.constant(6 : i64) : i64
+  %flags = llvm.mlir.constant(159744 : i32) : i32
+  %four = llvm.mlir.constant(4 : i32) : i32
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %r = rocdl.make.buffer.rsrc %out, %stride, %records, %flags : !llvm.ptr<1> to !llvm.ptr<8>
+  %v = rocdl.raw.ptr.buffer.load %r, %four, %zero, %zero : i32
+)",
+           64);
+  b.expect(FindingKind::OutOfBounds,
+           "a part of 4 bytes straddles the end of the buffer resource of 6 "
+           "bytes");
+}
+
 TEST(Refusal, UnknownOperation) {
   TestKernel k("gfx942", "", R"(
   llvm.call_intrinsic "llvm.amdgcn.unheard.of"() : () -> ()
@@ -559,6 +689,9 @@ TEST(Refusal, Launch) {
   k.launch.block = {2048, 1, 1};
   expectError(k.text, k.launch, "at most 1024 threads");
   k.launch.block = {32, 1, 1};
+  k.launch.grid = {1u << 20, 1u << 20, 1};
+  expectError(k.text, k.launch, "more than 2^32 - 1 workgroups");
+  k.launch.grid = {1, 1, 1};
   k.launch.kernel = "other";
   expectError(k.text, k.launch, "no kernel 'other' in the module; it has k");
 }
@@ -566,18 +699,41 @@ TEST(Refusal, Launch) {
 TEST(Refusal, Module) {
   Launch launch;
   launch.kernel = "k";
-  expectError("module {}", launch, "the module holds no kernel");
+  expectError("module {}", launch,
+              "the module holds no kernel: an llvm.func with the attribute "
+              "gpu.kernel, rocdl.kernel or nvvm.kernel is expected");
   expectError("module { llvm.func @k(", launch, "test.mlir:1");
   expectError(std::string("ML\xefR\0\1garbage", 12), launch, "");
   EXPECT_NE(errorOf(std::string("ML\xefR\0\1garbage", 12), launch), "");
   std::string bare = "module { llvm.func @k() attributes {gpu.kernel} "
                      "{ llvm.return } }";
-  expectError(bare, launch, "names no chip");
+  expectError(bare, launch,
+              "the module names no chip that the simulator knows (gfx9*, "
+              "gfx1*, sm_*)");
   Options options;
   options.chip = "gfx1100";
   EXPECT_EQ(errorOf(bare, launch, options), "");
   options.subgroupSize = 48;
-  expectError(bare, launch, "32 or 64 lanes, not 48", options);
+  expectError(bare, launch, "subgroups have 32 or 64 lanes, not 48", options);
+}
+
+TEST(Refusal, Kernel) {
+  Launch launch;
+  launch.kernel = "k";
+  Options options;
+  options.chip = "gfx1100";
+  expectError("module { llvm.func @k() attributes {gpu.kernel} }", launch,
+              "kernel 'k' has no body", options);
+  expectError("module { llvm.func @k(%v: vector<4xf32>) attributes "
+              "{gpu.kernel} { llvm.return } }",
+              launch, "argument 0 is not a scalar or a pointer", options);
+  expectError("module {\n"
+              "llvm.mlir.global internal @lds() {addr_space = 3 : i32} : "
+              "!llvm.array<70000 x i32>\n"
+              "llvm.func @k() attributes {gpu.kernel} {\n"
+              "%p = llvm.mlir.addressof @lds : !llvm.ptr<3>\n"
+              "llvm.return } }",
+              launch, "more than 256 KiB of LDS", options);
 }
 
 TEST(Refusal, MatrixOperationOfAnotherWidth) {
