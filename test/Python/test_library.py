@@ -54,7 +54,7 @@ def test_needs_no_young_library():
 def test_errors_are_readable():
     with pytest.raises(evoformer.EvoformerError, match="line 3: .*unknown"):
         evoformer.Program("\n\n!x = !unknown.type\n")
-    for options, text in (("target=sm_11", "sm_80"), ("device=tpu", "cpu, cuda"),
+    for options, text in (("target=sm_11", "sm_80"), ("device=tpu", "is unknown: it is cpu, cuda or hip"),
                           ("colour=red", "unknown option 'colour'"),
                           ("device=cuda", "needs a target other than cpu")):
         with pytest.raises(evoformer.EvoformerError, match=text):
@@ -66,15 +66,19 @@ def test_errors_are_readable():
                         ("type=f32 depth=8 scale=inf", "finite"),
                         ("type=f32 depth=8 pass=sideways", "backward"),
                         ("type=f32 depth=8 pass=backward grad=bias0",
-                         "no such float operand"),
-                        ("type=f32 depth=8 fast", "unknown word 'fast'"),
-                        ("depth=8", "needs type=")):
+                         "there is no such float operand"),
+                        ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),
+                        ("depth=8", "an attention needs type= and depth=")):
         with pytest.raises(evoformer.EvoformerError, match=text):
             _runtime.describe(words)
     with pytest.raises(evoformer.EvoformerError, match="no NVIDIA driver|device"):
         _runtime.Device("cuda", 99)
     with pytest.raises(evoformer.EvoformerError, match="kind 'tpu'"):
         _runtime.Device("tpu")
+    with pytest.raises(evoformer.EvoformerError, match="of 1 processor does not exist"):
+        _runtime.Device("cpu", 1)
+    with pytest.raises(evoformer.EvoformerError, match="has 2 functions: name one"):
+        call([], MODULE + MODULE.replace("@f", "@g"))
 
 
 def call(arguments, module=MODULE):

@@ -43,7 +43,7 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
 //--- wrong-chip.mlir
 // An instruction that the chip does not have is an error, not an abort.
 // RUN: not evoformer-opt %t/wrong-chip.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=SELECT
-// SELECT: error: {{.*}}code generator{{.*}}: {{.*}}mfma
+// SELECT: error: the code generator gave up: {{.*}}mfma
 #gfx1100 = #evo_tile.target<chip = "gfx1100", triple = "amdgcn-amd-amdhsa",
   features = "", subgroup_size = 32, max_workgroup = 1024, registers = 256,
   lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
@@ -68,3 +68,55 @@ gpu.module @m attributes {evo_tile.target = #sm_1} {
     gpu.return
   }
 }
+
+//--- unknown-arch.mlir
+// RUN: not evoformer-opt %t/unknown-arch.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=ARCH
+// ARCH: error: target 'a7' (riscv64-none) is not serialized; amdgcn and nvptx64 are
+#a7 = #evo_tile.target<chip = "a7", triple = "riscv64-none",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 255,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #a7} {
+  llvm.func @k() attributes {gpu.kernel} {
+    llvm.return
+  }
+}
+
+//--- undefined.mlir
+// A function that nobody defines.
+// RUN: not evoformer-opt %t/undefined.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=LINK
+// LINK: error: linking the code object failed: {{.*}}undefined symbol: missing
+// No folder for what is linked.
+// RUN: env TMPDIR=%t/none not evoformer-opt %t/undefined.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=TEMPORARY
+// TEMPORARY: error: cannot create a temporary file: No such file or directory
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #gfx942} {
+  llvm.func @missing()
+  llvm.func @k() attributes {gpu.kernel, rocdl.kernel} {
+    llvm.call @missing() : () -> ()
+    llvm.return
+  }
+}
+
+//--- cubin.mlir
+// A ptxas that writes nothing, and none to be found.
+// RUN: mkdir -p %t/cuda/bin
+// RUN: cp %t/ptxas %t/cuda/bin/ptxas
+// RUN: chmod +x %t/cuda/bin/ptxas
+// RUN: env CUDA_PATH=%t/cuda not evoformer-opt %t/cubin.mlir --evoformer-serialize=format=object 2>&1 | FileCheck %s --check-prefix=CUBIN
+// CUBIN: error: cannot read the cubin: No such file or directory
+#sm_80 = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 255,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @m attributes {evo_tile.target = #sm_80} {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+}
+
+//--- ptxas
+#!/bin/sh
+for argument; do
+  case "$argument" in *.cubin) rm -f "$argument" ;; esac
+done

@@ -4,6 +4,14 @@
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=v1:q=1024,k=1024' 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile='target=cpu schedule=v1:subgroups=2x1' 2>&1 | FileCheck %s --check-prefix=CPU
 
+// The gradient of a bias; of one that has neither queries nor keys.
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=32 Sk=32 D=32 type=bf16 bias=bhqk:bf16:normal static=heads pass=backward' > %t.bias
+// RUN: not evoformer-opt %t.bias --evoformer-lower='target=gfx942 schedule=v1:rows=2' 2>&1 | FileCheck %s --check-prefix=ROWS
+// ROWS: error: schedule: rows=2, but the gradient of a bias takes one row at a time
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=32 Sk=32 D=32 type=bf16 bias=bh:f32:normal static=heads pass=backward' > %t.sum
+// RUN: not evoformer-opt %t.sum --evoformer-lower='target=gfx942 schedule=v1:subgroups=2x1' 2>&1 | FileCheck %s --check-prefix=SUBGROUPS
+// SUBGROUPS: error: schedule: one subgroup sums over queries and keys, not 2
+
 // A forced cut counts for every kernel: queries in blocks of q, keys in blocks
 // of k, whichever of them an item owns.
 // CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>

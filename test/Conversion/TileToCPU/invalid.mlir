@@ -88,3 +88,14 @@ evo_tile.kernel @rounding_scalar(%x: f32, %y: memref<4xf16>) {
   %n = arith.truncf %x toward_zero : f32 to f16
   evo_tile.return
 }
+
+// -----
+
+evo_tile.kernel @reduce(%y: memref<4xindex>) {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1> : tensor<4x4xindex>
+  // expected-error @below {{reduces floats and integers on the CPU, not 'index'}}
+  %s = evo_tile.reduce add %t dim 0 : tensor<4x4xindex> -> tensor<4xindex>
+  evo_tile.store %s, %y[%c0] : tensor<4xindex>, memref<4xindex>
+  evo_tile.return
+}

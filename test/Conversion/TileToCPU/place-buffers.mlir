@@ -66,7 +66,7 @@ func.func @names(%flag: i1, %x: f32, %out: memref<?xf32>) attributes {evo_tile.c
 
 func.func @dynamic(%n: index, %x: f32) attributes {evo_tile.cpu_kernel} {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{a buffer of type 'memref<?xf32>' has no static place}}
+  // expected-error @below {{a buffer of type 'memref<?xf32>' has no static place; static strides, offset 0 and integer or float elements do}}
   %a = memref.alloc(%n) : memref<?xf32>
   memref.store %x, %a[%c0] : memref<?xf32>
   return

@@ -283,3 +283,10 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // expected-error @below {{'stages' must be from 1 to 64, got 65}}
 module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 65>} {}
+
+// -----
+
+// expected-error @below {{target 'odd': property 'async_copy_bytes' must be 0, 4, 8 or 16, got 3}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {async_copy_bytes = 3 : i64}>

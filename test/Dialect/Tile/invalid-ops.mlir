@@ -649,3 +649,19 @@ func.func @large(%i: index, %x: memref<?x?xf32>) {
   %t = evo_tile.load %x[%i, %i] : memref<?x?xf32> -> tensor<9223372036854775807x1xf32, #c>
   return
 }
+
+// -----
+
+func.func @lds_of_indices() {
+  // expected-error @below {{needs numbers of a known width, got 'memref<4xindex, #gpu.address_space<workgroup>>'}}
+  %m = evo_tile.alloc_lds : memref<4xindex, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @vectors(%a: tensor<4xf32>) {
+  // expected-error @below {{needs tiles of one rank of at least 2, got 'tensor<4xf32>', 'tensor<4xf32>', 'tensor<4xf32>'}}
+  %c = evo_tile.mma %a, %a, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return
+}

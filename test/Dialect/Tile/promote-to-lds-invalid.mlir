@@ -42,3 +42,18 @@ evo_tile.kernel @too_large(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index
   }
   evo_tile.return
 }
+
+// -----
+
+#tiny = #evo_tile.target<chip = "tiny", triple = "none", features = "", subgroup_size = 32, max_workgroup = 128, registers = 64, lds_bytes = 4096, lds_banks = 32, matrix = []>
+#two = #evo_tile.schedule<v1, block = [1], subgroups = [1, 2, 1], stages = 2>
+#rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [[2, 0, 16]]>
+#other = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 16], [16, 1, 0]], subgroups = [[2, 0, 8]]>
+evo_tile.kernel @half_bytes(%m: memref<16x32xi4>, %o: memref<16x32xi4>) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %x = evo_tile.load %m[%c0, %c0] : memref<16x32xi4> -> tensor<16x32xi4, #rows>
+  // expected-error @below {{needs a pass through LDS, which holds elements of whole bytes, not 'i4'}}
+  %y = evo_tile.convert_layout %x : tensor<16x32xi4, #rows> -> tensor<16x32xi4, #other>
+  evo_tile.store %y, %o[%c0, %c0] : tensor<16x32xi4, #other>, memref<16x32xi4>
+  evo_tile.return
+}

@@ -312,3 +312,61 @@ evo_tile.kernel @no_room(%m: memref<?x16xf16>, %w: memref<?x16xf16>, %o: memref<
   }
   evo_tile.return
 }
+
+// What an op with a side effect makes cannot be made earlier.
+// CHECK-LABEL: evo_tile.kernel @side_effect
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="copies depend on an op that cannot run ahead: memref.load"
+evo_tile.kernel @side_effect(%m: memref<?x16xf16>, %at: memref<?xindex>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    %j = memref.load %at[%i] : memref<?xindex>
+    %t = evo_tile.load %m[%j, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Unsigned loops may run beyond the largest signed number.
+// CHECK-LABEL: evo_tile.kernel @unsigned
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="the loop compares without sign"
+evo_tile.kernel @unsigned(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for unsigned %i = %c0 to %n step %c16 {
+    %t = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Where to read is known only once something else is read.
+// CHECK-LABEL: evo_tile.kernel @indirect
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="a load depends on another load"
+evo_tile.kernel @indirect(%m: memref<?x16xf16>, %at: memref<?xi32>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    %places = evo_tile.load %at[%i] : memref<?xi32> -> tensor<16xi32, #row>
+    %place = tensor.extract %places[%c0] : tensor<16xi32, #row>
+    %j = arith.index_cast %place : i32 to index
+    %t = evo_tile.load %m[%j, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}

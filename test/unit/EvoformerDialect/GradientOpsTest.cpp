@@ -55,6 +55,29 @@ static constexpr StringLiteral kForward = R"(
     return %0 : tensor<2x3x5x7x4xf32>
   })";
 
+// What is in memory already cannot get a further result.
+TEST_F(Gradients, MemoryNeedsStatistics) {
+  AttentionOp op = parse(R"(
+    func.func @f(%x: memref<2x3x7x5x8xf16>,
+                 %o: memref<2x3x7x5x8xf16>) {
+      evoformer.attention
+          query(%x : memref<2x3x7x5x8xf16>)
+          key(%x : memref<2x3x7x5x8xf16>)
+          value(%x : memref<2x3x7x5x8xf16>)
+          outs(%o : memref<2x3x7x5x8xf16>)
+      return
+    })");
+  ASSERT_TRUE(op);
+  IRRewriter rewriter(op.getContext());
+  std::vector<std::string> errors =
+      collect([&] { EXPECT_TRUE(failed(op.ensureStatistics(rewriter))); });
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("is on memrefs and has no stats: its gradient needs "
+                           "them, and only on tensors can they be added"),
+            std::string::npos)
+      << errors[0];
+}
+
 TEST_F(Gradients, ThroughTheInterface) {
   AttentionOp op = parse(kForward);
   ASSERT_TRUE(op);

@@ -234,6 +234,13 @@ TEST_F(HostToPlan, SaysWhatAPlanCannotHold) {
       {"func.func @f() {\n %m = memref.alloc() : memref<4xf32, strided<[2]>>\n"
        " return }",
        "a launch plan allocates memrefs without a layout"},
+      {"func.func @f(%x: memref<*xf32>) {\n"
+       "%z = memref.cast %x : memref<*xf32> to memref<4xf32>\n return }",
+       "not 'memref<*xf32>'"},
+      {"func.func @f(%x: memref<4xi32>) {\n"
+       "%y = arith.index_cast %x : memref<4xi32> to memref<4xindex>\n"
+       "return }",
+       "a launch plan holds arith on scalars"},
       {"func.func private @k(%x: i32)\n"
        "func.func @f(%n: index, %x: i32) {\n"
        "evo_tile.launch @k space(%n) args(%x : i32)\n return }",

@@ -98,7 +98,8 @@ TEST(Interpreter, IntegerArithmetic) {
                   "division by zero");
   EXPECT_CONTAINS(scalar("arith.divsi", "i64", {INT64_MIN, -1}), "overflow");
   EXPECT_CONTAINS(scalar("arith.divsi", "i32", {INT32_MIN, -1}), "overflow");
-  EXPECT_CONTAINS(scalar("arith.shli", "i32", {1, 32}), "shift");
+  EXPECT_CONTAINS(scalar("arith.shli", "i32", {1, 32}),
+                  "arith.shli: shift by the width or more");
 }
 
 TEST(Interpreter, Comparisons) {
@@ -140,7 +141,7 @@ TEST(Interpreter, CastsRoundOnce) {
       std::to_string(0x5d800001));
   EXPECT_EQ(scalar("arith.fptosi", "f32", {0x40400000}, "i32"), "3");
   EXPECT_CONTAINS(scalar("arith.fptosi", "f32", {0x7fc00000}, "i32"),
-                  "does not fit");
+                  "arith.fptosi: the value does not fit");
 }
 
 TEST(Interpreter, Views) {
@@ -185,7 +186,7 @@ TEST(Interpreter, SubViewsStayInside) {
   EXPECT_EQ(runText(programText(matrixArgument, body), value).problem, "");
   value.memref = matrix(4, 10);
   EXPECT_CONTAINS(runText(programText(matrixArgument, body), value).problem,
-                  "takes 2 elements from 3");
+                  "memref.subview takes 2 elements from 3");
 }
 
 TEST(Interpreter, ArgumentsMustFit) {
@@ -236,10 +237,14 @@ TEST(Workspace, FirstFitAndHighWater) {
   EXPECT_EQ(workspace.getHighWater(), 768u);
   cantFail(workspace.release(a));
   EXPECT_EQ(cantFail(workspace.allocate(256)), a);
-  EXPECT_CONTAINS(toString(workspace.allocate(257).takeError()), "too small");
-  EXPECT_CONTAINS(toString(workspace.allocate(UINT64_MAX).takeError()),
-                  "too small");
-  EXPECT_TRUE(errorToBool(workspace.release(a + 8)));
+  EXPECT_EQ(toString(workspace.allocate(257).takeError()),
+            "workspace of 1024 bytes is too small for a further buffer of 257 "
+            "(768 in use)");
+  EXPECT_EQ(toString(workspace.allocate(UINT64_MAX).takeError()),
+            "workspace of 1024 bytes is too small for a buffer of "
+            "18446744073709551615");
+  EXPECT_EQ(toString(workspace.release(a + 8)),
+            "memref.dealloc of something that memref.alloc did not return");
 }
 
 TEST(Workspace, GuardedBuffersAreApartAndNotReused) {
@@ -252,6 +257,67 @@ TEST(Workspace, GuardedBuffersAreApartAndNotReused) {
   EXPECT_EQ(workspace.getGuardZones()[0].address, a - 256);
   EXPECT_EQ(workspace.getGuardZones()[1].address, a + 4);
   EXPECT_EQ(workspace.getGuardZones()[1].bytes, 508u);
+}
+
+TEST(Interpreter, DimensionsMustExist) {
+  std::string text = programText(
+      R"([{"name": "x", "value": "%0", "type": {"memref": "f32",
+           "shape": [null, null], "strides": [null, 1], "offset": 0}},
+          {"name": "d", "value": "%1", "type": "index"}])",
+      R"([{"op": "memref.dim", "operands": ["%0", "%1"], "results": ["%2"]},
+          {"op": "func.return", "operands": ["%2"]}])",
+      R"(["index"])");
+  HostValue values[2];
+  values[0].memref = matrix(4, 10);
+  values[1].bits = 1;
+  EXPECT_EQ(runText(text, values).results[0].bits, 10);
+  for (int64_t dim : {2, -1}) {
+    values[1].bits = dim;
+    EXPECT_CONTAINS(runText(text, values).problem,
+                    "memref.dim of dimension " + std::to_string(dim) +
+                        " of a memref of rank 2");
+  }
+}
+
+TEST(Interpreter, SizesMustBePossible) {
+  std::string text =
+      programText(R"([{"name": "n", "value": "%0", "type": "index"}])",
+                  R"([{"op": "memref.alloc", "operands": [], "sizes": ["%0", 4],
+           "type": {"memref": "f32", "shape": [null, 4], "strides": [4, 1],
+                    "offset": 0}, "results": ["%1"]},
+          {"op": "func.return"}])");
+  HostValue value;
+  for (int64_t size : {int64_t(-1), INT64_MAX}) {
+    value.bits = size;
+    EXPECT_CONTAINS(runText(text, value).problem,
+                    "memref.alloc of an impossible size");
+  }
+}
+
+TEST(Interpreter, SpacesMustBePossible) {
+  std::string text = iotaText("ptx", "abc");
+  auto replace = [&](StringRef from, StringRef to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from.str();
+    text.replace(text.find(from), from.size(), to);
+  };
+  // Three extents: the first argument's size, and twice its stride.
+  replace("[8, 8, 8, 8, 8, 4, 8]", "[8, 8, 8, 8, 8, 4, 8, 8, 8]");
+  replace(
+      R"({"op": "memref.dim", "operands": ["%0", "%2"], "results": ["%3"]})",
+      R"({"op": "memref.extract_strided_metadata", "operands": ["%0"],
+              "results": ["%4", "%5", "%3", "%6"]})");
+  replace(R"("space": ["%3"])", R"("space": ["%3", "%6", "%6"])");
+  HostValue values[2];
+  auto problem = [&](int64_t size, int64_t stride) {
+    values[0].memref = {64, 64, 0, {size}, {stride}};
+    return runText(text, values).problem;
+  };
+  EXPECT_CONTAINS(problem(1, 1), "no launch is expected");
+  EXPECT_EQ(problem(0, 1), "");
+  EXPECT_CONTAINS(problem(1, -1),
+                  "the space of kernel 'iota' has a negative extent");
+  EXPECT_CONTAINS(problem(1 << 20, int64_t(1) << 40),
+                  "the space of kernel 'iota' has too many work items");
 }
 
 TEST(Interpreter, QueriesTheWorkspaceWithoutLaunching) {

@@ -123,6 +123,11 @@ TEST(Npy, RoundTripsThroughAFile) {
       EXPECT_EQ(read->data, tensor.data);
     }
   }
+  HostTensor deep;
+  deep.elementType = ElementType::F32;
+  deep.shape.assign(40000, 1);
+  deep.data.resize(4);
+  EXPECT_EQ(toString(writeNpy(path, deep)), "rank too large for a .npy file");
   sys::fs::remove_directories(folder);
   EXPECT_TRUE(errorToBool(writeNpy(path, HostTensor())));
   EXPECT_TRUE(errorToBool(readNpy(path).takeError()));

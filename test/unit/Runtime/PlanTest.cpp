@@ -36,6 +36,12 @@ TEST(Plan, ReadsKernelsAndFunctions) {
   EXPECT_EQ(plan->lookup("f")->body.size(), 4u);
 }
 
+TEST(Plan, RefusesDeepNesting) {
+  Expected<Plan> plan = parsePlan(std::string(1 << 20, '['), ".");
+  ASSERT_FALSE(bool(plan));
+  EXPECT_EQ(toString(plan.takeError()), "launch plan: nested too deeply");
+}
+
 TEST(Plan, RefusesGarbage) {
   std::string good = iotaText("ptx", "abc");
   for (size_t length = 0; length < good.size(); ++length)

@@ -103,19 +103,31 @@ TEST(Session, FindsWritesIntoGuards) {
 }
 
 TEST(Session, RefusesBadKernels) {
-  EXPECT_CONTAINS(loadProblem(iotaText("ptx", "x")), "the CPU runs LLVM IR");
-  EXPECT_CONTAINS(loadProblem(iotaText("llvm", "garbage")), "malformed");
+  EXPECT_CONTAINS(loadProblem(iotaText("ptx", "x")),
+                  "the CPU runs LLVM IR, not 'ptx'");
+  EXPECT_CONTAINS(loadProblem(iotaText("llvm", "garbage")),
+                  "its LLVM IR is malformed");
+  // It can be read, but a value is used where it is not defined.
+  EXPECT_CONTAINS(
+      loadProblem(iotaText("llvm", "define void @iota(i64 %a, i64 %b) {\n"
+                                   "  %c = add i64 %d, 1\n"
+                                   "  %d = add i64 %a, 1\n  ret void\n}\n")),
+      "its LLVM IR is malformed: ");
   EXPECT_CONTAINS(loadProblem(iotaText("llvm", "")),
-                  "no kernel function 'iota'");
+                  "its module has no kernel function 'iota'");
   EXPECT_CONTAINS(
       loadProblem(iotaText("llvm", "define void @iota(i64 %a, i64 %b) {\n"
                                    "  ret void\n}\n")),
-      "takes 2 parameters");
+      "takes 2 parameters where 7 arguments and a range are expected");
 }
 
 TEST(CPUDevice, SaysWhenMemoryIsOut) {
   std::unique_ptr<Device> device = cantFail(createCPUDevice(1));
   EXPECT_CONTAINS(toString(device->allocate(uint64_t(1) << 62).takeError()),
-                  "out of memory");
-  EXPECT_TRUE(errorToBool(device->release(12345)));
+                  "out of memory: cannot allocate 4611686018427387904 bytes");
+  EXPECT_EQ(toString(device->release(12345)),
+            "release of an address that is no buffer's");
+  EXPECT_EQ(
+      toString(DeviceBuffer::create(*device, "x", UINT64_MAX, 0).takeError()),
+      "buffer 'x' is impossibly large");
 }
