@@ -17,6 +17,8 @@ NO_CODE = "holds no gpu.module to serialize"
 PASSES = {
     "evoformer-bufferize-host": {"graph": True},
     "evoformer-results-to-arguments": {},
+    "evoformer-split-backward": {},
+    "evo-tile-to-cpu-llvm": {level: None for level in LEVELS},
     "convert-evoformer-to-tile{target=gfx942}": {
         "graph": "is on tensors, expected memrefs: run one-shot-bufferize",
         "buffers": True},

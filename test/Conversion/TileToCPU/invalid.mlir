@@ -1,4 +1,7 @@
 // RUN: evoformer-opt %s --convert-tile-to-cpu --split-input-file --verify-diagnostics
+// The pipeline says the same.
+// RUN: not evoformer-opt %s --evo-tile-to-cpu-llvm --split-input-file -o /dev/null 2>&1 | FileCheck %s
+// CHECK: error: 'evo_tile.mma' op sums products of 'f32' in 'i32'
 
 evo_tile.kernel @mixed(%c: memref<2x2xi32>) {
   %c0 = arith.constant 0 : index

@@ -1,0 +1,105 @@
+// Every op and attribute of the dialect, written and read again: as text, in
+// generic form and as bytecode.
+// RUN: evoformer-opt %s | evoformer-opt | FileCheck %s
+// RUN: evoformer-opt %s --mlir-print-op-generic | evoformer-opt | FileCheck %s
+// RUN: evoformer-opt %s --emit-bytecode | evoformer-opt | FileCheck %s
+// RUN: evoformer-opt %s --mlir-print-debuginfo | evoformer-opt | FileCheck %s
+
+// Long attributes get names.
+// CHECK-DAG: #[[LANES:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}8, 0, 1]], lanes = {{\[\[}}2, 0, 8], [16, 1, 0]], subgroups = []>
+// CHECK-DAG: #[[EVERY:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}2, 16, 0], [4, 0, 0], [2, 0, 1]], lanes = {{\[\[}}2, 0, 2], [16, 1, 0]], subgroups = {{\[\[}}2, 0, 4]], inner = 1>
+// CHECK-DAG: #[[INSTR:fma[0-9]*]] = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = #{{lanes[0-9]*}}, b = #{{lanes[0-9]*}}, c = #{{lanes[0-9]*}}, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [1 : i32], passes = 2>
+// CHECK-DAG: #[[CHIP:chip[0-9]*]] = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b", subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096, lds_banks = 32, matrix = [#[[INSTR]]], properties = {async_copy_bytes = 16 : i64, lds_barrier}>
+// CHECK-DAG: #[[FRAG:frag_c[0-9]*]] = #evo_tile.frag<#[[INSTR]], C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
+// CHECK-DAG: #[[SLICE:slice[0-9]*]] = #evo_tile.slice<dim = 1, size = 8, #[[FRAG]]>
+#lanes = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = []>
+#every = #evo_tile.lane_map<registers = [[2, 16, 0], [4, 0, 0], [2, 0, 1]], lanes = [[2, 0, 2], [16, 1, 0]], subgroups = [[2, 0, 4]], inner = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32],
+  immediates = [1 : i32], passes = 2>
+#chip = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b",
+  subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096,
+  lds_banks = 32, matrix = [#fma],
+  properties = {async_copy_bytes = 16 : i64, lds_barrier}>
+#frag = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
+#slice = #evo_tile.slice<dim = 1, size = 8, #frag>
+!lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
+
+// CHECK-LABEL: evo_tile.kernel @attributes
+//  CHECK-SAME:   (%{{.*}}: memref<?x?xf32>) attributes {schedule = #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 2, 2], stages = 3>, target = #[[CHIP]]}
+evo_tile.kernel @attributes(%m: memref<?x?xf32>) attributes {target = #chip,
+    schedule = #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 2, 2], stages = 3>} {
+  %c0 = arith.constant 0 : index
+  // CHECK: tensor<8x8xf32, #[[FRAG]]>
+  %a = evo_tile.load %m[%c0, %c0] : memref<?x?xf32> -> tensor<8x8xf32, #frag>
+  // CHECK: evo_tile.reduce add %{{.*}} dim 1 : tensor<8x8xf32, #[[FRAG]]> -> tensor<8xf32, #[[SLICE]]>
+  %r = evo_tile.reduce add %a dim 1 : tensor<8x8xf32, #frag> -> tensor<8xf32, #slice>
+  // CHECK: evo_tile.load {{.*}} -> tensor<32x8xf32, #[[EVERY]]>
+  %e = evo_tile.load %m[%c0, %c0] : memref<?x?xf32> -> tensor<32x8xf32, #every>
+  // CHECK: evo_tile.convert_layout %{{.*}} : tensor<8x8xf32, #[[FRAG]]> -> tensor<8x8xf32, #[[LANES]]>
+  %c = evo_tile.convert_layout %a : tensor<8x8xf32, #frag> -> tensor<8x8xf32, #lanes>
+  evo_tile.return
+}
+
+// CHECK-LABEL: evo_tile.kernel @ops
+evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
+  // CHECK: evo_tile.work_item_id 0
+  %i = evo_tile.work_item_id 0
+  // CHECK: evo_tile.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf16> -> tensor<2x16xf16>
+  %a = evo_tile.load %m[%i, %i] : memref<?x?xf16> -> tensor<2x16xf16>
+  // CHECK: evo_tile.load %{{.*}}[%{{.*}}, %{{.*}}] padding 0xFC00 : f16 {alignment = 16 : i64, in_bounds = array<i1: true, false>} : memref<?x?xf16> -> tensor<16x2xf16>
+  %b = evo_tile.load %m[%i, %i] padding 0xFC00 : f16 {alignment = 16 : i64, in_bounds = array<i1: true, false>} : memref<?x?xf16> -> tensor<16x2xf16>
+  // CHECK: evo_tile.mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x16xf16>, tensor<16x2xf16>, tensor<2x2xf32>
+  %zero = arith.constant dense<0.0> : tensor<2x2xf32>
+  %c = evo_tile.mma %a, %b, %zero : tensor<2x16xf16>, tensor<16x2xf16>, tensor<2x2xf32>
+  // CHECK: evo_tile.reduce max %{{.*}} dim 0 : tensor<2x2xf32> -> tensor<2xf32>
+  %d = evo_tile.reduce max %c dim 0 : tensor<2x2xf32> -> tensor<2xf32>
+  // CHECK: evo_tile.reduce min %{{.*}} dim 1 : tensor<2x2xf32> -> tensor<2xf32>
+  %e = evo_tile.reduce min %c dim 1 : tensor<2x2xf32> -> tensor<2xf32>
+  // CHECK: evo_tile.broadcast %{{.*}} dim 1 : tensor<2xf32> -> tensor<2x5xf32>
+  %f = evo_tile.broadcast %d dim 1 : tensor<2xf32> -> tensor<2x5xf32>
+  // CHECK: evo_tile.transpose %{{.*}} [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
+  %g = evo_tile.transpose %f [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
+  // CHECK: evo_tile.iota %{{.*}} dim 1 : tensor<2x16xi32>
+  %h = evo_tile.iota %i dim 1 : tensor<2x16xi32>
+  // CHECK: %[[LDS:.*]] = evo_tile.alloc_lds : memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
+  %lds = evo_tile.alloc_lds : !lds
+  // CHECK: evo_tile.async_copy %{{.*}}[%{{.*}}, %{{.*}}] to %[[LDS]][%{{.*}}, %{{.*}}] as tensor<2x16xf16> : memref<?x?xf16>, memref<
+  evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] as tensor<2x16xf16> : memref<?x?xf16>, !lds
+  // CHECK: evo_tile.async_copy %{{.*}} to %[[LDS]][%{{.*}}] if %{{.*}} padding 0.000000e+00 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, memref<
+  evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] if %p padding 0.0 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, !lds
+  // CHECK-NEXT: evo_tile.async_commit
+  evo_tile.async_commit
+  // CHECK-NEXT: evo_tile.issue_fence compute
+  evo_tile.issue_fence compute
+  // CHECK-NEXT: evo_tile.async_wait 2
+  evo_tile.async_wait 2
+  // CHECK-NEXT: evo_tile.barrier
+  evo_tile.barrier
+  // CHECK-NEXT: evo_tile.issue_fence{{$}}
+  evo_tile.issue_fence
+  // CHECK-NEXT: evo_tile.store %{{.*}}, %[[LDS]][%{{.*}}, %{{.*}}] : tensor<2x16xf16>, memref<
+  evo_tile.store %a, %lds[%i, %i] : tensor<2x16xf16>, !lds
+  // CHECK-NEXT: evo_tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>
+  evo_tile.store %a, %n[%i, %i] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>
+  // CHECK-NEXT: evo_tile.return
+  evo_tile.return
+}
+
+// Launches with and without arguments.
+// CHECK-LABEL: evo_tile.kernel @nothing()
+evo_tile.kernel @nothing() {
+  evo_tile.return
+}
+// CHECK-LABEL: func.func @host
+func.func @host(%x: index, %m: memref<?x?xf16>, %p: i1) {
+  // CHECK: evo_tile.launch @ops space(%{{.*}}, %{{.*}}) args(%{{.*}}, %{{.*}}, %{{.*}} : memref<?x?xf16>, memref<?x?xf16>, i1)
+  evo_tile.launch @ops space(%x, %x) args(%m, %m, %p : memref<?x?xf16>, memref<?x?xf16>, i1)
+  // CHECK: evo_tile.launch @nothing space(%{{.*}}) args()
+  evo_tile.launch @nothing space(%x) args()
+  return
+}
