@@ -1,4 +1,4 @@
-"""What `./dev bench` does: times the examples on the devices at hand and prints
+"""What `./dev bench --tools` does: times the examples on the devices at hand and prints
 a table. Medians; on a GPU with cold caches, on its own clock. Then the speed of
 the simulator."""
 

@@ -12,6 +12,16 @@ _PEAKS = {
 }
 
 
+def bound(device, single, operations, size):
+    """Milliseconds that a device, by its description, needs at least; None where
+    its rates are not known."""
+    for name, (half, full, memory) in _PEAKS.items():
+        if re.search(rf"\b{name}\b", device):
+            rate = full if single else half
+            return max(operations / rate, size / memory) * 1e-9
+    return None
+
+
 class Explanation:
     """Text for people by `print`; `kernels`, `operations`, `bytes`,
     `workspace_bytes`, `milliseconds` for programs. `milliseconds` is the least
@@ -42,14 +52,8 @@ class Explanation:
         self.kernels = [{"name": k["name"], "threads": k["threads"],
                          "lds_bytes": k["ldsBytes"], **(k.get("report") or {})}
                         for k in plan["kernels"]]
-        self.milliseconds = self._bound(attention.type)
-
-    def _bound(self, kind):
-        for name, (half, single, memory) in _PEAKS.items():
-            if re.search(rf"\b{name}\b", self.device):
-                rate = single if kind == "f32" else half
-                return max(self.operations / rate, self.bytes / memory) * 1e-9
-        return None
+        self.milliseconds = bound(device.description, attention.type == "f32",
+                                  self.operations, self.bytes)
 
     def __str__(self):
         lines = [f"{self.module}",

@@ -95,7 +95,8 @@ class _Prepared:
     def forward(self, lse, stats):
         attention = self.attention
         shapes = [(attention.shape, self.inputs[0].dtype)]
-        shapes += [(attention.statistic_shape, np.float32)] * (lse + stats)
+        shapes += [(attention.lse_shape, np.float32)] * lse
+        shapes += [(attention.stats_shape, np.float32)] * stats
         return self.run(attention.forward(self.device, lse, stats),
                         self.inputs, shapes)
 

@@ -232,7 +232,7 @@ class Attention:
 
     def _stats_view(self):
         sizes = (2, *self._statistic_view()[0])
-        return sizes, _dense(sizes)
+        return sizes, dense(sizes)
 
     def forward(self, where, lse=False, stats=False):
         """A call that takes query, key, value, biases, gate, out, lse, stats."""

