@@ -71,7 +71,7 @@ std::string AttentionCase::str() const {
   if (staticSizes != "none")
     os << " static=" << staticSizes;
   if (nanKeys)
-    os << " nan=1";
+    os << " nan=" << (nanSome ? "some" : "1");
   if (nanFirst)
     os << " first=1";
   if (backward)
@@ -145,12 +145,16 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   bool *flag = llvm::StringSwitch<bool *>(key)
                    .Case("lse", &result.lse)
                    .Case("stats", &result.stats)
-                   .Case("nan", &result.nanKeys)
                    .Case("first", &result.nanFirst)
                    .Default(nullptr);
   if (flag) {
     *flag = value == "1";
     return value == "0" || value == "1";
+  }
+  if (key == "nan") {
+    result.nanKeys = value != "0";
+    result.nanSome = value == "some";
+    return value == "0" || value == "1" || value == "some";
   }
   if (key == "bias")
     return parseBias(value, result);

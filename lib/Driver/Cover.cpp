@@ -243,8 +243,11 @@ mlir::evoformer::makeCover(StringRef size) {
                           [](AttentionCase &c, const std::string &sizes) {
                             c.staticSizes = sizes;
                           }));
-  axes.push_back(makeAxis(std::vector{false, true},
-                          [](AttentionCase &c, bool nan) { c.nanKeys = nan; }));
+  axes.push_back(makeAxis(isBackward ? std::vector{0, 1} : std::vector{0, 1, 2},
+                          [](AttentionCase &c, int nan) {
+                            c.nanKeys = nan > 0;
+                            c.nanSome = nan > 1;
+                          }));
   axes.push_back(
       makeAxis(lengths, [](AttentionCase &c, int64_t n) { c.queries = n; }));
   axes.push_back(

@@ -5,7 +5,7 @@
 # REQUIRES: cuda-device
 # RUN: %python %s %source_dir %t cuda sm_80 | FileCheck %s
 
-# CHECK-COUNT-11: right
+# CHECK-COUNT-14: right
 # CHECK-NOT: {{.}}
 import pathlib
 import sys
@@ -70,10 +70,20 @@ def layer_norm(rows, columns):
     return np.abs(y - (centred / deviation * gamma + beta)).max() < 1e-5
 
 
+def l2_norm(rows, columns):
+    x = generator.standard_normal((rows, columns)).astype(np.float32)
+    x[::5] *= np.float32(2.0**80)
+    save("x", x)
+    y = launch("l2_norm", ["x"], "y", x.shape)
+    wide = x.astype(np.float64)
+    norm = np.sqrt((wide**2).sum(axis=1, keepdims=True))
+    return np.abs(y - wide / norm).max() < 4e-6
+
+
 ROWS = ((64, 256), (33, 70), (16, 65))
 SIZES = {matmul: ((128, 128, 64), (64, 192, 96), (65, 33, 17), (1, 1, 1),
                   (1000, 777, 555)),
-         softmax: ROWS, layer_norm: ROWS}
+         softmax: ROWS, layer_norm: ROWS, l2_norm: ROWS}
 for kernel, sizes in SIZES.items():
     for size in sizes:
         if not kernel(*size):

@@ -3,7 +3,7 @@
 #
 # RUN: %python %s %source_dir %t %mlir_lib | FileCheck %s
 
-# CHECK-COUNT-15: right
+# CHECK-COUNT-18: right
 # CHECK-NOT: {{.}}
 import pathlib
 import re
@@ -17,7 +17,8 @@ libraries = pathlib.Path(sys.argv[3])
 work.mkdir(parents=True, exist_ok=True)
 
 # After how many steps to run each.
-LEVELS = {"matmul": (1, 2, 3), "softmax": (3,), "layer_norm": (3,)}
+LEVELS = {"matmul": (1, 2, 3), "softmax": (3,), "layer_norm": (3,),
+          "l2_norm": (3,)}
 
 
 def program(kernel, chip):

@@ -5,7 +5,7 @@
 # RUN: rm -rf %t
 # RUN: %python %s %source_dir %t | FileCheck %s
 
-# CHECK-COUNT-36: right
+# CHECK-COUNT-48: right
 # CHECK-NOT: {{.}}
 import pathlib
 import sys
@@ -16,7 +16,7 @@ from simulation import CHIPS, prepare
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 ROWS = ((64, 256), (33, 70), (1, 1), (16, 65))
 SIZES = {"matmul": ((128, 128, 64), (64, 192, 96), (65, 33, 17), (1, 1, 1)),
-         "softmax": ROWS, "layer_norm": ROWS}
+         "softmax": ROWS, "layer_norm": ROWS, "l2_norm": ROWS}
 
 for chip in CHIPS:
     for kernel, list_of_sizes in SIZES.items():

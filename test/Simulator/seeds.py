@@ -7,7 +7,7 @@
 # RUN: rm -rf %t
 # RUN: %python %s %source_dir %t 6 | FileCheck %s
 
-# CHECK-COUNT-12: clean
+# CHECK-COUNT-15: clean
 import pathlib
 import sys
 
@@ -16,7 +16,8 @@ from simulation import CHIPS, prepare, run
 
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 SEEDS = int(sys.argv[3])
-SIZES = {"matmul": (65, 70, 49), "softmax": (33, 70), "layer_norm": (17, 130)}
+SIZES = {"matmul": (65, 70, 49), "softmax": (33, 70), "layer_norm": (17, 130),
+         "l2_norm": (18, 70)}
 
 for chip in CHIPS:
     cases = source / "test/Simulator/Inputs/seeds.txt"

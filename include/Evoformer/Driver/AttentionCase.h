@@ -66,7 +66,10 @@ struct AttentionCase {
   runtime::ElementType type = runtime::ElementType::F32;
   std::optional<runtime::ElementType> outputType, gateType;
   std::vector<BiasCase> biases;
-  bool lse = false, stats = false, nanKeys = false, nanFirst = false;
+  bool lse = false, stats = false, nanFirst = false;
+  /// NaN in keys that biases drop for all queries; `nanSome`: in some that they
+  /// drop for at least one query.
+  bool nanKeys = false, nanSome = false;
   bool backward = false;
   std::optional<runtime::ElementType> gradientType;
   std::optional<double> scale;

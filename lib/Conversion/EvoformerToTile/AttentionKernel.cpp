@@ -51,7 +51,14 @@ public:
         zero(builder.index(0)) {}
 
   void write() {
-    State state = loopOverKeys();
+    // Whether a bias of the query may drop a key.
+    bool mayDrop = llvm::any_of(operands.biases,
+                                [](const Bias &bias) { return !bias.isMask; });
+    Sources sources = findSources();
+    State state =
+        loopOverKeys(builder, sources, item, /*choose=*/mayDrop && chooseDrops);
+    if (mayDrop && !chooseDrops)
+      state = repeatWithCare(sources, state);
     finish(state);
   }
 
@@ -73,57 +80,86 @@ private:
     }
   };
 
-  State loopOverKeys() {
-    SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
-    Type f32 = builder.getF32Type();
+  /// What all iterations read.
+  struct Sources {
+    SmallVector<Value> queries;
+    Value keys, values;
+    LogitsSlices logits;
+  };
+
+  Sources findSources() {
+    Sources sources;
     Value querySlice = item.sliceSequence(operands.query, item.queries);
-    auto queries = llvm::map_to_vector(parts, [&](DepthPart part) {
-      return item.load(builder, querySlice, zero, item.queries, part);
-    });
-    Value keys = item.sliceSequence(operands.key, item.keys);
-    Value values = item.sliceSequence(operands.value, item.keys);
-
-    LogitsSlices slices;
-    slices.scale = facts.scale;
-    slices.chooseDrops = chooseDrops;
+    for (DepthPart part : parts)
+      sources.queries.push_back(
+          item.load(builder, querySlice, zero, item.queries, part));
+    sources.keys = item.sliceSequence(operands.key, item.keys);
+    sources.values = item.sliceSequence(operands.value, item.keys);
+    sources.logits.scale = facts.scale;
     if (operands.keySum.memory)
-      slices.keySum = item.sliceKeySum(operands.keySum);
+      sources.logits.keySum = item.sliceKeySum(operands.keySum);
     for (const Bias &bias : operands.biases)
-      slices.biases.push_back(item.sliceBias(bias));
+      sources.logits.biases.push_back(item.sliceBias(bias));
+    return sources;
+  }
 
+  /// Dropped keys may hold anything: for the usual case they are cleared where
+  /// they are dropped for all queries; with `choose` logits are chosen (see
+  /// LogitsSlices).
+  State loopOverKeys(TileBuilder &b, Sources sources, const WorkItem &item,
+                     bool choose) {
+    sources.logits.chooseDrops = choose;
+    int64_t keyBlock = item.keys.block;
+    SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
+    Type f32 = b.getF32Type();
     State start;
     for (DepthPart part : valueParts)
       start.outputs.push_back(
-          builder.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
-    start.maximum = builder.splat(rowShape, f32, -kInfinity);
-    start.sum = builder.splat(rowShape, f32, 0);
+          b.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
+    start.maximum = b.splat(rowShape, f32, -kInfinity);
+    start.sum = b.splat(rowShape, f32, 0);
     auto loop = scf::ForOp::create(
-        builder, zero, builder.index(item.keys.extent),
-        builder.index(blocks.keys), start.carried(),
+        b, zero, b.index(item.keys.extent), b.index(keyBlock), start.carried(),
         [&](OpBuilder &nested, Location loc, Value key, ValueRange c) {
           TileBuilder b(loc, nested);
           auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
-            Value k = item.load(b, keys, key, item.keys, part);
-            return slices.keySum.memory
-                       ? item.clearDropped(b, slices.keySum, k, key)
+            Value k = item.load(b, sources.keys, key, item.keys, part);
+            return sources.logits.keySum.memory && !choose
+                       ? item.clearDropped(b, sources.logits.keySum, k, key)
                        : k;
           });
           auto vs = llvm::map_to_vector(valueParts, [&](DepthPart part) {
-            return item.load(b, values, key, item.keys, part);
+            return item.load(b, sources.values, key, item.keys, part);
           });
           Value scores;
-          for (auto [query, k] : llvm::zip(queries, ks)) {
+          for (auto [query, k] : llvm::zip(sources.queries, ks)) {
             Value some = multiplyTransposed(b, query, k);
             scores = scores ? b.addf(scores, some) : some;
           }
-          LogitsTile tile{{blocks.rows, blocks.queries, blocks.keys},
+          LogitsTile tile{{blocks.rows, blocks.queries, keyBlock},
                           /*keysFirst=*/false,
                           {zero, zero, key}};
-          Value logits = buildLogits(b, slices, tile, scores);
+          Value logits = buildLogits(b, sources.logits, tile, scores);
           State next = update(b, State::of(c), logits, vs);
           scf::YieldOp::create(b, next.carried());
         });
     return State::of(loop.getResults());
+  }
+
+  /// Where a sum is NaN, does all again and looks at every bias before it
+  /// adds it: a key may hold a NaN that only a bias of the query drops. This
+  /// costs the usual case nothing, while choosing costs it two instructions a
+  /// logit.
+  State repeatWithCare(const Sources &sources, State state) {
+    // Short, because rarely run.
+    constexpr int64_t kFewKeys = 16;
+    WorkItem careful = item;
+    careful.keys.block =
+        std::max(std::min(kFewKeys, blocks.keys), blocks.keys / 2);
+    return State::of(builder.where(
+        builder.isNaN(state.sum), state.carried(), [&](TileBuilder &b) {
+          return loopOverKeys(b, sources, careful, /*choose=*/true).carried();
+        }));
   }
 
   /// One step of the running softmax.
@@ -338,9 +374,11 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
   TargetAttr target = factory.getTarget();
   bool fastRounding =
       target.isCPU() || target.hasProperty("native_bf16_convert");
-  // 16-bit types on GPUs spend as little as possible on a logit; there a NaN in
-  // a key that only a bias of the query drops by -inf is not ignored.
-  bool chooseDrops = target.isCPU() || facts.elementType.isF32();
+  // Choosing the logits of dropped keys is two instructions a logit: much for
+  // 16-bit types on GPUs, unless the products of large depths take longer.
+  constexpr int64_t kLargeDepth = 64;
+  bool chooseDrops = target.isCPU() || facts.elementType.isF32() ||
+                     std::max(facts.depth, facts.valueDepth) > kLargeDepth;
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());

@@ -174,3 +174,13 @@ Value TileBuilder::isSet(Value tile) {
   return arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, tile,
                                splatLike(tile, 0));
 }
+
+SmallVector<Value>
+TileBuilder::where(Value condition, ValueRange inits,
+                   function_ref<SmallVector<Value>(TileBuilder &)> body) {
+  auto op = WhereOp::create(*this, inits.getTypes(), condition, inits);
+  OpBuilder nested = OpBuilder::atBlockEnd(&op.getBody().emplaceBlock());
+  TileBuilder b(getLoc(), nested);
+  YieldOp::create(b, body(b));
+  return llvm::to_vector_of<Value>(op.getResults());
+}

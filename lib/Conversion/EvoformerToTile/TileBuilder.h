@@ -98,6 +98,13 @@ public:
     return arith::SelectOp::create(*this, condition, a, b);
   }
   Value equals(Value tile, double value);
+  Value isNaN(Value tile) {
+    return arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, tile, tile);
+  }
+  /// `inits`, done again by `body` where `condition` holds (evo_tile.where).
+  SmallVector<Value>
+  where(Value condition, ValueRange inits,
+        function_ref<SmallVector<Value>(TileBuilder &)> body);
   /// Whether the elements of an integer tile are not 0.
   Value isSet(Value tile);
 

@@ -63,6 +63,17 @@ static LogicalResult populateAMDConversions(LLVMTypeConverter &converter,
   return success();
 }
 
+/// A mask of the lanes with a bit each, in scalar registers.
+static Value buildBallot(OpBuilder &builder, Location loc, Value bit,
+                         int64_t lanes) {
+  Type mask = builder.getIntegerType(lanes);
+  Value ballot = ROCDL::BallotOp::create(builder, loc, mask, bit);
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(mask, 0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, ballot,
+                               none);
+}
+
 static void finishAMDKernel(LLVM::LLVMFuncOp kernel,
                             ArrayRef<int32_t> blockSize) {
   Builder builder(kernel.getContext());
@@ -96,6 +107,7 @@ const LoweringFacts &mlir::evoformer::getAMDFacts() {
                                       /*dynamicLDS=*/false,
                                       populateAMDRewrites,
                                       populateAMDConversions,
+                                      buildBallot,
                                       finishAMDKernel};
   return facts;
 }

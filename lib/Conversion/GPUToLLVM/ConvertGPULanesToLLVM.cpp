@@ -121,6 +121,7 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
   populateIntegerTruncatePatterns(patterns,
                                   target.hasProperty("native_bf16_convert"));
   populatePairwisePatterns(patterns, target);
+  populateVotePatterns(patterns, facts, target.getSubgroupSize());
 
   using namespace vector;
   populateVectorBitCastLoweringPatterns(patterns);

@@ -43,6 +43,10 @@ struct LoweringFacts {
                                        ConversionTarget &legality,
                                        tile::TargetAttr target, Location loc);
 
+  /// Whether `bit` is set in any lane of a subgroup of so many lanes.
+  Value (*buildVote)(OpBuilder &builder, Location loc, Value bit,
+                     int64_t lanes);
+
   /// Completes a kernel's attributes. `blockSize` is empty where unknown.
   void (*finishKernel)(LLVM::LLVMFuncOp kernel, ArrayRef<int32_t> blockSize);
 };
@@ -65,6 +69,10 @@ void populateIntegerTruncatePatterns(RewritePatternSet &patterns,
 
 /// Rewrites extension of pairs of bf16 to f32 as integer arithmetic.
 void populateExtendPatterns(RewritePatternSet &patterns);
+
+/// Makes `or` of bits over a subgroup one vote.
+void populateVotePatterns(RewritePatternSet &patterns,
+                          const LoweringFacts &facts, int64_t lanes);
 
 /// Splits long vectors into pairs where the target has an instruction for
 /// pairs that the code generator would not find.

@@ -47,6 +47,12 @@ static LogicalResult populateNVIDIAConversions(LLVMTypeConverter &converter,
   return success();
 }
 
+static Value buildVote(OpBuilder &builder, Location loc, Value bit, int64_t) {
+  Value everyone = arith::ConstantIntOp::create(builder, loc, -1, 32);
+  return NVVM::VoteSyncOp::create(builder, loc, builder.getI1Type(), everyone,
+                                  bit, NVVM::VoteSyncKind::any);
+}
+
 static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel,
                                ArrayRef<int32_t> blockSize) {
   if (blockSize.empty())
@@ -68,6 +74,7 @@ const LoweringFacts &mlir::evoformer::getNVIDIAFacts() {
       /*dynamicLDS=*/true,
       populateNVIDIARewrites,
       populateNVIDIAConversions,
+      buildVote,
       finishNVIDIAKernel};
   return facts;
 }

@@ -268,6 +268,48 @@ static LogicalResult lowerReduce(RewriterBase &rewriter, ReduceOp op) {
   return success();
 }
 
+/// A loop of one iteration or none: what loops carry has its buffers.
+static void lowerWhere(RewriterBase &rewriter, WhereOp op) {
+  Location loc = op.getLoc();
+  // Bits are no elements of memory.
+  RankedTensorType type = tileType(op.getCondition());
+  Type byte = rewriter.getI8Type();
+  Value bytes = emitParallel(
+      rewriter, loc, op.getCondition(),
+      rewriter.getMultiDimIdentityMap(type.getRank()), type.clone(byte),
+      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        return arith::ExtUIOp::create(b, loc, byte, args[0]);
+      });
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value any = arith::ConstantOp::create(rewriter, loc,
+                                        rewriter.getIntegerAttr(byte, 0));
+  SmallVector<Value> lower(type.getRank(), zero), step(type.getRank(), one);
+  SmallVector<Value> upper;
+  for (int64_t size : type.getShape())
+    upper.push_back(arith::ConstantIndexOp::create(rewriter, loc, size));
+  scf::LoopNest nest = scf::buildLoopNest(
+      rewriter, loc, lower, upper, step, any,
+      [&](OpBuilder &b, Location loc, ValueRange at, ValueRange carried) {
+        Value here = tensor::ExtractOp::create(b, loc, bytes, at);
+        return scf::ValueVector{arith::OrIOp::create(b, loc, carried[0], here)};
+      });
+  Value count = arith::IndexCastOp::create(
+      rewriter, loc, rewriter.getIndexType(), nest.results.front());
+  auto loop =
+      scf::ForOp::create(rewriter, loc, zero, count, one, op.getInits());
+  YieldOp yield = op.getYield();
+  SmallVector<Value> results(yield.getResults());
+  rewriter.eraseOp(yield);
+  if (loop.getNumResults() == 0)
+    rewriter.eraseOp(loop.getBody()->getTerminator());
+  rewriter.inlineBlockBefore(&op.getBody().front(), loop.getBody(),
+                             loop.getBody()->end());
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, results);
+  rewriter.replaceOp(op, loop.getResults());
+}
+
 LogicalResult tile_to_cpu::lowerComputeOp(RewriterBase &rewriter,
                                           Operation *op) {
   rewriter.setInsertionPoint(op);
@@ -283,6 +325,8 @@ LogicalResult tile_to_cpu::lowerComputeOp(RewriterBase &rewriter,
     return lowerMma(rewriter, mma);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     return lowerReduce(rewriter, reduce);
+  } else if (auto where = dyn_cast<WhereOp>(op)) {
+    lowerWhere(rewriter, where);
   } else if (OpTrait::hasElementwiseMappableTraits(op) &&
              op->getNumResults() > 0 &&
              isa<RankedTensorType>(op->getResult(0).getType())) {

@@ -39,6 +39,12 @@ void populateLayoutPatterns(const TypeConverter &converter,
 void populateMemoryPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns,
                             const KernelContext &kernel);
+/// Subgroups must ask the condition of every evo_tile.where for all elements
+/// that they have results of.
+LogicalResult checkVotes(KernelOp kernel);
+/// evo_tile.where.
+void populateWherePattern(const TypeConverter &converter,
+                          RewritePatternSet &patterns);
 
 } // namespace mlir::evoformer::tile
 

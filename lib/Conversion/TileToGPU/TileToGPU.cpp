@@ -121,7 +121,8 @@ struct ConvertTileToGPUPass
   }
 
   LogicalResult convert(ModuleOp module, KernelOp kernel) {
-    if (failed(requireFragments(kernel, "convert-tile-to-gpu")))
+    if (failed(requireFragments(kernel, "convert-tile-to-gpu")) ||
+        failed(checkVotes(kernel)))
       return failure();
     SmallVector<LaunchOp> launches;
     module.walk([&](LaunchOp launch) {
@@ -226,6 +227,7 @@ struct ConvertTileToGPUPass
     populateComputePatterns(converter, patterns, context);
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);
+    populateWherePattern(converter, patterns);
     if (failed(applyPartialConversion(func, target, std::move(patterns))))
       return failure();
     // Views of LDS have become addresses.

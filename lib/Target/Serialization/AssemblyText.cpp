@@ -147,9 +147,11 @@ void mlir::evoformer::countFunction(StringRef body,
   };
   if (any_of(loops, hasMatrix))
     erase_if(loops, std::not_fn(hasMatrix));
+  // Of several loops with as many products the first: what repeats it for a
+  // rare case comes later.
   auto weigh = [](const InstructionCounts &counts) {
-    return std::make_pair(counts.get(InstructionClass::Matrix),
-                          counts.getTotal());
+    int64_t matrix = counts.get(InstructionClass::Matrix);
+    return std::make_pair(matrix, matrix ? 0 : counts.getTotal());
   };
   for (const BitVector &loop : loops) {
     bool innermost = none_of(loops, [&](const BitVector &other) {

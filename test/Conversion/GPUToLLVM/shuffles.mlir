@@ -75,3 +75,35 @@ gpu.module @nv attributes {evo_tile.target = #sm_80} {
     gpu.return
   }
 }
+
+// -----
+
+// Whether a bit is set in any lane: one vote.
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @vote_amd attributes {evo_tile.target = #gfx942} {
+  // CHECK-LABEL: llvm.func @vote_amd
+  gpu.func @vote_amd(%bit: i1, %m: memref<i1>) kernel {
+    // CHECK: %[[LANES:.+]] = rocdl.ballot %{{.+}} : i64
+    // CHECK: llvm.icmp "ne" %[[LANES]]
+    %any = gpu.subgroup_reduce or %bit uniform : (i1) -> i1
+    memref.store %any, %m[] : memref<i1>
+    gpu.return
+  }
+}
+
+// -----
+
+#sm_80 = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 255,
+  lds_bytes = 166912, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @vote_nvidia attributes {evo_tile.target = #sm_80} {
+  // CHECK-LABEL: llvm.func @vote_nvidia
+  gpu.func @vote_nvidia(%bit: i1, %m: memref<i1>) kernel {
+    // CHECK: nvvm.vote.sync any %{{.+}}, %{{.+}} -> i1
+    %any = gpu.subgroup_reduce or %bit uniform : (i1) -> i1
+    memref.store %any, %m[] : memref<i1>
+    gpu.return
+  }
+}

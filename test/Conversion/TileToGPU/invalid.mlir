@@ -155,3 +155,23 @@ func.func @host(%n: index) {
   evo_tile.launch @spaces space(%n, %n) args()
   return
 }
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 2, 1], stages = 1>
+#x = #evo_tile.lane_map<registers = [[1, 0]], lanes = [[64, 1]], subgroups = [[2, 64]]>
+#y = #evo_tile.lane_map<registers = [[1, 0]], lanes = [[2, 64], [32, 1]], subgroups = [[2, 32]]>
+evo_tile.kernel @votes_of_others(%m: memref<128xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %m[%c0] : memref<128xf32> -> tensor<128xf32, #x>
+  %u = evo_tile.load %m[%c0] : memref<128xf32> -> tensor<128xf32, #y>
+  %n = arith.cmpf uno, %t, %t : tensor<128xf32, #x>
+  // expected-error @below {{of the condition gives subgroups other elements than}}
+  %r = evo_tile.where %n, %u {
+    evo_tile.yield %u : tensor<128xf32, #y>
+  } : tensor<128xi1, #x>, tensor<128xf32, #y>
+  evo_tile.store %r, %m[%c0] : tensor<128xf32, #y>, memref<128xf32>
+  evo_tile.return
+}

@@ -665,3 +665,47 @@ func.func @vectors(%a: tensor<4xf32>) {
   %c = evo_tile.mma %a, %a, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @where_shape(%c: tensor<16xi1>, %x: tensor<32x16xf32>) {
+  // expected-error @below {{result 'tensor<32x16xf32>' does not begin with the dimensions of the condition 'tensor<16xi1>'}}
+  %r = evo_tile.where %c, %x {
+    evo_tile.yield %x : tensor<32x16xf32>
+  } : tensor<16xi1>, tensor<32x16xf32>
+  return
+}
+
+// -----
+
+func.func @where_types(%c: tensor<16xi1>, %x: tensor<16xf32>, %y: tensor<16xf16>) {
+  // expected-error @below {{yields types 'tensor<16xf16>', its results are 'tensor<16xf32>'}}
+  %r = evo_tile.where %c, %x {
+    evo_tile.yield %y : tensor<16xf16>
+  } : tensor<16xi1>, tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @where_writes(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<?xf32>, %i: index) {
+  evo_tile.where %c {
+    scf.for %j = %i to %i step %i {
+      // expected-error @below {{inside evo_tile.where, where only loads and pure operations are possible}}
+      evo_tile.store %x, %m[%j] : tensor<16xf32>, memref<?xf32>
+    }
+    evo_tile.yield
+  } : tensor<16xi1>
+  return
+}
+
+// -----
+
+func.func @where_waits(%c: tensor<16xi1>) {
+  evo_tile.where %c {
+    // expected-error @below {{inside evo_tile.where, where only loads and pure operations are possible}}
+    evo_tile.barrier
+    evo_tile.yield
+  } : tensor<16xi1>
+  return
+}

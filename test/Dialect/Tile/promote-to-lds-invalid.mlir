@@ -57,3 +57,22 @@ evo_tile.kernel @half_bytes(%m: memref<16x32xi4>, %o: memref<16x32xi4>) attribut
   evo_tile.store %y, %o[%c0, %c0] : tensor<16x32xi4, #other>, memref<16x32xi4>
   evo_tile.return
 }
+
+// -----
+
+#chip = #evo_tile.target<chip = "tiny", triple = "none", features = "", subgroup_size = 32, max_workgroup = 128, registers = 64, lds_bytes = 512, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1], subgroups = [1, 2, 1], stages = 2>
+#x = #evo_tile.lane_map<registers = [[1, 0]], lanes = [[32, 1]], subgroups = [[2, 32]]>
+#y = #evo_tile.lane_map<registers = [[1, 0]], lanes = [[2, 32], [16, 1]], subgroups = [[2, 16]]>
+evo_tile.kernel @exchange_inside(%c: memref<64xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %c[%c0] : memref<64xf32> -> tensor<64xf32, #x>
+  %n = arith.cmpf uno, %t, %t : tensor<64xf32, #x>
+  %r = evo_tile.where %n, %t {
+    // expected-error @below {{needs a pass through LDS inside evo_tile.where, where subgroups do not wait for each other}}
+    %u = evo_tile.convert_layout %t : tensor<64xf32, #x> -> tensor<64xf32, #y>
+    %v = evo_tile.convert_layout %u : tensor<64xf32, #y> -> tensor<64xf32, #x>
+    evo_tile.yield %v : tensor<64xf32, #x>
+  } : tensor<64xi1, #x>, tensor<64xf32, #x>
+  evo_tile.return
+}

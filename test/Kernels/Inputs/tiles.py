@@ -7,7 +7,8 @@ CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
 # Block, subgroups along [batch, M, N] of a workgroup, and stages.
 SCHEDULES = {"matmul": ("[1, 64, 64]", "[1, 2, 2]", 2),
              "softmax": ("[1, 16, 64]", "[1, 1, 1]", 1),
-             "layer_norm": ("[1, 16, 64]", "[1, 1, 1]", 1)}
+             "layer_norm": ("[1, 16, 64]", "[1, 1, 1]", 1),
+             "l2_norm": ("[1, 16, 64]", "[1, 2, 1]", 1)}
 STEPS = ("evo-tile-assign-layouts", "evo-tile-promote-to-lds",
          "evo-tile-software-pipeline")
 

@@ -139,7 +139,19 @@ def layer_norm(launch, rows, columns):
     launch.tolerance = 4e-6
 
 
-KERNELS = {"matmul": matmul, "softmax": softmax, "layer_norm": layer_norm}
+def l2_norm(launch, rows, columns):
+    random.seed(3)
+    # Squares of every fifth row overflow.
+    x = [draw(columns, 2.0 ** (0 if row % 5 else 80)) for row in range(rows)]
+    launch.read("f", x)
+    launch.write(rows, columns)
+    launch.space = (-(-rows // 16),)
+    launch.expected = [v / math.hypot(*row) for row in x for v in row]
+    launch.tolerance = 4e-6
+
+
+KERNELS = {"matmul": matmul, "softmax": softmax, "layer_norm": layer_norm,
+           "l2_norm": l2_norm}
 
 
 def prepare(source, work, kernel, chip, sizes, poison=False):

@@ -319,4 +319,53 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
-#endif
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+def Tile_WhereOp : Tile_Op<"where", [SingleBlock, NoRegionArguments,
+    RecursiveMemoryEffects, AllTypesMatch<["inits", "results"]>]> {
+  let summary = "work that few elements need, if any";
+  let description = [{
+    Where the condition holds, the results are what the region yields; elsewhere
+    they are `inits` or what the region yields, whichever is at hand: a subgroup
+    runs the region if the condition holds for any element that it has, and not
+    at all otherwise. A program must be right either way. So an algorithm may be
+    quick in the usual case, see afterwards that a case was not the usual one
+    and do that part again with care.
+
+    The condition's dimensions are the first ones of every result. Subgroups
+    decide on their own: the region neither writes memory nor waits for others,
+    and what it reads comes straight from where it is.
+
+    ```mlir
+    %again = evo_tile.where %isNaN, %sum {
+      %careful = scf.for %k = %c0 to %end step %c32 iter_args(%s = %zero) -> (tensor<64xf32>) {
+        ...
+      }
+      evo_tile.yield %careful : tensor<64xf32>
+    } : tensor<64xi1>, tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins StaticShapeTensorOf<[I1]>:$condition,
+                       Variadic<Tile_Tile>:$inits);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $condition (`,` $inits^)? $body attr-dict `:` type($condition) (`,` type($inits)^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    YieldOp getYield();
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
+                                     HasParent<"WhereOp">]> {
+  let summary = "the results of the region around it";
+  let arguments = (ins Variadic<Tile_Tile>:$results);
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+}
+
+#endif // EVOFORMER_DIALECT_TILE_IR_TILEOPS_TD

@@ -196,7 +196,21 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
            llvm::zip(loop.getInitArgsMutable(), loop.getResults()))
         if (isa<RankedTensorType>(result.getType()))
           wantTile(init, encoding(result));
-    } else if (isa<scf::YieldOp>(op)) {
+    } else if (auto where = dyn_cast<WhereOp>(op)) {
+      if (where.getNumResults() == 0)
+        continue;
+      for (auto [init, result] :
+           llvm::zip(where.getInitsMutable(), where.getResults()))
+        wantTile(init, encoding(result));
+      // A subgroup asks of what it has results of.
+      Value first = where.getResult(0);
+      Attribute layout = encoding(first);
+      ArrayRef<int64_t> shape = cast<ShapedType>(first.getType()).getShape();
+      auto condition = cast<ShapedType>(where.getCondition().getType());
+      for (int64_t d = shape.size() - 1; d >= condition.getRank(); --d)
+        layout = SliceAttr::get(op->getContext(), d, shape[d], layout);
+      want(where.getConditionMutable(), layout);
+    } else if (isa<scf::YieldOp, YieldOp>(op)) {
       for (auto [use, result] :
            llvm::zip(op->getOpOperands(), op->getParentOp()->getResults()))
         if (isa<RankedTensorType>(result.getType()))

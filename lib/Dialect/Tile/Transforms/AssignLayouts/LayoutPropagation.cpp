@@ -78,6 +78,13 @@ SmallVector<Value> mlir::evoformer::tile::getCarriedGroup(Operation *op,
       if (llvm::is_contained(all, value))
         llvm::append_range(group, all);
     }
+  } else if (auto where = dyn_cast<WhereOp>(op)) {
+    for (unsigned i = 0, e = where.getNumResults(); i < e; ++i) {
+      SmallVector<Value> all{where.getResult(i), where.getInits()[i],
+                             where.getYield().getOperand(i)};
+      if (llvm::is_contained(all, value))
+        llvm::append_range(group, all);
+    }
   }
   return group;
 }
@@ -147,7 +154,7 @@ void LayoutPropagation::spread(Value value) {
     tieGroup(parent);
   }
   for (Operation *user : value.getUsers()) {
-    tieGroup(isa<scf::YieldOp>(user) ? user->getParentOp() : user);
+    tieGroup(isa<scf::YieldOp, YieldOp>(user) ? user->getParentOp() : user);
     spreadToOp(user, value, layout);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "ReachedMemory.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -398,20 +399,131 @@ static FailureOr<int64_t> getMemoryCost(
   return cost;
 }
 
+/// The product whose sum a value is, through loops that carry it and work on
+/// its elements; null where there is none.
+static MmaOp findSum(Value value) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (auto mma = dyn_cast<MmaOp>(def))
+      return mma;
+    if (auto loop = dyn_cast<scf::ForOp>(def)) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      value = loop.getBody()->getTerminator()->getOperand(number);
+    } else if (def->getNumOperands() > 0 &&
+               def->getOperand(0).getType() == value.getType() &&
+               OpTrait::hasElementwiseMappableTraits(def)) {
+      value = def->getOperand(0);
+    } else {
+      break;
+    }
+  }
+  return {};
+}
+
+/// Of products inside evo_tile.where, those outside whose results they stand
+/// for: both are best oriented alike.
+static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
+  DenseMap<Operation *, Operation *> repeated;
+  kernel.walk([&](WhereOp where) {
+    for (auto [init, result] :
+         llvm::zip(where.getInits(), where.getYield().getResults())) {
+      MmaOp before = findSum(init), again = findSum(result);
+      if (before && again && before != again)
+        repeated[again] = before;
+    }
+  });
+  return repeated;
+}
+
+namespace {
+/// Chooses the orientations of some products, beside those that are chosen
+/// already.
+struct OrientationChoice {
+  const DenseMap<Operation *, MatrixInstrAttr> &instrs;
+  ScheduleAttr schedule;
+  /// What weighs in besides exchanges, and what is pinned.
+  llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
+  DenseMap<Operation *, Operation *> like;
+
+  LogicalResult run(ArrayRef<MmaOp> ops, LayoutMap &known) const;
+};
+} // namespace
+
+LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
+                                     LayoutMap &known) const {
+  auto isPinnedOtherwise = [&](MmaOp op, bool swapped) {
+    auto it = known.find(like.lookup(op));
+    return it != known.end() &&
+           swapped != (it->second.a.getRole() == OperandRole::B);
+  };
+  // All combinations for short chains, else one for all.
+  size_t count = ops.size();
+  bool all = count <= 5;
+  std::optional<int64_t> bestCost;
+  LayoutMap best;
+  uint64_t bestMask = 0;
+  for (uint64_t mask = 0, e = all ? 1ull << count : 2; mask < e; ++mask) {
+    SmallVector<MmaChoice> choices;
+    int64_t cost = 0;
+    bool allowed = true;
+    for (auto [i, op] : llvm::enumerate(ops)) {
+      bool swapped = all ? (mask >> i) & 1 : mask;
+      allowed &= !all || !isPinnedOtherwise(op, swapped);
+      MatrixInstrAttr instr = instrs.lookup(op);
+      choices.push_back({op, instr, swapped});
+      // Padding may differ between the orientations.
+      cost += *getCost(op, instr, swapped, schedule);
+    }
+    if (!allowed)
+      continue;
+    LayoutMap layouts = known;
+    FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
+    if (failed(exchange))
+      return failure();
+    FailureOr<int64_t> memory = getMemoryCost(reachedBy, layouts);
+    if (failed(memory))
+      return failure();
+    cost += *exchange + *memory;
+    // Among equals: rather all alike, rather not swapped.
+    bool alike = mask == 0 || mask == e - 1;
+    if (!bestCost || cost < *bestCost ||
+        (cost == *bestCost && alike && bestMask != 0 && bestMask != e - 1)) {
+      bestCost = cost;
+      best = layouts;
+      bestMask = mask;
+    }
+  }
+  known = best;
+  return success();
+}
+
 FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
-  SmallVector<MmaOp> ops;
-  kernel.walk([&](MmaOp op) { ops.push_back(op); });
-  if (ops.empty())
+  // What is rarely run must not decide for the rest; it comes out like what it
+  // repeats.
+  SmallVector<MmaOp> usual, rare;
+  kernel.walk([&](MmaOp op) {
+    (op->getParentOfType<WhereOp>() ? rare : usual).push_back(op);
+  });
+  if (usual.empty())
+    usual.swap(rare);
+  if (usual.empty())
     return LayoutMap();
   TargetAttr target = *kernel.getTarget();
   ScheduleAttr schedule = *kernel.getSchedule();
 
   // Per element type, the cheapest row of the table.
+  auto typesOf = [](MmaOp op) {
+    return std::pair(getElementTypeOrSelf(op.getA().getType()),
+                     getElementTypeOrSelf(op.getC().getType()));
+  };
   llvm::MapVector<std::pair<Type, Type>, SmallVector<MmaOp>> byType;
-  for (MmaOp op : ops)
-    byType[{getElementTypeOrSelf(op.getA().getType()),
-            getElementTypeOrSelf(op.getC().getType())}]
-        .push_back(op);
+  for (MmaOp op : usual)
+    byType[typesOf(op)].push_back(op);
+  llvm::MapVector<std::pair<Type, Type>, SmallVector<MmaOp>> rareByType;
+  for (MmaOp op : rare)
+    rareByType[typesOf(op)].push_back(op);
+  for (auto &[types, group] : rareByType)
+    if (!byType.contains(types))
+      byType[types] = group;
   DenseMap<Operation *, MatrixInstrAttr> instrs;
   for (auto &[types, group] : byType) {
     MatrixInstrAttr best;
@@ -432,45 +544,20 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
              << types.second << " result";
     for (MmaOp op : group)
       instrs[op] = best;
+    for (MmaOp op : rareByType.lookup(types))
+      instrs[op] = best;
   }
 
-  llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
-  for (MmaOp op : ops)
-    reachedBy[op] = findReachedMemory(op);
-
-  // Orientations: all combinations for short chains, else one for all.
-  size_t count = ops.size();
-  bool all = count <= 5;
-  std::optional<int64_t> bestCost;
+  OrientationChoice choice{instrs, schedule, {}, {}};
+  for (MmaOp op : usual)
+    choice.reachedBy[op] = findReachedMemory(op);
   LayoutMap best;
-  uint64_t bestMask = 0;
-  for (uint64_t mask = 0, e = all ? 1ull << count : 2; mask < e; ++mask) {
-    SmallVector<MmaChoice> choices;
-    SmallVector<MmaOp> single;
-    int64_t cost = 0;
-    for (auto [i, op] : llvm::enumerate(ops)) {
-      bool swapped = all ? (mask >> i) & 1 : mask;
-      choices.push_back({op, instrs[op], swapped});
-      // Padding may differ between the orientations.
-      cost += *getCost(op, instrs[op], swapped, schedule);
-    }
-    LayoutMap layouts;
-    FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
-    if (failed(exchange))
-      return failure();
-    FailureOr<int64_t> memory = getMemoryCost(reachedBy, layouts);
-    if (failed(memory))
-      return failure();
-    cost += *exchange + *memory;
-    // Among equals: rather all alike, rather not swapped.
-    bool alike = mask == 0 || mask == e - 1;
-    if (!bestCost || cost < *bestCost ||
-        (cost == *bestCost && alike && bestMask != 0 && bestMask != e - 1)) {
-      bestCost = cost;
-      best = layouts;
-      bestMask = mask;
-    }
-  }
+  if (failed(choice.run(usual, best)))
+    return failure();
+  choice.reachedBy.clear();
+  choice.like = findRepeated(kernel);
+  if (!rare.empty() && failed(choice.run(rare, best)))
+    return failure();
   for (auto &[op, layouts] : best)
     remark::passed(op->getLoc(), remark::RemarkOpts::name("matrix-instruction")
                                      .category("evo-tile-assign-layouts"))

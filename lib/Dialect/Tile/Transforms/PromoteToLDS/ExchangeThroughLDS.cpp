@@ -30,6 +30,9 @@ static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
                              TargetAttr target) {
   auto sourceType = cast<RankedTensorType>(op.getSource().getType());
   auto resultType = cast<RankedTensorType>(op.getType());
+  if (op->getParentOfType<WhereOp>())
+    return op.emitOpError("needs a pass through LDS inside evo_tile.where, "
+                          "where subgroups do not wait for each other");
   ImplicitLocOpBuilder b(op.getLoc(), op);
   // Memory holds whole bytes.
   Type element = sourceType.getElementType();

@@ -43,6 +43,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "the kernel writes this memory";
   case PromotionReason::Staged:
     return "on its way to workgroup memory";
+  case PromotionReason::Rare:
+    return "in work that is rarely needed";
   }
   return "unknown";
 }

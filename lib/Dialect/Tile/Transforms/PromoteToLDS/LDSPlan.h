@@ -24,7 +24,8 @@ enum class PromotionReason {
   PartialBytes,  ///< elements are not whole bytes
   NoWiderAccess, ///< narrow, but not wider from workgroup memory either
   Written,       ///< the kernel writes this memory: lanes read what they wrote
-  Staged         ///< on its way to workgroup memory already
+  Staged,        ///< on its way to workgroup memory already
+  Rare           ///< inside evo_tile.where, which few subgroups run, if any
 };
 StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {

@@ -198,7 +198,10 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     auto load = dyn_cast<LoadOp>(op);
     return load && !isWorkgroupMemory(load.getSourceType()) ? load : LoadOp();
   };
+  bool isRare = isa<WhereOp>(parent) || parent->getParentOfType<WhereOp>();
   auto decide = [&](LoadOp load) {
+    if (isRare)
+      return PromotionReason::Rare;
     if (isWrittenByKernel(load))
       return PromotionReason::Written;
     if (isStaged(load))

@@ -86,7 +86,11 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   if (stages < 2)
     return;
   SmallVector<scf::ForOp> loops;
-  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  kernel.walk([&](scf::ForOp loop) {
+    // What is rarely run is better short than quick.
+    if (!loop->getParentOfType<WhereOp>())
+      loops.push_back(loop);
+  });
   for (scf::ForOp loop : loops) {
     Location loc = loop.getLoc();
     auto missed = [&](const Twine &reason) {

@@ -1,0 +1,46 @@
+//===- WhereOp.cpp - Work that few elements need ----------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+YieldOp WhereOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult WhereOp::verify() {
+  ArrayRef<int64_t> condition =
+      cast<ShapedType>(getCondition().getType()).getShape();
+  for (Type type : getResultTypes()) {
+    ArrayRef<int64_t> result = cast<ShapedType>(type).getShape();
+    if (result.size() < condition.size() ||
+        result.take_front(condition.size()) != condition)
+      return emitOpError("result ")
+             << type << " does not begin with the dimensions of the condition "
+             << getCondition().getType();
+  }
+  return success();
+}
+
+LogicalResult WhereOp::verifyRegions() {
+  YieldOp yield = getYield();
+  if (yield.getOperandTypes() != getResultTypes())
+    return emitOpError("yields types ")
+           << yield.getOperandTypes() << ", its results are "
+           << getResultTypes();
+  // Others may be elsewhere: nothing here may concern them.
+  WalkResult walk = getBody().walk([&](Operation *op) -> WalkResult {
+    if (isa<LoadOp>(op) || isPure(op) ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return WalkResult::advance();
+    return op->emitOpError("inside evo_tile.where, where only loads and pure "
+                           "operations are possible");
+  });
+  return failure(walk.wasInterrupted());
+}
