@@ -1,0 +1,291 @@
+//===- MmaChoice.cpp - Which instruction, which way around ------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MmaLayouts.h"
+
+#include "ReachedMemory.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+using LayoutMap = llvm::MapVector<Operation *, MmaLayouts>;
+
+/// Cycles of all products with one instruction; padding counts. An issue slot
+/// is a few cycles besides.
+static std::optional<int64_t> getCost(ArrayRef<MmaOp> ops,
+                                      MatrixInstrAttr instr, bool swapped,
+                                      ScheduleAttr schedule) {
+  constexpr int64_t issue = 4;
+  int64_t cost = 0;
+  for (MmaOp op : ops) {
+    auto a = cast<RankedTensorType>(op.getA().getType());
+    auto c = cast<RankedTensorType>(op.getC().getType());
+    if (a.getElementType() != instr.getAType() ||
+        c.getElementType() != instr.getCType())
+      return std::nullopt;
+    int64_t rank = c.getRank();
+    int64_t m = swapped ? instr.getN() : instr.getM();
+    int64_t n = swapped ? instr.getM() : instr.getN();
+    int64_t count = llvm::divideCeil(c.getDimSize(rank - 2),
+                                     m * schedule.getSubgroups()[1]) *
+                    llvm::divideCeil(c.getDimSize(rank - 1),
+                                     n * schedule.getSubgroups()[2]) *
+                    llvm::divideCeil(a.getDimSize(rank - 1), instr.getK());
+    for (int64_t d = 0; d + 2 < rank; ++d)
+      count *= c.getDimSize(d);
+    cost += count * (instr.getPasses() + issue);
+  }
+  return cost;
+}
+
+/// What bringing carried results into the operands' layouts costs: per element,
+/// an exchange doubles with every lane bit, a pass through LDS is dearest.
+static FailureOr<int64_t> getExchangeCost(ArrayRef<MmaChoice> choices,
+                                          ScheduleAttr schedule,
+                                          LayoutMap &layouts) {
+  constexpr int64_t viaShared = 64;
+  int64_t cost = 0;
+  // Products that want one operand in one layout share its exchange, results
+  // that meet in one layout are exchanged together.
+  DenseSet<std::tuple<Value, Attribute, Attribute>> counted;
+  for (const MmaChoice &choice : choices) {
+    FailureOr<MmaLayouts> mine = getMmaLayouts(choice, schedule, layouts);
+    if (failed(mine))
+      return failure();
+    layouts[choice.op] = *mine;
+    MmaOp op = choice.op;
+    for (bool second : {false, true}) {
+      Value operand = second ? op.getB() : op.getA();
+      auto type = cast<RankedTensorType>(operand.getType());
+      FragAttr wanted = second ? mine->b : mine->a;
+      FailureOr<LaneMap> to = wanted.getLaneMap(type.getShape(), nullptr);
+      for (CarriedResult &carried : findCarriedResults(operand)) {
+        if (!layouts.contains(carried.producer))
+          continue;
+        FragAttr held = layouts[carried.producer].c;
+        if (!counted.insert({operand, wanted, held}).second)
+          continue;
+        FailureOr<LaneMap> from =
+            held.getLaneMap(carried.producer.getType().getShape(), nullptr);
+        if (failed(from) || failed(to))
+          return failure();
+        int64_t mask = 0;
+        switch (LaneMap::relate(from->permuteDims(carried.dims), *to,
+                                type.getShape(), &mask)) {
+        case LayoutRelation::Same:
+        case LayoutRelation::RegisterRename:
+          break;
+        case LayoutRelation::LaneExchange:
+          cost += (1ll << llvm::popcount(static_cast<uint64_t>(mask))) *
+                  type.getNumElements();
+          break;
+        case LayoutRelation::Shared:
+          cost += viaShared * type.getNumElements();
+          break;
+        }
+      }
+    }
+  }
+  return cost;
+}
+
+/// What loading and storing the tiles costs that take their layouts from
+/// results: an issue slot an access. Where results agree it counts once.
+static FailureOr<int64_t> getMemoryCost(
+    const llvm::MapVector<Operation *, SmallVector<ReachedMemory>> &reachedBy,
+    const LayoutMap &layouts) {
+  constexpr int64_t issue = 4;
+  int64_t cost = 0;
+  DenseSet<std::pair<Operation *, Attribute>> counted;
+  for (auto &[op, reached] : reachedBy) {
+    FragAttr layout = layouts.find(op)->second.c;
+    FailureOr<LaneMap> map =
+        layout.getLaneMap(cast<MmaOp>(op).getType().getShape(), nullptr);
+    if (failed(map))
+      return failure();
+    for (const ReachedMemory &memory : reached)
+      if (counted.insert({memory.access, layout}).second)
+        cost += issue * countAccesses(memory, *map);
+  }
+  return cost;
+}
+
+/// The product whose sum a value is, through loops that carry it and work on
+/// its elements; null where there is none.
+static MmaOp findSum(Value value) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (auto mma = dyn_cast<MmaOp>(def))
+      return mma;
+    if (auto loop = dyn_cast<scf::ForOp>(def)) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      value = loop.getBody()->getTerminator()->getOperand(number);
+    } else if (def->getNumOperands() > 0 &&
+               def->getOperand(0).getType() == value.getType() &&
+               OpTrait::hasElementwiseMappableTraits(def)) {
+      value = def->getOperand(0);
+    } else {
+      break;
+    }
+  }
+  return {};
+}
+
+/// Of products inside evo_tile.where, those outside whose results they stand
+/// for: both are best oriented alike.
+static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
+  DenseMap<Operation *, Operation *> repeated;
+  kernel.walk([&](WhereOp where) {
+    for (auto [init, result] :
+         llvm::zip(where.getInits(), where.getYield().getResults())) {
+      MmaOp before = findSum(init), again = findSum(result);
+      if (before && again && before != again)
+        repeated[again] = before;
+    }
+  });
+  return repeated;
+}
+
+namespace {
+/// Chooses the orientations of some products, beside those that are chosen
+/// already.
+struct OrientationChoice {
+  OrientationChoice(const DenseMap<Operation *, MatrixInstrAttr> &instrs,
+                    ScheduleAttr schedule)
+      : instrs(instrs), schedule(schedule) {}
+
+  const DenseMap<Operation *, MatrixInstrAttr> &instrs;
+  ScheduleAttr schedule;
+  /// What weighs in besides exchanges, and what is pinned.
+  llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
+  DenseMap<Operation *, Operation *> like;
+
+  LogicalResult run(ArrayRef<MmaOp> ops, LayoutMap &known) const;
+};
+} // namespace
+
+LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
+                                     LayoutMap &known) const {
+  auto isPinnedOtherwise = [&](MmaOp op, bool swapped) {
+    auto it = known.find(like.lookup(op));
+    return it != known.end() &&
+           swapped != (it->second.a.getRole() == OperandRole::B);
+  };
+  // All combinations for short chains, else one for all.
+  size_t count = ops.size();
+  bool all = count <= 5;
+  std::optional<int64_t> bestCost;
+  LayoutMap best;
+  uint64_t bestMask = 0;
+  for (uint64_t mask = 0, e = all ? 1ull << count : 2; mask < e; ++mask) {
+    SmallVector<MmaChoice> choices;
+    int64_t cost = 0;
+    bool allowed = true;
+    for (auto [i, op] : llvm::enumerate(ops)) {
+      bool swapped = all ? (mask >> i) & 1 : mask;
+      allowed &= !all || !isPinnedOtherwise(op, swapped);
+      MatrixInstrAttr instr = instrs.lookup(op);
+      choices.push_back({op, instr, swapped});
+      // Padding may differ between the orientations.
+      cost += *getCost(op, instr, swapped, schedule);
+    }
+    if (!allowed)
+      continue;
+    LayoutMap layouts = known;
+    FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
+    if (failed(exchange))
+      return failure();
+    FailureOr<int64_t> memory = getMemoryCost(reachedBy, layouts);
+    if (failed(memory))
+      return failure();
+    cost += *exchange + *memory;
+    // Among equals: rather all alike, rather not swapped.
+    bool alike = mask == 0 || mask == e - 1;
+    if (!bestCost || cost < *bestCost ||
+        (cost == *bestCost && alike && bestMask != 0 && bestMask != e - 1)) {
+      bestCost = cost;
+      best = layouts;
+      bestMask = mask;
+    }
+  }
+  known = best;
+  return success();
+}
+
+FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
+  // What is rarely run must not decide for the rest; it comes out like what it
+  // repeats.
+  SmallVector<MmaOp> usual, rare;
+  kernel.walk([&](MmaOp op) {
+    (op->getParentOfType<WhereOp>() ? rare : usual).push_back(op);
+  });
+  if (usual.empty())
+    usual.swap(rare);
+  if (usual.empty())
+    return LayoutMap();
+  TargetAttr target = *kernel.getTarget();
+  ScheduleAttr schedule = *kernel.getSchedule();
+
+  // Per element type, the cheapest row of the table.
+  auto typesOf = [](MmaOp op) {
+    return std::pair(getElementTypeOrSelf(op.getA().getType()),
+                     getElementTypeOrSelf(op.getC().getType()));
+  };
+  llvm::MapVector<std::pair<Type, Type>, SmallVector<MmaOp>> byType;
+  for (MmaOp op : usual)
+    byType[typesOf(op)].push_back(op);
+  llvm::MapVector<std::pair<Type, Type>, SmallVector<MmaOp>> rareByType;
+  for (MmaOp op : rare)
+    rareByType[typesOf(op)].push_back(op);
+  for (auto &[types, group] : rareByType)
+    if (!byType.contains(types))
+      byType[types] = group;
+  DenseMap<Operation *, MatrixInstrAttr> instrs;
+  for (auto &[types, group] : byType) {
+    MatrixInstrAttr best;
+    int64_t bestCost = 0;
+    for (Attribute entry : target.getMatrix()) {
+      auto instr = cast<MatrixInstrAttr>(entry);
+      for (bool swapped : {false, true}) {
+        std::optional<int64_t> cost = getCost(group, instr, swapped, schedule);
+        if (cost && (!best || *cost < bestCost)) {
+          best = instr;
+          bestCost = *cost;
+        }
+      }
+    }
+    if (!best)
+      return group.front().emitOpError("has no matrix instruction on ")
+             << target.getChip() << " for " << types.first << " operands and a "
+             << types.second << " result";
+    for (MmaOp op : group)
+      instrs[op] = best;
+    for (MmaOp op : rareByType.lookup(types))
+      instrs[op] = best;
+  }
+
+  OrientationChoice choice(instrs, schedule);
+  for (MmaOp op : usual)
+    choice.reachedBy[op] = findReachedMemory(op);
+  LayoutMap best;
+  if (failed(choice.run(usual, best)))
+    return failure();
+  choice.reachedBy.clear();
+  choice.like = findRepeated(kernel);
+  if (!rare.empty() && failed(choice.run(rare, best)))
+    return failure();
+  for (auto &[op, layouts] : best)
+    remark::passed(op->getLoc(), remark::RemarkOpts::name("matrix-instruction")
+                                     .category("evo-tile-assign-layouts"))
+        << remark::metric("instruction", layouts.c.getInstr().getName())
+        << remark::metric("swapped",
+                          layouts.a.getRole() == OperandRole::B ? "yes" : "no");
+  return best;
+}
