@@ -103,9 +103,8 @@ private:
     return sources;
   }
 
-  /// Dropped keys may hold anything: for the usual case they are cleared where
-  /// they are dropped for all queries; with `choose` logits are chosen (see
-  /// LogitsSlices).
+  /// Keys that are dropped for all queries may hold anything, with `choose`
+  /// those dropped for some as well (see LogitsSlices).
   State loopOverKeys(TileBuilder &b, Sources sources, const WorkItem &item,
                      bool choose) {
     sources.logits.chooseDrops = choose;
@@ -124,7 +123,7 @@ private:
           TileBuilder b(loc, nested);
           auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
             Value k = item.load(b, sources.keys, key, item.keys, part);
-            return sources.logits.keySum.memory && !choose
+            return sources.logits.keySum.memory
                        ? item.clearDropped(b, sources.logits.keySum, k, key)
                        : k;
           });

@@ -104,7 +104,7 @@ evo_tile.kernel @batch(%y: memref<8x8xf32>) attributes {target = #chip, schedule
 evo_tile.kernel @while(%x: memref<?xf32>, %again: i1) attributes {target = #chip, schedule = #schedule} {
   %c0 = arith.constant 0 : index
   %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<32xf32>
-  // expected-error @below {{evo-tile-assign-layouts needs tiles to pass through scf.for, scf.if and scf.index_switch only, not through scf.while}}
+  // expected-error @below {{evo-tile-assign-layouts needs tiles to pass through scf.for, scf.if, scf.index_switch and evo_tile.where only, not through scf.while}}
   %r = scf.while (%a = %t) : (tensor<32xf32>) -> tensor<32xf32> {
     scf.condition(%again) %a : tensor<32xf32>
   } do {

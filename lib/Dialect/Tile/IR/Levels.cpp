@@ -39,11 +39,12 @@ checkTiles(KernelOp kernel, StringRef pass,
     bool carries = op->getNumRegions() != 0 && holdsTiles(op->getResultTypes());
     for (Region &region : op->getRegions())
       carries |= holdsTiles(region.getArgumentTypes());
-    if (carries && !isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op))
+    if (carries && !isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp, WhereOp>(op))
       return WalkResult(op->emitError()
                         << pass
-                        << " needs tiles to pass through scf.for, scf.if and "
-                           "scf.index_switch only, not through "
+                        << " needs tiles to pass through scf.for, scf.if, "
+                           "scf.index_switch and evo_tile.where only, not "
+                           "through "
                         << op->getName());
     bool good = checkAll(op, op->getResultTypes());
     for (Region &region : op->getRegions())
