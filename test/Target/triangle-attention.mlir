@@ -26,5 +26,6 @@
 // NVIDIA-NEXT: matrix 32
 // NVIDIA-NEXT: transcendental 34
 // CHECK-NOT: scratch_
-// CHECK-NOT: finding
+// Scalar registers may go to lanes of vector registers.
+// CHECK-NOT: finding: {{.*(instructions|scratch|spills|accesses|waits)}}
 // CHECK: kernel triangle_attention_attention_0 for
