@@ -22,9 +22,9 @@ KERNELS = ("query_grad", "key_value_grad", "bias_grad")
 # above what was counted, against regressions.
 LIMITS = {
     ("gfx942", 32): (13, 14, 9),
-    ("gfx942", 64): (17, 23, 9.5),
-    ("gfx1100", 32): (18.5, 29, 17.5),
-    ("gfx1100", 64): (29, 47, 19),
+    ("gfx942", 64): (16, 20, 11.5),
+    ("gfx1100", 32): (20.5, 24, 17.5),
+    ("gfx1100", 64): (31, 39, 20),
 }
 
 CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "

@@ -43,14 +43,17 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
                                                          const Slices &slices,
                                                          Value offset) {
   QueryTiles tiles;
-  // An item that owns queries stores nothing beyond the last.
+  // An item that owns queries stores nothing beyond the last. Elsewhere these
+  // have weights of 0, and reading the last one again adds nothing where it is
+  // finite: 16-bit types on GPUs save the choices that zeros take.
   bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries;
+  bool anyOutside = ownsQueries || !chooseDrops;
   for (DepthPart part : parts)
     tiles.query.push_back(
-        item.load(b, slices.query, offset, item.queries, part, ownsQueries));
+        item.load(b, slices.query, offset, item.queries, part, anyOutside));
   for (DepthPart part : valueParts)
     tiles.weighted.push_back(
-        item.load(b, slices.weighted, offset, item.queries, part, ownsQueries));
+        item.load(b, slices.weighted, offset, item.queries, part, anyOutside));
   auto negative = [&](Value slice, double outside) -> Value {
     return arith::NegFOp::create(
         b, item.loadStatistic(b, slice, offset,

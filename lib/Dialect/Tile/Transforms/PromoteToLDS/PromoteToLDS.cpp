@@ -76,6 +76,21 @@ static bool canHoist(LoadOp load, Operation *anchor,
   return true;
 }
 
+/// The widest access of a copy to memory. Where a bound may cut through a
+/// vector, elements are read one by one, by more lanes then.
+static int64_t getCopyBytes(StagedTile &tile) {
+  if (tile.asyncBytes > 0)
+    return tile.asyncBytes;
+  LoadOp load = tile.front();
+  ArrayRef<bool> inBounds = load.getInBounds();
+  bool fits =
+      tile.sourceDim < 0 ||
+      (tile.sourceDim < (int64_t)inBounds.size() && inBounds[tile.sourceDim]);
+  return fits ? kVectorBytes
+              : std::clamp<int64_t>(load.getAlignment().value_or(1), 1,
+                                    kVectorBytes);
+}
+
 /// Where the buffer is best read: not before it is needed, which is still
 /// before the next barrier.
 static Operation *getFirstUser(Value tile) {
@@ -424,8 +439,7 @@ std::vector<StagedGroup> Promotion::planGroups() {
       for (Value tile : tile.copied)
         readers.push_back(cast<RankedTensorType>(tile.getType()));
       tile.plan = planLDS(readers, tile.sourceDim, tile.wantedDim,
-                          tile.asyncBytes > 0 ? tile.asyncBytes : kVectorBytes,
-                          machine);
+                          getCopyBytes(tile), machine);
     }
   return groups;
 }
