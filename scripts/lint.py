@@ -164,7 +164,8 @@ def check_tidy(options):
         for index, (name, done) in enumerate(pool.map(run, left), 1):
             print(f"[{index}/{len(left)}] clang-tidy {name}", flush=True)
             if done.returncode:
-                problems.append(done.stdout + done.stderr)
+                print(done.stdout + done.stderr, flush=True)
+                problems.append(f"{name}: see above")
     return problems
 
 
