@@ -66,6 +66,20 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   %g = evo_tile.transpose %f [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
   // CHECK: evo_tile.iota %{{.*}} dim 1 : tensor<2x16xi32>
   %h = evo_tile.iota %i dim 1 : tensor<2x16xi32>
+  // CHECK: %[[NONE:.*]] = arith.constant dense<true> : tensor<2xi1>
+  %none = arith.constant dense<true> : tensor<2xi1>
+  // CHECK-NEXT: evo_tile.where %[[NONE]], %[[D:.*]], %{{.*}} {
+  // CHECK-NEXT:   evo_tile.yield %{{.*}}, %[[D]] : tensor<2xf32>, tensor<2xf32>
+  // CHECK-NEXT: } : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
+  %w:2 = evo_tile.where %none, %d, %e {
+    evo_tile.yield %e, %d : tensor<2xf32>, tensor<2xf32>
+  } : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
+  // CHECK-NEXT: evo_tile.where %[[NONE]] {
+  // CHECK-NEXT:   evo_tile.yield
+  // CHECK-NEXT: } : tensor<2xi1>
+  evo_tile.where %none {
+    evo_tile.yield
+  } : tensor<2xi1>
   // CHECK: %[[LDS:.*]] = evo_tile.alloc_lds : memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
   %lds = evo_tile.alloc_lds : !lds
   // CHECK: evo_tile.async_copy %{{.*}}[%{{.*}}, %{{.*}}] to %[[LDS]][%{{.*}}, %{{.*}}] as tensor<2x16xf16> : memref<?x?xf16>, memref<
