@@ -1,6 +1,8 @@
 """Attention with additive biases and a gate, as AlphaFold-class models use it,
 compiled for the device at hand. See docs/python.md."""
 
+import sys as _sys
+
 from ._attention import attention, attention_vjp
 from ._library import EvoformerError
 from ._explain import explain
@@ -8,6 +10,9 @@ from ._numpy import Gradients
 from ._patch import patch
 from ._runtime import Device, Program, chips, device
 from ._version import __version__
+
+if "torch" in _sys.modules:
+    from . import _torch  # noqa: F401  registers torch.ops.evoformer
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
            "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]

@@ -96,7 +96,10 @@ class Prepared:
         call.run([tensor.data_ptr() for tensor in tensors], self.allocate, stream)
 
 
+# By shapes, strides and types. Calls of a new length are cheap to make, so that
+# a full table is emptied.
 _prepared = {}
+_MOST_PREPARED = 4096
 
 
 def prepare(query, key, value, biases, gate, scale, layout, differentiable):
@@ -111,6 +114,8 @@ def prepare(query, key, value, biases, gate, scale, layout, differentiable):
         identity += (gate.shape, gate.stride(), gate.dtype, gate.device)
     prepared = _prepared.get(identity)
     if prepared is None:
+        if len(_prepared) >= _MOST_PREPARED:
+            _prepared.clear()
         prepared = _prepared[identity] = Prepared(
             query, key, value, biases, gate, scale, layout, differentiable)
     if prepared.copies:

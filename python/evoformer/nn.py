@@ -4,6 +4,7 @@ load."""
 import torch
 from torch import nn
 
+from . import _torch  # noqa: F401  registers torch.ops.evoformer
 from ._attention import attention
 
 

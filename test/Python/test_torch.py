@@ -3,47 +3,20 @@
 """Attention of torch tensors: on the processor here, on a GPU by
 `pytest -m gpu`."""
 
-import time
-
 import evoformer
 import pytest
 import torch
-import torch._dynamo.testing
 import torch_reference as reference
 from evoformer import _torch
 from torch.utils.checkpoint import checkpoint
+from torch_cases import DEVICES, Case, gradients
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [torch.float32, torch.float16, torch.bfloat16]
 
 
 @pytest.fixture(params=DEVICES)
 def device(request):
     return request.param
-
-
-class Case:
-    def __init__(self, device="cpu", kind=torch.float32, b=1, n=2, sq=19, sk=19,
-                 h=2, d=16, dv=None, seed=0):
-        self.generator = torch.Generator("cpu").manual_seed(seed)
-        self.device, self.kind = device, kind
-        dv = dv or d
-        self.query = self.normal(b, n, sq, h, d)
-        self.key = self.normal(b, n, sk, h, d)
-        self.value = self.normal(b, n, sk, h, dv)
-        self.gate = self.normal(b, n, sq, h, dv)
-        self.pair = self.normal(b, 1, h, sq, sk)
-        self.mask = (torch.rand(b, n, 1, 1, sk, generator=self.generator)
-                     < 0.8).to(device)
-        self.weight = self.normal(b, n, sq, h, dv).detach()
-
-    def normal(self, *shape):
-        return torch.randn(shape, generator=self.generator).to(
-            self.device, self.kind).requires_grad_()
-
-    @property
-    def operands(self):
-        return self.query, self.key, self.value, [self.mask, self.pair], self.gate
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,13 +26,6 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-def gradients(function, operands, weight):
-    """The result, and gradients of all float operands."""
-    out = function(*operands)
-    leaves = [t for t in reference.flat(operands) if t.requires_grad]
-    return [out, *torch.autograd.grad((out * weight.to(out.dtype)).sum(), leaves)]
 
 
 def check_all(operands, weight, function=evoformer.attention):
@@ -243,108 +209,6 @@ def test_second_derivative_is_refused(device, registered, loss):
         gradient.square().sum().backward()
 
 
-@pytest.mark.parametrize("scale", [None, 0.5])
-def test_opcheck(device, scale):
-    case = Case(device)
-    torch.library.opcheck(torch.ops.evoformer.attention.default,
-                          (*case.operands, scale, "bnshd", True, True))
-    torch.library.opcheck(torch.ops.evoformer.attention.default,
-                          (case.query, case.key, case.value, [], None, scale,
-                           "bnshd", False, True))
-    turned = [t.detach().transpose(2, 4) for t in
-              (case.query, case.key, case.value)]
-    torch.library.opcheck(torch.ops.evoformer.attention.default,
-                          (*turned, [], None, scale, "bndhs", False, False))
-
-
-class Stack(torch.nn.Module):
-    """Triangle attention both ways and a transition."""
-
-    def __init__(self, channels=16, heads=2):
-        super().__init__()
-        self.start = evoformer.nn.TriangleAttention(channels, heads, 8)
-        self.end = evoformer.nn.TriangleAttention(channels, heads, 8,
-                                                  starting=False)
-        self.transition = torch.nn.Sequential(
-            torch.nn.LayerNorm(channels), torch.nn.Linear(channels, 32),
-            torch.nn.ReLU(), torch.nn.Linear(32, channels))
-
-    def forward(self, z, mask):
-        z = z + self.start(z, mask)
-        z = z + self.end(z, mask)
-        return z + self.transition(z)
-
-
-def test_compile(device):
-    """One graph, and one recompilation when lengths turn out to be dynamic."""
-    torch.manual_seed(0)
-    torch.compiler.reset()
-    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
-    model = Stack().to(device)
-    compiled = torch.compile(model, fullgraph=True, backend=counter)
-    for length in (11, 24, 17, 40, 9):
-        z = torch.randn(2, length, length, 16, device=device)
-        mask = torch.rand(2, length, length, device=device) < 0.9
-        out = compiled(z, mask)
-        out.square().sum().backward()
-        found = [p.grad.clone() for p in model.parameters()]
-        model.zero_grad()
-        expected = model(z, mask)
-        expected.square().sum().backward()
-        torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-5)
-        for a, p in zip(found, model.parameters()):
-            torch.testing.assert_close(a, p.grad, rtol=1e-3, atol=1e-3)
-        model.zero_grad()
-    assert counter.frame_count == 2
-
-
-def train(model, steps, device):
-    """Losses of a regression by `model`; the same data each time."""
-    torch.manual_seed(1)
-    z = torch.randn(1, 12, 12, 16, device=device)
-    target = torch.randn(1, 12, 12, 16, device=device)
-    mask = torch.rand(1, 12, 12, device=device) < 0.9
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = (model(z, mask) - target).square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def make_stack(device):
-    torch.manual_seed(0)
-    return Stack().to(device)
-
-
-def test_training(device, monkeypatch):
-    """Follows eager mode's loss, twice with equal bits."""
-    steps = 300 if device == "cuda" else 60
-    first = train(make_stack(device), steps, device)
-    assert first == train(make_stack(device), steps, device)
-    import evoformer.nn as modules
-    monkeypatch.setattr(modules, "attention", lambda q, k, v, biases, gate:
-                        reference.attention(q, k, v, biases, gate))
-    eager = train(make_stack(device), steps, device)
-    assert first[-1] < 0.7 * first[0]
-    # What noise does: the same run from data that differ in the last place.
-    assert max(abs(a - b) for a, b in zip(first, eager)) < 2e-2 * first[0]
-
-
-def test_profiler_and_flops(device):
-    case = Case(device)
-    with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
-        evoformer.attention(*case.operands).sum().backward()
-    one_product = 2 * 1 * 2 * 2 * 19 * 19 * 16
-    assert counter.get_total_flops() == (2 + 5) * one_product
-    with torch.profiler.profile() as profile:
-        evoformer.attention(*case.operands)
-    assert any(event.name == "evoformer::attention" for event in profile.events())
-
-
 REFUSED = [
     (lambda c: dict(query=c.query.double()), TypeError, "query has type torch.float64"),
     (lambda c: dict(key=c.key.half()), TypeError, "key has type f16"),
@@ -368,68 +232,3 @@ def test_refuses(change, kind, text):
     arguments = dict(query=case.query, key=case.key, value=case.value)
     with torch.no_grad(), pytest.raises(kind, match=text):
         evoformer.attention(**{**arguments, **change(case)})
-
-
-def test_host_time():
-    """Of a call that launches on the processor but computes nothing; the goals
-    are 25 us, and 40 us for a forward with gradient. Machines that run tests are
-    busy: three times that is allowed."""
-    case = Case(b=0)
-    operands = case.operands
-    def best(times=1500):
-        shortest = 1.0
-        for _ in range(times):
-            begin = time.perf_counter()
-            evoformer.attention(*operands)
-            shortest = min(shortest, time.perf_counter() - begin)
-        return shortest
-    with_gradient = best()
-    with torch.no_grad():
-        without = best()
-    print(f"host time {without * 1e6:.1f} us, {with_gradient * 1e6:.1f} us with "
-          "gradient")
-    assert without < 75e-6 and with_gradient < 120e-6
-
-
-@pytest.mark.gpu
-def test_other_streams():
-    case = Case("cuda", sq=200, sk=200)
-    expected = evoformer.attention(*case.operands)
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        out = evoformer.attention(*case.operands)
-        doubled = out * 2
-    stream.synchronize()
-    assert torch.equal(doubled, expected * 2)
-
-
-@pytest.mark.gpu
-def test_cuda_graph():
-    case = Case("cuda")
-    operands = [t.detach() for t in case.operands[:3]]
-    for _ in range(2):
-        evoformer.attention(*operands, [case.mask, case.pair.detach()])
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        out = evoformer.attention(*operands, [case.mask, case.pair.detach()])
-    operands[0].copy_(torch.randn_like(operands[0]))
-    graph.replay()
-    expected = evoformer.attention(*operands, [case.mask, case.pair.detach()])
-    torch.cuda.synchronize()
-    assert torch.equal(out, expected)
-
-
-@pytest.mark.gpu
-def test_several_gpus():
-    if torch.cuda.device_count() < 2:
-        pytest.skip("one GPU")
-    results = []
-    for device in ("cuda:1", "cuda:0"):
-        case = Case(device)
-        results.append([t.cpu() for t in gradients(
-            evoformer.attention, case.operands, case.weight)])
-        assert torch.cuda.current_device() == 0
-    for a, b in zip(*results):
-        assert torch.equal(a, b)
