@@ -20,6 +20,7 @@ using namespace mlir;
 namespace {
 struct ResultsToArguments
     : evoformer::impl::ResultsToArgumentsBase<ResultsToArguments> {
+protected:
   void runOnOperation() override {
     // Upstream keeps the results of public functions; here the signature is
     // meant to change.

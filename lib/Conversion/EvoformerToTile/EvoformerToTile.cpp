@@ -105,6 +105,7 @@ struct ConvertEvoformerToTile
     : evoformer::impl::ConvertEvoformerToTileBase<ConvertEvoformerToTile> {
   using ConvertEvoformerToTileBase::ConvertEvoformerToTileBase;
 
+protected:
   void runOnOperation() override {
     SmallVector<AttentionFamilyOpInterface> ops;
     getOperation().walk(

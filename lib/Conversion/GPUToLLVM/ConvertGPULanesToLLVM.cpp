@@ -41,7 +41,7 @@ using namespace mlir::evoformer;
 namespace {
 class ConvertGPULanesToLLVM
     : public evoformer::impl::ConvertGPULanesToLLVMBase<ConvertGPULanesToLLVM> {
-public:
+protected:
   void runOnOperation() override;
 
 private:

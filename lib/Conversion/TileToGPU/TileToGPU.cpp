@@ -94,6 +94,7 @@ static void setUpConverter(TypeConverter &converter) {
 namespace {
 struct ConvertTileToGPUPass
     : mlir::evoformer::tile::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
+protected:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<KernelOp> kernels;

@@ -40,6 +40,7 @@ public:
     registerSerialization(registry);
   }
 
+protected:
   void runOnOperation() override {
     if (failed(run()))
       signalPassFailure();

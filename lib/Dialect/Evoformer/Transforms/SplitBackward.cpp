@@ -212,6 +212,7 @@ private:
 };
 
 struct SplitBackward : evoformer::impl::SplitBackwardBase<SplitBackward> {
+protected:
   void runOnOperation() override {
     SmallVector<AttentionBackwardOp> ops;
     getOperation()->walk([&](AttentionBackwardOp op) { ops.push_back(op); });

@@ -232,6 +232,7 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
 namespace {
 struct AssignLayoutsPass
     : mlir::evoformer::tile::impl::AssignLayoutsBase<AssignLayoutsPass> {
+protected:
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](KernelOp kernel) {
       return failed(assign(kernel)) ? WalkResult::interrupt()

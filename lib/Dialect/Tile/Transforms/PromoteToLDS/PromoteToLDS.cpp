@@ -467,6 +467,7 @@ struct PromoteToLDSPass
     : evoformer::tile::impl::PromoteToLDSBase<PromoteToLDSPass> {
   using PromoteToLDSBase::PromoteToLDSBase;
 
+protected:
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](KernelOp kernel) {
       if (kernel.getTarget() && kernel.getTarget()->isCPU())

@@ -190,6 +190,7 @@ struct RemoveLayoutConversions
           RemoveLayoutConversions> {
   using RemoveLayoutConversionsBase::RemoveLayoutConversionsBase;
 
+protected:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(makeInLayout);

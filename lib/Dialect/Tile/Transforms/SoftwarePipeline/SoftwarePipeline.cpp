@@ -148,6 +148,7 @@ struct SoftwarePipelinePass
     : evoformer::tile::impl::SoftwarePipelineBase<SoftwarePipelinePass> {
   using SoftwarePipelineBase::SoftwarePipelineBase;
 
+protected:
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](KernelOp kernel) {
       if (kernel.getTarget() && kernel.getTarget()->isCPU())
