@@ -64,10 +64,23 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   int64_t underWay = operand(cut.other * (depth + valueDepth + transposed)) /
                      (kind == GradientKind::Bias && !isRegular(facts) ? 1 : 2);
   int64_t copies = facts.elementType.isF32() ? 2 : 1;
-  cost.registers =
-      2 * accumulators(own * cut.other) + copies * accumulators(own * sums) +
-      operand(own * (depth + valueDepth)) + operand(own * cut.other) +
-      underWay + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  int64_t tiles = 2,
+          addresses = machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  // Where tiles are copied past registers and matrix operands read as they are
+  // used, atoms of the logits follow each other: fitted to what ptxas 13 gives
+  // sm_90 at depth 32, for 16 and 32 rows a subgroup and 16 to 64 of the
+  // others.
+  if (kind != GradientKind::Bias && machine.instr.getK() > 1 &&
+      machine.target.getIntProperty("async_copy_bytes") > 0) {
+    tiles = 1;
+    if (kind == GradientKind::KeyValue && isRegular(facts))
+      underWay /= 4;
+    addresses = machine.target.getRegisters() / 8;
+  }
+  cost.registers = tiles * accumulators(own * cut.other) +
+                   copies * accumulators(own * sums) +
+                   operand(own * (depth + valueDepth)) +
+                   operand(own * cut.other) + underWay + addresses;
   // Rows of the other side, 16 bytes longer against conflicts of the banks, and
   // what is read transposed the other way round.
   auto rows = [&](int64_t depth) { return cut.other * (depth * bytes + 16); };
@@ -119,7 +132,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   bool isCut = false;
   // No atoms: half of one, which pads in one orientation.
   constexpr std::pair<int64_t, int64_t> sizes[] = {
-      {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
+      {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
+  // More atoms of the own side let a fragment of the other serve more often.
+  int64_t mostAtoms = kind == GradientKind::Bias
+                          ? 1
+                          : target.getIntProperty("gradient_reuse", 1);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead of
     // irregular ones take as many registers again.
@@ -129,6 +146,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       for (auto [atoms, other] : sizes) {
         if (isCut)
           break;
+        if (atoms > mostAtoms)
+          continue;
         machine = candidate;
         cut.subgroups =
             request.subgroups.value_or(machine.instr ? subgroups : 1);
