@@ -12,11 +12,10 @@
 using namespace llvm;
 using namespace mlir::evoformer::runtime;
 
-namespace {
 /// The bits of all arguments of all launches.
-std::vector<std::vector<uint64_t>> replay(Recording &recording,
-                                          ArrayRef<uint64_t> addresses,
-                                          uint64_t workspace = 0) {
+static std::vector<std::vector<uint64_t>> replay(Recording &recording,
+                                                 ArrayRef<uint64_t> addresses,
+                                                 uint64_t workspace = 0) {
   std::vector<std::vector<uint64_t>> launches;
   cantFail(recording.replay(
       addresses, workspace,
@@ -60,7 +59,7 @@ TEST(Recording, ReportsWhatTheProgramRefuses) {
 }
 
 /// A program that takes an address and does something with it.
-std::optional<uint64_t> getMask(StringRef use) {
+static std::optional<uint64_t> getMask(StringRef use) {
   std::string body = (R"([{"op": "memref.extract_aligned_pointer_as_index",
             "operands": ["%0"], "results": ["%1"]},
            {"op": "arith.constant", "type": "index", "value": 16,
@@ -91,4 +90,3 @@ TEST(Recording, KnowsWhichBitsOfAnAddressMatter) {
   EXPECT_EQ(binary("arith.addi", "%2"), std::nullopt);
   EXPECT_EQ(binary("arith.remui", "%1"), std::nullopt);
 }
-} // namespace
