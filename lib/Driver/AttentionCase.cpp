@@ -72,6 +72,8 @@ std::string AttentionCase::str() const {
     os << " static=" << staticSizes;
   if (nanKeys)
     os << " nan=" << (nanSome ? "some" : "1");
+  if (nanValues)
+    os << " nan_values=1";
   if (nanFirst)
     os << " first=1";
   if (backward)
@@ -145,6 +147,7 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   bool *flag = llvm::StringSwitch<bool *>(key)
                    .Case("lse", &result.lse)
                    .Case("stats", &result.stats)
+                   .Case("nan_values", &result.nanValues)
                    .Case("first", &result.nanFirst)
                    .Default(nullptr);
   if (flag) {

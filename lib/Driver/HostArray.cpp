@@ -129,10 +129,11 @@ llvm::Expected<DeviceArray> DeviceArray::create(Device &device,
   return DeviceArray(std::move(*buffer), layout);
 }
 
-HostValue DeviceArray::getValue(ArrayRef<unsigned> order) const {
+HostValue mlir::evoformer::describe(const ArrayLayout &layout, uint64_t address,
+                                    ArrayRef<unsigned> order) {
   HostValue value;
   MemRefDescriptor &memref = value.memref;
-  memref.allocated = memref.aligned = buffer.getAddress();
+  memref.allocated = memref.aligned = address;
   memref.offset = layout.offset;
   for (size_t i = 0; i < layout.sizes.size(); ++i) {
     unsigned dim = order.empty() ? i : order[i];
@@ -140,4 +141,8 @@ HostValue DeviceArray::getValue(ArrayRef<unsigned> order) const {
     memref.strides.push_back(layout.strides[dim]);
   }
   return value;
+}
+
+HostValue DeviceArray::getValue(ArrayRef<unsigned> order) const {
+  return describe(layout, buffer.getAddress(), order);
 }

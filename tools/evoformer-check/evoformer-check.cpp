@@ -223,10 +223,13 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
                    << "), share of the allowed "
                    << llvm::format("%.2f", report->worstRatio)
                    << (report->gradientRows
-                           ? llvm::formatv(", {0} of {1} rows of gradients by "
-                                           "the usual error",
-                                           report->luckyRows,
-                                           report->gradientRows)
+                           ? llvm::formatv(
+                                 ", {0} of {1} rows of gradients beyond "
+                                 "twice eager's own error (at most "
+                                 "{2:f2} of it), median {3:f2} of "
+                                 "eager's",
+                                 report->luckyRows, report->gradientRows,
+                                 report->worstLucky, report->medianRatio)
                                  .str()
                            : "")
                    << ", compiled in "

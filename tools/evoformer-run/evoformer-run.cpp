@@ -60,6 +60,11 @@ cl::opt<bool>
     checkOption("check",
                 cl::desc("Run twice and compare the outputs bit by bit"),
                 cl::cat(category));
+cl::opt<bool> workspaceOption(
+    "workspace",
+    cl::desc("Print the bytes of workspace that a run with arguments of these "
+             "shapes takes, and stop: needs no device and no memory"),
+    cl::cat(category));
 cl::opt<bool> noRunOption("no-run", cl::desc("Only compile"),
                           cl::cat(category));
 
@@ -80,6 +85,7 @@ struct Settings : ToolSettings {
   bool seedGiven = seedOption.getNumOccurrences() != 0;
   bool check = checkOption;
   bool noRun = noRunOption;
+  bool queriesWorkspace = workspaceOption;
 };
 std::optional<Settings> settings;
 } // namespace
@@ -133,14 +139,32 @@ download(const std::vector<BoundArgument> &arguments) {
   return arrays;
 }
 
-static Error runFunction(const Plan &plan, const PlanFunction &function,
-                         Device &device) {
+static ArgumentTexts getTexts() {
   ArgumentTexts texts{settings->inputs,    settings->outputs, settings->shapes,
                       settings->layouts,   settings->scalars, {},
                       settings->guardBytes};
   if (settings->seedGiven)
     texts.seed = settings->seed;
-  auto arguments = bindArguments(function, texts, device);
+  return texts;
+}
+
+static Error printWorkspace(const Plan &plan, const PlanFunction &function) {
+  auto arguments = bindArguments(function, getTexts(), /*device=*/nullptr);
+  if (!arguments)
+    return arguments.takeError();
+  std::vector<HostValue> values;
+  for (BoundArgument &argument : *arguments)
+    values.push_back(argument.value);
+  Expected<uint64_t> bytes = queryWorkspace(plan, function, values);
+  if (!bytes)
+    return bytes.takeError();
+  llvm::outs() << "workspace " << *bytes << " bytes\n";
+  return Error::success();
+}
+
+static Error runFunction(const Plan &plan, const PlanFunction &function,
+                         Device &device) {
+  auto arguments = bindArguments(function, getTexts(), &device);
   if (!arguments)
     return arguments.takeError();
   std::vector<HostValue> values;
@@ -205,6 +229,8 @@ static Error runTool() {
   Expected<const PlanFunction *> function = getFunction(*plan);
   if (!function)
     return function.takeError();
+  if (settings->queriesWorkspace)
+    return printWorkspace(*plan, **function);
   auto device = createDevice(settings->device);
   if (!device)
     return device.takeError();

@@ -36,10 +36,11 @@ struct BoundArgument {
   runtime::HostValue value;
 };
 
-/// Reads the files, allocates and fills the buffers.
+/// Reads the files, allocates and fills the buffers. Without a device
+/// there are no buffers: values describe dense arrays at aligned addresses.
 llvm::Expected<std::vector<BoundArgument>>
 bindArguments(const runtime::PlanFunction &function, const ArgumentTexts &texts,
-              runtime::Device &device);
+              runtime::Device *device);
 
 } // namespace mlir::evoformer
 

@@ -24,10 +24,10 @@ enum class BiasValues {
   Infinite,  // normal numbers, -inf for three keys in ten
   Columns,   // the same, but of every third key for all queries
   AllLowest, // the type's lowest finite number throughout
-  Mixed,     // normal numbers, -1e4, -1e9, the lowest, -inf, half of all normal
-  Rows,      // normal numbers, plus one of -1e4 (not for inputs of f32), -1e9,
-             // the lowest and -inf for every other query, or every other row n
-             // where the bias has no queries
+  Mixed,     // normal numbers, and about as many of -1e4 (not for inputs of
+             // f32), -1e9, the lowest and -inf
+  Rows, // normal numbers, plus one of these for every other query, or every
+        // other row n where the bias has no queries
 };
 
 struct BiasCase {
@@ -52,6 +52,7 @@ struct BiasCase {
 ///     zero               a letter: stride 0 of k and v there
 ///     static             none, heads, all: sizes known when compiling
 ///     nan                1: keys that a mask drops hold NaN
+///     nan_values         1: so do their values
 ///     first              1: the first element of queries, values and gate is
 ///                        NaN where the result shows it in one row or column
 ///                        only: loads outside of a tile fall back to it
@@ -68,8 +69,8 @@ struct AttentionCase {
   std::vector<BiasCase> biases;
   bool lse = false, stats = false, nanFirst = false;
   /// NaN in keys that biases drop for all queries; `nanSome`: in some that they
-  /// drop for at least one query.
-  bool nanKeys = false, nanSome = false;
+  /// drop for at least one query; `nanValues`: in the values of the former.
+  bool nanKeys = false, nanSome = false, nanValues = false;
   bool backward = false;
   std::optional<runtime::ElementType> gradientType;
   std::optional<double> scale;

@@ -22,6 +22,7 @@ struct CaseReport {
   /// Of gradients, and those that pass only by the usual error of eager mode,
   /// see reference::compareGradient.
   int64_t gradientRows = 0, luckyRows = 0;
+  double worstLucky = 0, medianRatio = 0;
   double compileMilliseconds = 0;
   /// Of the bits of all results.
   uint64_t outputHash = 0;

@@ -51,6 +51,11 @@ struct HostArray {
 HostArray fromTensor(const runtime::HostTensor &tensor, ArrayLayout layout);
 runtime::HostTensor toTensor(const HostArray &array);
 
+/// The descriptor of an array at an address; `order` permutes the dimensions
+/// (empty: as they are).
+runtime::HostValue describe(const ArrayLayout &layout, uint64_t address,
+                            llvm::ArrayRef<unsigned> order = {});
+
 /// An array's place on a device.
 class DeviceArray {
 public:

@@ -16,8 +16,10 @@ namespace mlir::evoformer::reference {
 struct Comparison {
   int64_t rows = 0;
   int64_t wrongRows = 0;
-  /// See compareGradient.
+  /// Of gradients, see compareGradient: rows with an error above 2 |g| + |u|,
+  /// and the largest quotient of these; the quotient of the medians.
   int64_t luckyRows = 0;
+  double worstLucky = 0, medianRatio = 0;
   /// The largest relative error of a row (euclidean norms).
   double maxError = 0;
   /// The largest relative error of a row of eager mode.

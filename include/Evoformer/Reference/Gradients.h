@@ -49,19 +49,21 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
                                          ElementType type,
                                          unsigned threads = 0);
 
-/// Compares a gradient with the reference. A row runs along the last dimension
-/// whose size is not 1. Let e and g be the differences to the reference r of a
-/// row of the gradient and of eager mode, m the row of magnitudes, and rho the
-/// root mean square over all rows of |g| / |m|, the usual error of eager mode;
-/// accepted is
+/// Compares a gradient with `reference`, which computeGradients makes of the
+/// output that the gradient has been computed from; `exact` is that of the
+/// exact output, from which eager mode's error counts. A row runs along the
+/// last dimension whose size is not 1. Let e be the difference of a row of the
+/// gradient to the reference r, g that of eager mode to the exact one, m the
+/// row of magnitudes, and rho twice the median of |g| / |m| over all rows, the
+/// usual error of eager mode. Accepted is
 ///
 ///     |e| <= 2 max(|g|, rho |m|) + |u| + 1e-6 |m|
 ///
-/// with u as in compareOutput. Rows of few terms have but few rounding errors,
-/// and eager mode's happen to cancel in some: there its usual error counts.
-/// `Comparison::luckyRows` are those that only this lets pass.
+/// with u as in compareOutput; and of 32 rows or more, that the median of
+/// (|e| - |u|) / |m| is at most that of |g| / |m| plus 1e-6. docs/design.md
+/// says why ('Backward').
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
-                           const DenseArray &eager);
+                           const DenseArray &eager, const DenseArray &exact);
 
 } // namespace mlir::evoformer::reference
 

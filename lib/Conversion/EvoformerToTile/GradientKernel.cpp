@@ -95,8 +95,10 @@ void GradientProgram::writeQuery() {
                         /*keysFirst=*/false,
                         {zero, zero, key}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
+        auto cleared = llvm::map_to_vector(
+            keys.key, [&](Value key) { return clearNaN(b, key); });
         scf::YieldOp::create(
-            b, accumulate(b, sums, narrowLogits(b, some.logits), keys.key));
+            b, accumulate(b, sums, narrowLogits(b, some.logits), cleared));
       });
   store(item, loop.getResults(), parts, facts.scale, operands.queryGrad,
         item.queries);
@@ -138,13 +140,16 @@ void GradientProgram::writeKeyValue() {
                                               queries.weighted));
         scf::YieldOp::create(b, next);
       });
+  SmallVector<Value> sums = clearDropped(item, slices, loop.getResults());
+  ValueRange results(sums);
   if (operands.keyGrad)
-    store(item, loop.getResults().take_front(numKeySums), parts, facts.scale,
+    store(item, results.take_front(numKeySums), parts,
+          raisesExponents() ? facts.scale / (1 + kTruncationShare)
+                            : facts.scale,
           operands.keyGrad, item.keys);
   if (operands.valueGrad)
-    store(item, loop.getResults().drop_front(numKeySums), valueParts,
-          truncates() ? 1 + kTruncationShare : 1, operands.valueGrad,
-          item.keys);
+    store(item, results.drop_front(numKeySums), valueParts, 1,
+          operands.valueGrad, item.keys);
 }
 
 KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,

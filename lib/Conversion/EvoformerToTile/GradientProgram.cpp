@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradientProgram.h"
+#include "Truncation.h"
 
 #include <limits>
 
@@ -48,9 +49,15 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
   // finite: 16-bit types on GPUs save the choices that zeros take.
   bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries;
   bool anyOutside = ownsQueries || !chooseDrops;
+  // A key may be infinite, where zeros have no finite score; but the last query
+  // would also fill what atoms of matrix instructions have beyond the depth.
+  constexpr int64_t kDepthOfAtoms = 16;
+  bool repeatsLast = anyOutside || llvm::all_of(parts, [](DepthPart part) {
+                       return part.size % kDepthOfAtoms == 0;
+                     });
   for (DepthPart part : parts)
     tiles.query.push_back(
-        item.load(b, slices.query, offset, item.queries, part, anyOutside));
+        item.load(b, slices.query, offset, item.queries, part, repeatsLast));
   for (DepthPart part : valueParts)
     tiles.weighted.push_back(
         item.load(b, slices.weighted, offset, item.queries, part, anyOutside));
@@ -63,6 +70,9 @@ GradientProgram::QueryTiles GradientProgram::loadQueries(TileBuilder &b,
   // Beyond the last query weights are 0 where scores are finite.
   tiles.maximum = negative(slices.maximum, kInfinity);
   tiles.logSum = negative(slices.logSum, 0);
+  if (raisesExponents())
+    tiles.logSum = b.addf(tiles.logSum,
+                          b.splatLike(tiles.logSum, getTruncationExponent()));
   if (needsLogitGradient())
     tiles.delta = negative(slices.delta, 0);
   return tiles;
@@ -131,6 +141,23 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
+
+Value GradientProgram::clearNaN(TileBuilder &b, Value key) {
+  if (!chooseDrops || operands.biases.empty())
+    return key;
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, key, key);
+  return b.select(isNaN, b.splatLike(key, 0), key);
+}
+
+SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,
+                                                 const Slices &slices,
+                                                 ValueRange sums) {
+  if (!operands.keySum.memory)
+    return llvm::to_vector(sums);
+  return llvm::map_to_vector(sums, [&](Value sum) {
+    return item.clearDropped(builder, slices.logits.keySum, sum, zero);
+  });
+}
 
 SmallVector<Value> GradientProgram::zeros(int64_t positions,
                                           ArrayRef<DepthPart> parts) {

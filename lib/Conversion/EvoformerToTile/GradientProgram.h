@@ -73,17 +73,25 @@ private:
                        const LogitsTile &tile, Value sum = {});
 
   /// Without an instruction for it, rounding to bf16 costs more than the
-  /// exponential; cutting off the lower half is a byte permutation, and a
-  /// factor on the sums makes up for it. For weights, whose sums are those of
-  /// the forward pass; of gradients of logits, which have either sign, a few
-  /// large ones may make up a sum: those are rounded, by one addition.
+  /// exponential; cutting off the lower half is a byte permutation. Weights are
+  /// cut off, for which raised exponents make up (see Truncation.h); of the
+  /// gradients of logits, which have either sign, a few large ones may make up
+  /// a sum: those are rounded, by one addition.
   bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
+  /// Weights and gradients of logits are larger by kTruncationShare.
+  bool raisesExponents() const { return truncates() && operands.valueGrad; }
   Value narrowWeights(TileBuilder &b, Value weights);
   Value narrowLogits(TileBuilder &b, Value logits);
 
   /// sums + a * b for each part, `a` being narrow.
   SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,
                                 ArrayRef<Value> parts);
+  /// A key without NaNs for the sum of the query's gradient, where a bias of
+  /// the query may drop it: kept, it has made the gradient of its logit NaN.
+  Value clearNaN(TileBuilder &b, Value key);
+  /// Sums of keys; dropped ones have none, whatever else is NaN.
+  SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
+                                  ValueRange sums);
   SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);
   void store(const WorkItem &item, ValueRange sums, ArrayRef<DepthPart> parts,
              double factor, Value memory, const ItemRange &range);

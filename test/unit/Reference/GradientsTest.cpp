@@ -221,13 +221,14 @@ TEST(Gradients, EagerErrorsHaveTheSizeOfTheType) {
       View view = makeDenseView(
           given.data(), ElementType::F32,
           std::vector<int64_t>(reference.sizes.begin(), reference.sizes.end()));
-      Comparison comparison = compareGradient(view, reference, emulated);
+      Comparison comparison =
+          compareGradient(view, reference, emulated, reference);
       EXPECT_TRUE(comparison.passed()) << comparison.firstWrong;
       EXPECT_GT(comparison.maxError, ulp / 8);
       EXPECT_LT(comparison.maxError, ulp * 64);
       // A wrong element is found.
       given[given.size() / 2] += 0.5f;
-      Comparison wrong = compareGradient(view, reference, emulated);
+      Comparison wrong = compareGradient(view, reference, emulated, reference);
       EXPECT_EQ(wrong.wrongRows, 1);
     };
     check(exact.query, eager.query);
@@ -254,29 +255,54 @@ TEST(Gradients, RoundedOutput) {
   EXPECT_DOUBLE_EQ(gradients.query.elements[0], 0);
 }
 
-// Two rows, eager mode without an error in the first: its usual error counts
-// there, and no more than that.
+// Three rows, eager mode without an error in the first and lost in the last:
+// its usual error counts in the first, and no more than that.
 TEST(Gradients, UsualErrorOfEagerMode) {
   DenseArray reference;
-  reference.sizes = {1, 1, 1, 2, 2};
-  reference.elements = {1, 0, 1, 0};
-  reference.magnitudes = {1, 0, 1, 0};
+  reference.sizes = {1, 1, 1, 3, 2};
+  reference.elements = {1, 0, 1, 0, 1, 0};
+  reference.magnitudes = reference.elements;
   DenseArray eager = reference;
   eager.elements[2] += 0.01;
-  double usual = 0.01 / std::sqrt(2.0);
+  eager.elements[4] += 5;
+  double usual = 2 * 0.01;
   auto compare = [&](double error) {
     std::vector<double> given = reference.elements;
     given[0] += error;
     return compareGradient(
-        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 2, 2}),
-        reference, eager);
+        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 3, 2}),
+        reference, eager, reference);
   };
   Comparison none = compare(0);
   EXPECT_TRUE(none.passed());
-  EXPECT_EQ(none.rows, 2);
+  EXPECT_EQ(none.rows, 3);
   EXPECT_EQ(none.luckyRows, 0);
   Comparison lucky = compare(1.9 * usual);
   EXPECT_TRUE(lucky.passed()) << lucky.firstWrong;
   EXPECT_EQ(lucky.luckyRows, 1);
   EXPECT_EQ(compare(2.1 * usual).wrongRows, 1);
+}
+
+// What every row of many may be off on its own is too much for all of them; the
+// output that the gradient was made of excuses nothing of eager mode's.
+TEST(Gradients, MedianOfRows) {
+  DenseArray reference;
+  reference.sizes = {1, 1, 1, 40, 2};
+  reference.elements.assign(80, 1);
+  reference.magnitudes = reference.elements;
+  DenseArray eager = reference, exact = reference;
+  for (double &element : eager.elements)
+    element += 0.01;
+  auto compare = [&](double error) {
+    std::vector<double> given = reference.elements;
+    for (double &element : given)
+      element += error;
+    return compareGradient(
+        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 40, 2}),
+        reference, eager, exact);
+  };
+  EXPECT_TRUE(compare(0.0099).passed());
+  EXPECT_EQ(compare(0.0101).wrongRows, 1);
+  exact = eager;
+  EXPECT_FALSE(compare(0.0099).passed());
 }

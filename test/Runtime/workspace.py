@@ -1,0 +1,98 @@
+# RUN: mkdir -p %t && %python %s %build_dir/bin %t
+"""The workspace of a backward pass: what the query says is what a run takes, and
+no more than the documented bound (docs/design.md, 'Memory'), over many sizes."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+tools, folder = sys.argv[1:]
+problems = []
+BYTES = {"bf16": 2, "f16": 2, "f32": 4}
+
+
+def run(tool, *words):
+    done = subprocess.run([os.path.join(tools, tool), *words], text=True,
+                          capture_output=True)
+    if done.returncode:
+        sys.exit(f"{tool} {' '.join(words)}: {done.stderr}")
+    return done.stdout
+
+
+class Case:
+    """One module of dynamic lengths, its plan, and what it may take."""
+
+    def __init__(self, target, kind, gate, heads=4, depth=32):
+        self.target, self.kind, self.gate = target, kind, gate
+        self.heads, self.depth = heads, depth
+        name = os.path.join(folder, f"{target}-{kind}-{gate}")
+        words = (f"type={kind} H={heads} D={depth} B=2 N=2 static=heads "
+                 f"bias=bnk:i1:normal bias=bhqk:{kind}:normal pass=backward")
+        if gate:
+            words += f" gate={kind}"
+        with open(name + ".mlir", "w") as file:
+            file.write(run("evoformer-check", "--print-module", words))
+        self.plan = name + ".json"
+        run("evoformer-run", name + ".mlir", f"--target={target}", "--no-run",
+            f"--emit-plan={self.plan}")
+
+    def shapes(self, b, n, sq, sk):
+        h, d = self.heads, self.depth
+        query, key, pair = (b, n, sq, h, d), (b, n, sk, h, d), (b, 1, h, sq, sk)
+        result = {name: query for name in ("query", "out", "out_grad",
+                                           "query_grad")}
+        result |= {name: key for name in ("key", "value", "key_grad",
+                                          "value_grad")}
+        result |= {"bias0": (b, n, 1, 1, sk), "bias1": pair, "bias1_grad": pair,
+                   "stats": (2, b, n, h, sq)}
+        if self.gate:
+            result |= {"gate": query, "gate_grad": query}
+        return [f"--shape={name}=" + "x".join(map(str, shape))
+                for name, shape in result.items()]
+
+    def query(self, *sizes, options=("--workspace",)):
+        text = run("evoformer-run", self.plan, *self.shapes(*sizes), *options)
+        return int(re.search(r"workspace (\d+) bytes", text).group(1))
+
+    def bound(self, b, n, sq, sk):
+        h, d, size = self.heads, self.depth, BYTES[self.kind]
+        sequence = b * n * h * d * size
+        delta = 4 * b * n * h * sq
+        weighted = sequence * sq if self.gate else 0
+        # At most as much as the gradients of query, key and value.
+        parts = sequence * (sq + 2 * sk)
+        # Lengths in whole blocks, of at most 256.
+        padded_q, padded_k = (-(-s // 256) * 256 for s in (sq, sk))
+        key_sum = 4 * b * n * padded_k
+        copy = b * h * padded_q * padded_k * size
+        return delta + weighted + parts + key_sum + copy + 64 * 8
+
+
+cases = [Case("cpu", "bf16", True), Case("gfx942", "bf16", False),
+         Case("sm_80", "f32", True), Case("gfx1100", "f16", False)]
+most = 0
+for case in cases:
+    for n, sq, sk in itertools.product((1, 3, 384), (1, 17, 384, 1024),
+                                       (1, 100, 2048)):
+        sizes = (2, n, sq, sk)
+        taken, allowed = case.query(*sizes), case.bound(*sizes)
+        if not 4 * 2 * n * 4 * sq <= taken <= allowed:
+            problems.append(f"{case.plan} {sizes}: {taken} bytes of {allowed}")
+        most = max(most, taken / allowed)
+        # Never anything of [N, H, Sq, Sk].
+        if n == 384 and min(sq, sk) >= 384 and taken >= 2 * n * 4 * sq * sk:
+            problems.append(f"{case.plan} {sizes}: {taken} bytes")
+# What a run allocates, every buffer of it inside, is what was asked for.
+for sizes in [(1, 1, 17, 33), (2, 3, 64, 100), (1, 5, 129, 40)]:
+    case = cases[0]
+    ran = case.query(*sizes, options=("--random=1", "--guard-bytes=0"))
+    if ran != case.query(*sizes):
+        problems.append(f"{sizes}: ran with {ran}, said {case.query(*sizes)}")
+# No memory is needed to ask.
+huge = cases[0].query(1, 1 << 20, 4096, 4096)
+if huge < 1 << 34:
+    problems.append(f"{huge} bytes for tensors of a terabyte")
+print(f"largest share of the bound: {most:.2f}")
+sys.exit("\n".join(problems) or 0)
