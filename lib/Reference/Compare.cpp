@@ -342,7 +342,8 @@ Comparison mlir::evoformer::reference::compareGradient(
       magnitude = 0;
     double own = 2 * eagerError + measured->ulp;
     double allowed = 2 * std::max(eagerError, usual * magnitude) +
-                     measured->ulp + kF32Accuracy * magnitude;
+                     measured->ulp +
+                     (kF32Accuracy + eager.twoRoundings) * magnitude;
     if (measured->error > own) {
       ++comparison.luckyRows;
       comparison.worstLucky =

@@ -111,5 +111,11 @@ AttentionGradients mlir::evoformer::reference::computeEagerGradients(
   for (size_t i = 0; i < problem.biases.size(); ++i)
     for (double &element : result.gradients.biases[i].elements)
       element = roundTo(element, problem.biases[i].view.type);
+  AttentionGradients &all = result.gradients;
+  double rounding = ulpOf(1, type) / 2;
+  for (DenseArray *array : {&all.query, &all.key, &all.value, &all.gate})
+    array->twoRoundings = rounding * rounding;
+  for (DenseArray &array : all.biases)
+    array.twoRoundings = rounding * rounding;
   return std::move(result.gradients);
 }

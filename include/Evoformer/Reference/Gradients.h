@@ -21,6 +21,8 @@ struct DenseArray {
   /// are added up to the elements. A gradient is full of differences, and what
   /// it is rounded to has the size of their terms.
   std::vector<double> magnitudes;
+  /// Of eager mode: what two roundings to its type make of a term at most.
+  double twoRoundings = 0;
 };
 
 /// Gradients of sum(out * outputGradient): of every input, empty for masks of
@@ -57,9 +59,10 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
 /// of magnitudes, and rho twice the median of |g| / |m| over all rows, the
 /// usual error of eager mode. Accepted is
 ///
-///     |e| <= 2 max(|g|, rho |m|) + |u| + 1e-6 |m|
+///     |e| <= 2 max(|g|, rho |m|) + |u| + (1e-6 + t) |m|
 ///
-/// with u as in compareOutput; and of 32 rows or more, that the median of
+/// with u as in compareOutput and t what two roundings make of a term; and of
+/// 32 rows or more, that the median of
 /// (|e| - |u|) / |m| is at most 1.25 times that of |g| / |m|, plus 1e-6.
 /// docs/design.md says why ('Backward').
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
