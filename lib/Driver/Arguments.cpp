@@ -20,7 +20,6 @@ using llvm::Expected;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using llvm::StringRef;
-using llvm::Twine;
 
 namespace {
 /// The texts sorted by argument.

@@ -14,7 +14,6 @@
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::runtime;
 using llvm::createStringError;
-using llvm::Error;
 using llvm::Expected;
 using llvm::SmallVector;
 using llvm::StringRef;

@@ -7,6 +7,7 @@
 
 #include "EagerHead.h"
 #include "GradientSums.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace mlir::evoformer::reference;
@@ -57,8 +58,7 @@ private:
     head.computeWeights(i);
     // Models guard against queries without keys, and against what dropped keys
     // hold; without that, a NaN would allow any error here.
-    if (std::none_of(head.kept.begin(), head.kept.end(),
-                     [](uint8_t kept) { return kept != 0; }))
+    if (llvm::none_of(head.kept, [](uint8_t kept) { return kept != 0; }))
       return;
     head.weighValues();
     ungate(i);

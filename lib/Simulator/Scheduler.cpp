@@ -51,6 +51,7 @@ private:
   std::vector<uint64_t> executions, activeLanes;
   std::mt19937_64 random;
 };
+} // namespace
 
 Worker::Worker(const Program &program, LaunchContext &context)
     : program(program), launch(*context.launch),
@@ -242,8 +243,6 @@ void Worker::finish() {
       counters.laneOperations += w.activeLanes[b] * c.instructions;
     }
 }
-
-} // namespace
 
 /// Merges by kind and site, keeping the first occurrence in launch order.
 static void mergeFindings(std::vector<RawFinding> &into,

@@ -37,7 +37,7 @@ static Value hideEmptySizes(TileBuilder &builder, Value memory) {
   if (!llvm::is_contained(type.getShape(), 0))
     return memory;
   SmallVector<int64_t> shape(type.getShape());
-  std::replace(shape.begin(), shape.end(), int64_t(0), ShapedType::kDynamic);
+  llvm::replace(shape, int64_t(0), ShapedType::kDynamic);
   auto [strides, offset] = type.getStridesAndOffset();
   auto layout = StridedLayoutAttr::get(type.getContext(), offset, strides);
   auto dynamic = MemRefType::get(shape, type.getElementType(), layout,

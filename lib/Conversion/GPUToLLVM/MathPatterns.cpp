@@ -19,11 +19,9 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 
-namespace {
-
 /// Calls an f32 intrinsic on a scalar of f32 or a narrower float type.
-Value callScalar(OpBuilder &builder, Location loc, StringRef intrinsic,
-                 Value operand) {
+static Value callScalar(OpBuilder &builder, Location loc, StringRef intrinsic,
+                        Value operand) {
   Type type = operand.getType(), f32 = builder.getF32Type();
   bool narrow = type != f32;
   if (narrow)
@@ -38,8 +36,8 @@ Value callScalar(OpBuilder &builder, Location loc, StringRef intrinsic,
 }
 
 /// The same, element by element, for a 1-D vector.
-Value callElements(OpBuilder &builder, Location loc, StringRef intrinsic,
-                   Value operand) {
+static Value callElements(OpBuilder &builder, Location loc, StringRef intrinsic,
+                          Value operand) {
   auto type = dyn_cast<VectorType>(operand.getType());
   if (!type)
     return callScalar(builder, loc, intrinsic, operand);
@@ -58,7 +56,7 @@ Value callElements(OpBuilder &builder, Location loc, StringRef intrinsic,
 
 /// Whether the special function unit serves a type: a float no wider than
 /// f32, or a vector of one that is already flat.
-bool isServed(Type type) {
+static bool isServed(Type type) {
   if (auto vector = dyn_cast_or_null<VectorType>(type))
     if (vector.getRank() != 1 || vector.isScalable())
       return false;
@@ -66,6 +64,7 @@ bool isServed(Type type) {
   return element && element.getWidth() <= 32;
 }
 
+namespace {
 template <typename OpTy> struct UnaryLowering : ConvertOpToLLVMPattern<OpTy> {
   UnaryLowering(const LLVMTypeConverter &converter, StringRef intrinsic)
       : ConvertOpToLLVMPattern<OpTy>(converter, /*benefit=*/10),

@@ -197,9 +197,11 @@ struct BroadcastPattern : KernelPattern<BroadcastOp> {
   }
 };
 
+} // namespace
+
 /// x op y for a reduction's kind.
-Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value x,
-              Value y) {
+static Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value x,
+                     Value y) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
   switch (kind) {
   case ReduceKind::Add:
@@ -215,7 +217,7 @@ Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value x,
   return x;
 }
 
-TypedAttr getIdentity(ReduceKind kind, Type type) {
+static TypedAttr getIdentity(ReduceKind kind, Type type) {
   if (auto floatType = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     if (kind == ReduceKind::Add)
@@ -230,6 +232,7 @@ TypedAttr getIdentity(ReduceKind kind, Type type) {
   return IntegerAttr::get(type, value);
 }
 
+namespace {
 struct ReducePattern : KernelPattern<ReduceOp> {
   using KernelPattern::KernelPattern;
 

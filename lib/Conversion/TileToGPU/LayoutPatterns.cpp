@@ -75,7 +75,7 @@ private:
       if (source < 0)
         continue; // padding: anything will do
       std::pair<int, int> key(source ^ (int)l, from);
-      auto it = llvm::find(classes, key);
+      auto *it = llvm::find(classes, key);
       if (it == classes.end()) {
         classes.push_back(key);
         members.push_back(0);

@@ -204,7 +204,7 @@ static void setRandom(OwnedProblem &problem) {
   problem.key = random({2, 3, 7, 5, 6}, {4, 2, 3, 1, 0});
   problem.value = random({2, 3, 7, 5, 2}, {});
   problem.gate = random({2, 3, 4, 5, 2}, {1, 0, 2, 3, 4});
-  for (std::vector<int64_t> sizes :
+  for (const std::vector<int64_t> &sizes :
        {std::vector<int64_t>{2, 3, 1, 1, 7}, {2, 1, 5, 4, 7}, {1, 1, 5, 1, 1}})
     problem.addBias(random(sizes, {4, 3, 2, 1, 0}), sizes);
   std::vector<uint8_t> mask(3 * 7);

@@ -25,6 +25,9 @@ constexpr bool isCUDA = true;
 constexpr bool isCUDA = false;
 #endif
 
+// The drivers' names.
+// NOLINTBEGIN(readability-identifier-naming)
+
 using Handle = void *;
 
 static std::string recording;
@@ -213,3 +216,5 @@ EXPORT int hipGetDevicePropertiesR0600(void *properties, int) {
 EXPORT const char *hipGetErrorName(int code) { return errorName(code); }
 EXPORT const char *hipGetErrorString(int) { return "described"; }
 #endif
+
+// NOLINTEND(readability-identifier-naming)

@@ -495,7 +495,7 @@ TEST(Finding, CopiesLandBySeed) {
   %v = llvm.load %pw : !llvm.ptr<3> -> i32
 )" + store,
              32);
-    std::fill(b.out.begin(), b.out.end(), 7);
+    llvm::fill(b.out, 7);
     b.kernel.launch.seed = seed;
     b.expect(FindingKind::CopyNotAwaited);
     for (int32_t v : b.out) {

@@ -11,7 +11,6 @@
 #include "gtest/gtest.h"
 
 using namespace mlir::evoformer;
-using llvm::Error;
 using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 

@@ -136,7 +136,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
 
-  auto next = clauses.orders.begin();
+  auto *next = clauses.orders.begin();
   auto count = [&](AttentionOperand role) {
     return clauses.segments[static_cast<unsigned>(role)];
   };

@@ -234,7 +234,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   bool matched = false, carries = false;
   // The contracted dimension of a is its last, of b its last but one.
   auto match = [&](const CarriedResult &carried, bool second) {
-    auto it = known.find(carried.producer);
+    const auto *it = known.find(carried.producer);
     if (matched || it == known.end())
       return;
     carries = true;
