@@ -208,7 +208,8 @@ static void poisonDropped(const AttentionCase &problem,
     int64_t drops =
         countDrops(problem, biases, index[0], index[1], index[3], index[2]);
     if (drops == problem.queries ||
-        (sequence == 1 && problem.nanSome && drops > 0 && index[2] % kStride == kStride / 2))
+        (sequence == 1 && problem.nanSome && drops > 0 &&
+         index[2] % kStride == kStride / 2))
       writeElement(key.layout.type, NAN, key.storage.data() + at);
   });
 }
