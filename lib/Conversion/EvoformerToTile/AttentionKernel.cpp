@@ -323,8 +323,9 @@ private:
     Value lowest = builder.splatLike(lse, -std::numeric_limits<float>::max());
     Value below =
         arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, lse, lowest);
-    lse = builder.select(builder.equals(state.maximum, -kInfinity),
-                         state.maximum, builder.select(below, lowest, lse));
+    // Of a sum that is NaN the maximum may be -inf as well.
+    lse = builder.select(builder.equals(sum, 0), logSum,
+                         builder.select(below, lowest, lse));
     if (operands.keyMax) {
       const Bias &sum = operands.keySum;
       OpFoldResult origin = builder.getIndexAttr(0);
