@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoweringFacts.h"
+
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -55,8 +57,15 @@ static Value buildVote(OpBuilder &builder, Location loc, Value bit, int64_t) {
 
 static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel,
                                ArrayRef<int32_t> blockSize) {
+  auto resident = dyn_cast_if_present<IntegerAttr>(
+      kernel->removeAttr(kMinWorkgroupsAttrName));
   if (blockSize.empty())
     return;
+  // PTX takes it beside the size of a workgroup only.
+  if (resident)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    IntegerAttr::get(IntegerType::get(kernel.getContext(), 32),
+                                     resident.getInt()));
   auto size = Builder(kernel.getContext()).getDenseI32ArrayAttr(blockSize);
   // The two directives exclude each other; upstream sets the weaker one.
   kernel->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());

@@ -10,6 +10,7 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "IdealLoop.h"
 #include "Patterns.h"
 
@@ -91,6 +92,29 @@ static void setUpConverter(TypeConverter &converter) {
       });
 }
 
+/// Code generators give a kernel the registers of its most demanding part.
+/// Where that may be one that is rarely run, what the rest needs decides how
+/// many workgroups are to be resident. 0: the code generator's choice.
+static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
+                                int64_t lanes) {
+  // Addresses and scalars, in excess of the tiles.
+  constexpr int64_t kOthers = 8;
+  // Asked for less, code generators become more lavish than by themselves.
+  constexpr int64_t kFewLanes = 512;
+  int64_t file = target.getIntProperty("registers_per_processor");
+  bool hasRare = kernel.walk([](WhereOp) { return WalkResult::interrupt(); })
+                     .wasInterrupted();
+  if (file <= 0 || !hasRare)
+    return 0;
+  int64_t pressure = 0;
+  kernel.walk([&](scf::ForOp loop) {
+    if (!loop->getParentOfType<WhereOp>())
+      pressure = std::max(pressure, estimatePressure(loop));
+  });
+  int64_t workgroups = file / (lanes * (pressure + kOthers));
+  return workgroups * lanes < kFewLanes ? 0 : workgroups;
+}
+
 namespace {
 struct ConvertTileToGPUPass
     : mlir::evoformer::tile::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
@@ -153,6 +177,9 @@ protected:
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
     if (DictionaryAttr ideal = getIdealLoop(kernel))
       func->setAttr(evoformer::kIdealLoopAttrName, ideal);
+    if (int64_t resident = getMinWorkgroups(kernel, context.target, lanes))
+      func->setAttr(evoformer::kMinWorkgroupsAttrName,
+                    builder.getI64IntegerAttr(resident));
     if (addLDS(gpuModule, kernel, context))
       func->setAttr(evoformer::kDynamicLDSAttrName,
                     builder.getI64IntegerAttr(context.ldsBytes));

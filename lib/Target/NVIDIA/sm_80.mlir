@@ -40,5 +40,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   lds_bytes = 166912, lds_banks = 32,
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16, #fma_f32_8x4x1],
   properties = {async_copy_bytes = 16 : i64, operand_reuse = 1 : i64, gradient_reuse = 2 : i64,
-                ldmatrix, native_bf16_convert,
-                max_lds_static = 49152 : i64}>} {}
+                ldmatrix, native_bf16_convert, max_lds_static = 49152 : i64,
+                registers_per_processor = 65536 : i64}>} {}

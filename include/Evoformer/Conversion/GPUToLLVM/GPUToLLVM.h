@@ -58,6 +58,11 @@ inline constexpr llvm::StringLiteral
 /// loop was made. It passes through to the report on the compiled kernel.
 inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 
+/// On a kernel: as many workgroups as should be resident on a processor (i64),
+/// so that registers of rarely run code do not keep others away.
+inline constexpr llvm::StringLiteral
+    kMinWorkgroupsAttrName("evo_tile.min_workgroups");
+
 } // namespace mlir::evoformer
 
 #endif // EVOFORMER_CONVERSION_GPUTOLLVM_GPUTOLLVM_H

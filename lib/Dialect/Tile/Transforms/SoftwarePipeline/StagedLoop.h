@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H
 #define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H
 
+#include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -55,15 +56,9 @@ struct StagedLoop {
 FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, int64_t registerBudget,
                                   std::string &reason);
 
-/// An estimate of the 32-bit registers of a lane that the loop's tiles need at
-/// once; what is computed from what in one step counts with it.
-int64_t estimatePressure(scf::ForOp loop);
-
-/// True if that leaves a quarter of the target's registers for tiles under way.
+/// True if the loop's estimated pressure leaves a quarter of the target's
+/// registers for tiles under way.
 bool hasRoom(scf::ForOp loop, TargetAttr target);
-
-/// 32-bit registers per lane that hold a tile.
-int64_t getRegisterCount(RankedTensorType tile);
 
 } // namespace mlir::evoformer::tile
 
