@@ -174,6 +174,11 @@ Comparison mlir::evoformer::reference::compareOutput(
 static void judgeStatistic(double given, double expected, double eager,
                            ElementType type, const std::string &name,
                            Judge &judge) {
+  // A finite number stays one: only a row without keys has -inf.
+  if (type == ElementType::F32 && std::isfinite(expected))
+    expected =
+        std::clamp<double>(expected, std::numeric_limits<float>::lowest(),
+                           std::numeric_limits<float>::max());
   if (double rounded = roundTo(expected, type); isSpecial(rounded, given)) {
     if (agreeOnSpecial(rounded, given))
       judge.accept(0, 0, 0, 0, "");

@@ -319,33 +319,33 @@ private:
     Value lse = builder.fma(
         state.maximum, builder.splatLike(sum, kLogitUnit * llvm::numbers::ln2),
         builder.mulf(logSum, builder.splatLike(sum, llvm::numbers::ln2)));
-    // The logarithm of the lowest finite numbers rounds to a finite number.
-    Value lowest = builder.splatLike(lse, -std::numeric_limits<float>::max());
-    Value below =
-        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, lse, lowest);
-    // Of a sum that is NaN the maximum may be -inf as well.
-    lse = builder.select(builder.equals(sum, 0), logSum,
-                         builder.select(below, lowest, lse));
     if (operands.keyMax) {
-      const Bias &sum = operands.keySum;
+      const Bias &keySum = operands.keySum;
       OpFoldResult origin = builder.getIndexAttr(0);
       auto at = [&](int64_t dim, Value index) {
-        return sum.broadcast[dim] ? origin : OpFoldResult(index);
+        return keySum.broadcast[dim] ? origin : OpFoldResult(index);
       };
       // One maximum for all rows: clamping to the edge repeats it.
       Value memory = builder.slice(
-          operands.keyMax,
-          {{at(kBiasB, item.batch), {}},
-           {at(kBiasN, item.rows.start),
-            sum.broadcast[kBiasN] ? builder.getIndexAttr(1) : item.rows.extent},
-           {at(kBiasH, item.head), {}}});
+          operands.keyMax, {{at(kBiasB, item.batch), {}},
+                            {at(kBiasN, item.rows.start),
+                             keySum.broadcast[kBiasN] ? builder.getIndexAttr(1)
+                                                      : item.rows.extent},
+                            {at(kBiasH, item.head), {}}});
       bool fits =
-          blocks.rows == 1 || (item.rows.fits && !sum.broadcast[kBiasN]);
+          blocks.rows == 1 || (item.rows.fits && !keySum.broadcast[kBiasN]);
       Value maximum = builder.load(memory, {zero}, {blocks.rows}, {fits});
       lse = builder.addf(
           lse,
           builder.broadcast(maximum, {0}, TileBuilder::typeOf(lse).getShape()));
     }
+    // A row of the lowest numbers has keys: only one without has -inf.
+    Value lowest = builder.splatLike(lse, -std::numeric_limits<float>::max());
+    Value below =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, lse, lowest);
+    lse = builder.select(below, lowest, lse);
+    lse = builder.select(builder.equals(sum, 0),
+                         builder.splatLike(lse, -kInfinity), lse);
     store(lse, item.sliceStatistic(operands.lse));
   }
 
