@@ -84,10 +84,12 @@ TEST(Compare, Statistics) {
                reference, eager)
         .passed();
   };
-  float lowest = -std::numeric_limits<float>::infinity();
-  EXPECT_TRUE(check({lowest, 2}, {-kInfinity, 2}, {kNaN, 2}));
+  float none = -std::numeric_limits<float>::infinity();
+  float lowest = std::numeric_limits<float>::lowest();
+  EXPECT_TRUE(check({none, 2}, {-kInfinity, 2}, {kNaN, 2}));
   EXPECT_FALSE(check({-3e38f, 2}, {-kInfinity, 2}, {kNaN, 2}));
   EXPECT_TRUE(check({lowest, 2}, {-6.8e38, 2}, {-6.8e38, 2}));
+  EXPECT_FALSE(check({none, 2}, {-6.8e38, 2}, {-6.8e38, 2}));
   EXPECT_TRUE(check({0.9e-6f, 2}, {0, 2}, {0, 2}));
   EXPECT_FALSE(check({1.1e-6f, 2}, {0, 2}, {0, 2}));
   EXPECT_TRUE(check({1, 2.002f}, {1, 2}, {1, 2.001}));
