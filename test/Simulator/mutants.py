@@ -5,7 +5,8 @@
 #   python3 test/Simulator/mutants.py . /tmp/mutants 300 100
 #
 # (the tools in PATH) with the counts of defects of attention and of each
-# general kernel.
+# general kernel but l2_norm, where any number near the maximum does as well as
+# the maximum.
 #
 # RUN: rm -rf %t
 # RUN: %python %s %source_dir %t 63 42 | FileCheck %s
@@ -24,7 +25,7 @@ ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
 ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66))
 SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
                     (77, 45, 29), (38, 54, 22), (48, 77, 31)),
-         "softmax": ROWS, "layer_norm": ROWS, "l2_norm": ROWS}
+         "softmax": ROWS, "layer_norm": ROWS}
 OUTCOMES = ("finding", "wrong", "differs", "survived")
 
 
