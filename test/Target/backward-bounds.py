@@ -6,15 +6,15 @@ to D = 64, and a loop has at most so many instructions a logit of a lane.
 
 Each depth with one type; with 'all' as an argument the whole product."""
 
-import concurrent.futures
 import os
 import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+from cases import check_all
+
 DEPTHS = (8, 16, 24, 32, 40, 48, 56, 64)
-TYPES = ("bf16", "f16", "f32")
-TARGETS = ("gfx942", "gfx1100")
 KERNELS = ("query_grad", "key_value_grad", "bias_grad")
 
 # Instructions a logit-lane by target and depth, of KERNELS in order, for bf16.
@@ -77,17 +77,4 @@ def problems_of(case):
     return found
 
 
-def main():
-    cases = [(target, kind, depth) for target in TARGETS
-             for place, kind in enumerate(TYPES)
-             for step, depth in enumerate(DEPTHS)
-             if "all" in sys.argv or step % 3 == place or
-             (kind == "bf16" and depth in (32, 64))]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = sum(pool.map(problems_of, cases), [])
-    print(f"{len(cases)} cases, {len(problems)} problems")
-    if problems:
-        sys.exit("\n".join(problems))
-
-
-main()
+check_all(problems_of, DEPTHS)

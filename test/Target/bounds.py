@@ -8,19 +8,18 @@ registers at some depths, wait for what they have just issued.
 
 Each depth with one type; with 'all' as an argument the whole product."""
 
-import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Pipelines" / "Inputs"))
+here = pathlib.Path(__file__).parent
+sys.path[:0] = [str(here / "Inputs"), str(here.parent / "Pipelines" / "Inputs")]
 from attention_source import SOURCE
+from cases import check_all
 
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128)
-TYPES = ("bf16", "f16", "f32")
-TARGETS = ("gfx942", "gfx1100")
 
 # Up to which depth loops have two stages; rows of one element are not copied.
 STAGED = {("gfx942", "bf16"): 128, ("gfx942", "f16"): 128, ("gfx942", "f32"): 96,
@@ -57,17 +56,4 @@ def problems_of(case):
     return found
 
 
-def main():
-    cases = [(target, kind, depth) for target in TARGETS
-             for number, kind in enumerate(TYPES)
-             for place, depth in enumerate(DEPTHS)
-             if "all" in sys.argv or place % 3 == number or
-             (kind == "bf16" and depth in (32, 64))]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = sum(pool.map(problems_of, cases), [])
-    print(f"{len(cases)} cases, {len(problems)} problems")
-    if problems:
-        sys.exit("\n".join(problems))
-
-
-main()
+check_all(problems_of, DEPTHS)

@@ -1,0 +1,22 @@
+# Runs a check for every AMD chip, type of elements and depth.
+import concurrent.futures
+import sys
+
+TYPES = ("bf16", "f16", "f32")
+TARGETS = ("gfx942", "gfx1100")
+
+
+def check_all(problems_of, depths):
+    """Each depth with one type, and depths 32 and 64 with bf16; the whole
+    product with 'all' among the arguments. `problems_of` takes a chip, a type
+    and a depth as one tuple and returns lines."""
+    cases = [(target, kind, depth) for target in TARGETS
+             for place, kind in enumerate(TYPES)
+             for step, depth in enumerate(depths)
+             if "all" in sys.argv or step % 3 == place or
+             (kind == "bf16" and depth in (32, 64))]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = sum(pool.map(problems_of, cases), [])
+    print(f"{len(cases)} cases, {len(problems)} problems")
+    if problems:
+        sys.exit("\n".join(problems))
