@@ -9,23 +9,9 @@ import torch
 import torch_reference as reference
 from evoformer import _torch
 from torch.utils.checkpoint import checkpoint
-from torch_cases import DEVICES, Case, gradients
+from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 
 TYPES = [torch.float32, torch.float16, torch.bfloat16]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return request.param
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Idle threads of torch would wait on a processor that others use."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def check_all(operands, weight, function=evoformer.attention):

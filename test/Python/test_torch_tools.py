@@ -11,21 +11,7 @@ import pytest
 import torch
 import torch._dynamo.testing
 import torch_reference as reference
-from torch_cases import DEVICES, Case, gradients
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return request.param
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Idle threads of torch would wait on a processor that others use."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 
 
 @pytest.mark.parametrize("scale", [None, 0.5])

@@ -7,6 +7,20 @@ import torch_reference as reference
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Idle threads of torch would wait on a processor that others use."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 class Case:
     def __init__(self, device="cpu", kind=torch.float32, b=1, n=2, sq=19, sk=19,
                  h=2, d=16, dv=None, seed=0):
