@@ -60,9 +60,8 @@ EvoformerCall::getRecording(ArrayRef<uint64_t> addresses) {
       Recording::create(program->program->plan, *function, arguments);
   if (!recording)
     return recording.takeError();
-  for (unsigned kernel : recording->getKernels())
-    if (auto loaded = program->getKernel(*device->device, kernel); !loaded)
-      return loaded.takeError();
+  if (Error error = program->load(*device->device, recording->getKernels()))
+    return error;
   auto variant = std::make_unique<Variant>();
   for (uint64_t address : addresses)
     variant->lowBits.push_back(address & mask);
@@ -81,10 +80,8 @@ Error EvoformerCall::replay(Recording &recording, ArrayRef<uint64_t> addresses,
       addresses, alignTo(workspace, bufferAlignment),
       [&](unsigned number, uint64_t workItems,
           ArrayRef<LaunchArgument> launchArguments) -> Error {
-        Expected<LoadedKernel *> kernel = program->getKernel(target, number);
-        if (!kernel)
-          return kernel.takeError();
-        return target.launch(**kernel, workItems, launchArguments);
+        return target.launch(*program->kernels[number], workItems,
+                             launchArguments);
       });
 }
 

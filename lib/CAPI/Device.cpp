@@ -24,24 +24,22 @@ using namespace mlir::evoformer::runtime;
 /// threads.
 static std::atomic<unsigned> generation{0};
 
-Expected<LoadedKernel *> LoadedProgram::getKernel(Device &device,
-                                                  unsigned number) {
-  if (!kernels[number]) {
-    auto kernel = device.load(program->plan.kernels[number]);
-    if (!kernel)
-      return kernel.takeError();
-    kernels[number] = std::move(*kernel);
-  }
-  return kernels[number].get();
-}
-
-/// $EVOFORMER_NUM_THREADS, or 0 for one a core.
-static unsigned getNumThreads() {
-  unsigned number = 0;
-  if (const char *text = std::getenv("EVOFORMER_NUM_THREADS"))
-    if (StringRef(text).getAsInteger(10, number))
-      return 0;
-  return number;
+Error LoadedProgram::load(Device &device, ArrayRef<unsigned> numbers) {
+  SmallVector<unsigned> missing;
+  for (unsigned number : numbers)
+    if (!kernels[number] && !is_contained(missing, number))
+      missing.push_back(number);
+  if (missing.empty())
+    return Error::success();
+  auto code = program->getCode(missing);
+  if (!code)
+    return code.takeError();
+  auto loaded = device.loadAll(*code);
+  if (!loaded)
+    return loaded.takeError();
+  for (auto [number, kernel] : zip_equal(missing, *loaded))
+    kernels[number] = std::move(kernel);
+  return Error::success();
 }
 
 namespace {

@@ -18,14 +18,14 @@ namespace mlir::evoformer::capi {
 
 /// A program's kernels on a device, loaded when first needed.
 struct LoadedProgram {
-  explicit LoadedProgram(std::shared_ptr<const ProgramData> program)
+  explicit LoadedProgram(std::shared_ptr<ProgramData> program)
       : program(std::move(program)),
         kernels(this->program->plan.kernels.size()) {}
 
-  llvm::Expected<runtime::LoadedKernel *> getKernel(runtime::Device &device,
-                                                    unsigned number);
+  /// Those that are not loaded yet.
+  llvm::Error load(runtime::Device &device, llvm::ArrayRef<unsigned> numbers);
 
-  std::shared_ptr<const ProgramData> program;
+  std::shared_ptr<ProgramData> program;
   std::vector<std::unique_ptr<runtime::LoadedKernel>> kernels;
 };
 

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Conversion/HostToPlan/CPUCode.h"
+#include "Evoformer/Driver/DeferredKernels.h"
 #include "Evoformer/Pipelines/InitAll.h"
 #include "Evoformer/Pipelines/Pipelines.h"
 #include "Evoformer/Target/Serialize.h"
@@ -55,11 +56,15 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   lowering.target = options.target;
   lowering.schedule = options.schedule;
   lowering.checkSizes = true;
-  lowering.stopAfter = onCPU ? *level : Level::Machine;
+  lowering.stopAfter = options.deferKernels ? Level::Tiles
+                       : onCPU              ? *level
+                                            : Level::Machine;
   PassManager pm(module.getContext());
   buildLowerPipeline(pm, lowering);
   if (failed(pm.run(module)))
     return failure();
+  if (options.deferKernels)
+    return emitLaunchPlan(module, deferKernels(module));
   FailureOr<PlanCode> code =
       onCPU ? compileKernelsForCPU(module) : collectGPUCode(module, options);
   if (failed(code))

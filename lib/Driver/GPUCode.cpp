@@ -8,7 +8,6 @@
 #include "GPUCode.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
-#include "Evoformer/Target/Serialize.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -50,39 +49,74 @@ static int64_t getDynamicLDSBytes(LLVM::LLVMFuncOp function) {
   return isExternal ? bytes.getInt() : 0;
 }
 
-static FailureOr<PlanObject> makeObject(gpu::GPUModuleOp module,
-                                        const CompileOptions &options,
-                                        std::vector<KernelReport> &reports) {
-  PlanObject object;
+FailureOr<SerializeOptions>
+mlir::evoformer::getSerializeOptions(gpu::GPUModuleOp module,
+                                     const CompileOptions &options) {
   auto target = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
   if (!target)
     return module.emitOpError("has no 'evo_tile.target'");
-  object.target = target.getChip().str();
-  if (options.device == "sim") {
-    object.format = "mlir";
-    llvm::raw_string_ostream os(object.contents);
-    // With locations, so that findings can name them.
-    module->print(os, OpPrintingFlags().enableDebugInfo());
-    return object;
-  }
-  bool fits = StringRef(object.target)
-                  .starts_with(options.device == "hip" ? "gfx" : "sm_");
-  if (!fits)
+  StringRef chip = target.getChip();
+  if (!chip.starts_with(options.device == "hip" ? "gfx" : "sm_"))
     return module.emitError("device '")
-           << options.device << "' runs no code for target " << object.target;
+           << options.device << "' runs no code for target " << chip;
   SerializeOptions serialization;
   serialization.object = options.device == "hip" || !options.cubinChip.empty();
   serialization.objectChip = options.cubinChip;
-  FailureOr<CompiledKernels> compiled = serializeKernels(module, serialization);
-  if (failed(compiled))
+  return serialization;
+}
+
+/// The kernels of a module whose code is the plan's next object.
+static LogicalResult appendKernels(gpu::GPUModuleOp module,
+                                   ArrayRef<KernelReport> reports,
+                                   PlanCode &code) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!function->hasAttr("gpu.kernel"))
+      continue;
+    PlanKernel kernel;
+    kernel.name = kernel.symbol = function.getSymName().str();
+    kernel.object = code.objects.size();
+    kernel.threads = getThreads(function);
+    if (kernel.threads == 0)
+      return function.emitOpError("does not say how many threads a workgroup "
+                                  "has");
+    kernel.ldsBytes = getDynamicLDSBytes(function);
+    for (const KernelReport &report : reports)
+      if (report.name == kernel.symbol)
+        kernel.report = report.toJSON();
+    code.kernels.push_back(std::move(kernel));
+  }
+  return success();
+}
+
+LogicalResult mlir::evoformer::appendCode(gpu::GPUModuleOp module,
+                                          CompiledKernels compiled,
+                                          PlanCode &code) {
+  if (failed(appendKernels(module, compiled.kernels, code)))
     return failure();
-  reports = std::move(compiled->kernels);
-  bool wantsObject = serialization.object;
-  object.format =
-      wantsObject ? compiled->objectFormat : compiled->assemblyFormat;
-  object.contents =
-      std::move(wantsObject ? compiled->object : compiled->assembly);
-  return object;
+  PlanObject object;
+  object.target = compiled.chip;
+  bool hasObject = !compiled.objectFormat.empty();
+  object.format = hasObject ? compiled.objectFormat : compiled.assemblyFormat;
+  object.contents = std::move(hasObject ? compiled.object : compiled.assembly);
+  code.objects.push_back(std::move(object));
+  return success();
+}
+
+/// For the simulator the module as it is.
+static LogicalResult appendModule(gpu::GPUModuleOp module, PlanCode &code) {
+  auto target = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
+  if (!target)
+    return module.emitOpError("has no 'evo_tile.target'");
+  if (failed(appendKernels(module, {}, code)))
+    return failure();
+  PlanObject object;
+  object.target = target.getChip().str();
+  object.format = "mlir";
+  llvm::raw_string_ostream os(object.contents);
+  // With locations, so that findings can name them.
+  module->print(os, OpPrintingFlags().enableDebugInfo());
+  code.objects.push_back(std::move(object));
+  return success();
 }
 
 FailureOr<PlanCode>
@@ -90,27 +124,20 @@ mlir::evoformer::collectGPUCode(ModuleOp module,
                                 const CompileOptions &options) {
   PlanCode code;
   for (auto gpuModule : module.getOps<gpu::GPUModuleOp>()) {
-    std::vector<KernelReport> reports;
-    FailureOr<PlanObject> object = makeObject(gpuModule, options, reports);
-    if (failed(object))
-      return failure();
-    for (auto function : gpuModule.getOps<LLVM::LLVMFuncOp>()) {
-      if (!function->hasAttr("gpu.kernel"))
-        continue;
-      PlanKernel kernel;
-      kernel.name = kernel.symbol = function.getSymName().str();
-      kernel.object = code.objects.size();
-      kernel.threads = getThreads(function);
-      if (kernel.threads == 0)
-        return function.emitOpError("does not say how many threads a workgroup "
-                                    "has");
-      kernel.ldsBytes = getDynamicLDSBytes(function);
-      for (const KernelReport &report : reports)
-        if (report.name == kernel.symbol)
-          kernel.report = report.toJSON();
-      code.kernels.push_back(std::move(kernel));
+    if (options.device == "sim") {
+      if (failed(appendModule(gpuModule, code)))
+        return failure();
+      continue;
     }
-    code.objects.push_back(std::move(*object));
+    FailureOr<SerializeOptions> serialization =
+        getSerializeOptions(gpuModule, options);
+    if (failed(serialization))
+      return failure();
+    FailureOr<CompiledKernels> compiled =
+        serializeKernels(gpuModule, *serialization);
+    if (failed(compiled) ||
+        failed(appendCode(gpuModule, std::move(*compiled), code)))
+      return failure();
   }
   return code;
 }

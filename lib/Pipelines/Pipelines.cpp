@@ -59,7 +59,7 @@ static void addMachine(OpPassManager &pm) {
   pm.addNestedPass<gpu::GPUModuleOp>(createConvertGPULanesToLLVM());
 }
 
-void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
+void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
                                           const LowerOptions &options) {
   // The CPU runs tiles; the levels between are those of GPUs.
   bool isCPU = options.target == "cpu";
@@ -69,10 +69,6 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
         !runOnCPU || level <= (isCPU ? Level::Tiles : Level::Pipelined);
     return exists && options.stopAfter >= level;
   };
-  if (goesTo(Level::Tiles)) {
-    pm.addPass(createSplitBackward());
-    addTiling(pm, options);
-  }
   if (goesTo(Level::Fragments)) {
     pm.addPass(tile::createAssignLayouts());
     pm.addPass(tile::createRemoveLayoutConversions());
@@ -87,6 +83,15 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
     addMachine(pm);
   if (options.runOnCPU || (isCPU && options.stopAfter == Level::Machine))
     buildTileToCPULLVMPipeline(pm);
+}
+
+void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
+                                          const LowerOptions &options) {
+  if (options.stopAfter >= Level::Tiles) {
+    pm.addPass(createSplitBackward());
+    addTiling(pm, options);
+  }
+  buildLowerKernelsPipeline(pm, options);
 }
 
 void evoformer::buildLowerPipeline(OpPassManager &pm,

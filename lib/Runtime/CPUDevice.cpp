@@ -13,7 +13,7 @@
 
 #include "CPUModule.h"
 #include "Evoformer/Runtime/HostMemoryDevice.h"
-#include "llvm/ADT/DenseMap.h"
+#include "LoadModules.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/TargetParser/Host.h"
@@ -46,32 +46,42 @@ public:
   }
 
   Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
+  Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+  loadAll(ArrayRef<const KernelInfo *> infos) override;
   Error launch(LoadedKernel &kernel, uint64_t workItems,
                ArrayRef<LaunchArgument> arguments) override;
   Error flushCaches() override;
 
 private:
+  Expected<SmallVector<std::shared_ptr<CPUModule>>>
+  loadModules(ArrayRef<const KernelInfo *> infos, unsigned numThreads) {
+    return runtime::loadModules(
+        infos, numThreads, modules, [&](const KernelInfo &info) {
+          return CPUModule::compile(*info.object, store.get());
+        });
+  }
+
   std::unique_ptr<CodeStore> store;
   DefaultThreadPool pool;
-  /// Modules that some kernel still uses, so that a module with several kernels
-  /// is compiled once.
-  DenseMap<const KernelObject *, std::weak_ptr<CPUModule>> modules;
+  ModuleMap<CPUModule> modules;
   std::vector<char> flushBuffer;
 };
 } // namespace
 
+Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+CPUDevice::loadAll(ArrayRef<const KernelInfo *> infos) {
+  auto kept = loadModules(infos, pool.getMaxConcurrency());
+  if (!kept)
+    return kept.takeError();
+  return Device::loadAll(infos);
+}
+
 Expected<std::unique_ptr<LoadedKernel>>
 CPUDevice::load(const KernelInfo &info) {
-  std::shared_ptr<CPUModule> module = modules[info.object.get()].lock();
-  if (!module) {
-    Expected<std::shared_ptr<CPUModule>> compiled =
-        CPUModule::compile(*info.object, store.get());
-    if (!compiled)
-      return createStringError("kernel '" + info.name +
-                               "': " + toString(compiled.takeError()));
-    module = std::move(*compiled);
-    modules[info.object.get()] = module;
-  }
+  auto kept = loadModules({&info}, 1);
+  if (!kept)
+    return kept.takeError();
+  std::shared_ptr<CPUModule> module = kept->front();
   Expected<CPUEntry> entry =
       module->lookup(info.symbol, info.argumentBytes.size());
   if (!entry)

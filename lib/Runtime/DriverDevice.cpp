@@ -14,10 +14,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Device.h"
-#include "llvm/ADT/DenseMap.h"
+#include "LoadModules.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Threading.h"
 #include <cstring>
 
 using namespace llvm;
@@ -154,6 +155,8 @@ public:
                          "copying from the device" + afterKernel());
   }
   Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
+  Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+  loadAll(ArrayRef<const KernelInfo *> infos) override;
   Error launch(LoadedKernel &kernel, uint64_t workItems,
                ArrayRef<LaunchArgument> arguments) override;
   Error synchronize() override {
@@ -184,7 +187,7 @@ private:
   SmallVector<int, 2> previousDevices;
   Handle startEvent = nullptr, stopEvent = nullptr;
   uint64_t flushBuffer = 0;
-  DenseMap<const KernelObject *, std::weak_ptr<DriverModule>> modules;
+  ModuleMap<DriverModule> modules;
 };
 } // namespace
 
@@ -404,20 +407,43 @@ DriverDevice::loadModule(const KernelInfo &info) {
   return std::make_shared<DriverModule>(library, handle);
 }
 
+Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+DriverDevice::loadAll(ArrayRef<const KernelInfo *> infos) {
+  // NVIDIA's driver compiles PTX here. A context may be current in several
+  // threads (CUDA Driver API, "Context Management").
+  bool isNVIDIA = library.vendor == Vendor::NVIDIA;
+  unsigned numThreads =
+      isNVIDIA ? hardware_concurrency().compute_thread_count() : 1;
+  auto kept = loadModules(
+      infos, numThreads, modules,
+      [&](const KernelInfo &info) -> Expected<std::shared_ptr<DriverModule>> {
+        if (isNVIDIA)
+          if (Error error = library.check(call.pushContext(context),
+                                          "entering the context"))
+            return error;
+        auto module = loadModule(info);
+        Handle popped = nullptr;
+        if (isNVIDIA)
+          call.popContext(&popped);
+        return module;
+      });
+  if (!kept)
+    return kept.takeError();
+  return Device::loadAll(infos);
+}
+
 Expected<std::unique_ptr<LoadedKernel>>
 DriverDevice::load(const KernelInfo &info) {
   auto inKernel = [&](Error error) {
     return createStringError("kernel '" + info.name +
                              "': " + toString(std::move(error)));
   };
-  std::shared_ptr<DriverModule> module = modules[info.object.get()].lock();
-  if (!module) {
-    Expected<std::shared_ptr<DriverModule>> loaded = loadModule(info);
-    if (!loaded)
-      return inKernel(loaded.takeError());
-    module = std::move(*loaded);
-    modules[info.object.get()] = module;
-  }
+  auto kept = loadModules({&info}, 1, modules, [&](const KernelInfo &info) {
+    return loadModule(info);
+  });
+  if (!kept)
+    return kept.takeError();
+  std::shared_ptr<DriverModule> module = kept->front();
   Handle function = nullptr;
   if (Error error = library.check(
           call.getFunction(&function, module->handle, info.symbol.c_str()),

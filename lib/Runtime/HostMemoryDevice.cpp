@@ -21,6 +21,18 @@ Device::~Device() = default;
 CodeStore::~CodeStore() = default;
 Error Device::enter() { return Error::success(); }
 
+Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+Device::loadAll(ArrayRef<const KernelInfo *> infos) {
+  std::vector<std::unique_ptr<LoadedKernel>> kernels;
+  for (const KernelInfo *info : infos) {
+    Expected<std::unique_ptr<LoadedKernel>> kernel = load(*info);
+    if (!kernel)
+      return kernel.takeError();
+    kernels.push_back(std::move(*kernel));
+  }
+  return kernels;
+}
+
 HostMemoryDevice::~HostMemoryDevice() {
   for (auto &[address, bytes] : buffers)
     std::free(reinterpret_cast<void *>(address));

@@ -67,8 +67,11 @@ class Device:
         if not self.target:
             self.target = choose_target(self.chip, chips(), self.description)
 
-    def compile(self, module):
-        return Program(module, f"target={self.target} device={self.kind}")
+    def compile(self, module, whole=False):
+        """The program; unless `whole`, a kernel is compiled when a call needs
+        it."""
+        return Program(module, f"target={self.target} device={self.kind}" +
+                       ("" if whole else " deferred"))
 
 
 def _number(chip):

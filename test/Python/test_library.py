@@ -232,6 +232,72 @@ except evoformer.EvoformerError as problem:
     assert "ERROR_OTHER (218): described" in done.stdout
 
 
+def stand_in(kind, script, **environment):
+    """What a script prints in a process of its own whose driver is a stand-in
+    with two devices that take any code and run nothing."""
+    library = pathlib.Path(os.environ["EVOFORMER_BUILD_DIR"], "test", "unit",
+                           "lib", f"libEvoformerStandIn-{kind}.so")
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True,
+        env={**os.environ, "EVOFORMER_DRIVER_LIBRARY": str(library),
+             "EVOFORMER_STAND_IN": "quiet", **environment})
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("kind", ["cuda", "hip"])
+def test_kernels_are_compiled_once(kind, tmp_path):
+    """Those that a call needs, for all devices, and kept on disk."""
+    script = f"""
+import ctypes, os
+import evoformer
+from evoformer import _runtime
+text = _runtime.describe("type=bf16 heads=2 depth=8 bias=bhqk:bf16")
+views = [((1, 1, 16, 2, 8), (256, 256, 16, 8, 1))] * 3
+views += [((1, 1, 2, 16, 16), (512, 512, 256, 16, 1))] + views[:1]
+driver = ctypes.CDLL(os.environ["EVOFORMER_DRIVER_LIBRARY"])
+for number, low in ((0, 0), (1, 0), (0, 2), (1, 2)):
+    where = evoformer.device("{kind}", number)
+    program = where.compile(text)
+    _runtime.Call(program, where, views).prepare([4096 + low] * 5)
+    print(driver.standInLoads(), len(os.listdir("{tmp_path}")))
+print({{o["format"] for o in program.plan["objects"]}}, program.origin)
+"""
+    found = stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))
+    loads, files = [int(n) for n in found[:8:2]], [int(n) for n in found[1:8:2]]
+    aligned, other = loads[0], loads[2] - loads[1]
+    # Each device loads what was compiled for the first; the plan has a file of
+    # its own.
+    assert aligned >= 1 and other >= 1
+    assert loads == [aligned, 2 * aligned, 2 * aligned + other,
+                     2 * (aligned + other)]
+    assert files == [1 + aligned] * 2 + [1 + aligned + other] * 2
+    assert found[8:] == ["{'tiles'}", "memory"]
+    again = stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))
+    assert again[:8:2] == found[:8:2] and again[1] == found[7]
+    for entry in tmp_path.iterdir():
+        entry.write_bytes(entry.read_bytes()[:-1])
+    assert stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))[:8:2] == found[:8:2]
+
+
+def test_errors_of_deferred_kernels():
+    """They come with the call that needs the kernel."""
+    found = stand_in("hip", """
+import evoformer
+from evoformer import _runtime
+text = _runtime.describe("type=bf16 heads=2 depth=8")
+program = evoformer.Program(text, "target=sm_80 device=hip deferred")
+view = (1, 1, 16, 2, 8), (256, 256, 16, 8, 1)
+call = _runtime.Call(program, evoformer.device("hip"), [view] * 4)
+for _ in range(2):
+    try:
+        call.prepare([4096] * 4)
+    except evoformer.EvoformerError as problem:
+        print(problem)
+""")
+    assert " ".join(found) == " ".join(
+        ["line 6: device 'hip' runs no code for target sm_80"] * 2)
+
+
 def test_host_time():
     """Replaying a call on the processor: far from interpreting a program. The
     bound is ten times what it takes where nothing else runs."""

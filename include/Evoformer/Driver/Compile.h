@@ -27,6 +27,9 @@ struct CompileOptions {
   std::string cubinChip;
   /// Forces the schedule; empty: the default.
   std::string schedule;
+  /// The plan gets the kernels over tiles (`tiles`); `compileKernels` makes
+  /// code of those that a run needs.
+  bool deferKernels = false;
 };
 
 /// Compiles a module of host functions, from the level of graphs down; a module

@@ -72,6 +72,9 @@ void buildLowerPipeline(OpPassManager &pm, const LowerOptions &options);
 /// The part of it from `Level::Buffers` on: for modules without tensors.
 void buildLowerBuffersPipeline(OpPassManager &pm, const LowerOptions &options);
 
+/// The part of it from `Level::Tiles` on: only kernels are left to lower.
+void buildLowerKernelsPipeline(OpPassManager &pm, const LowerOptions &options);
+
 /// Registers `evoformer-lower`.
 void registerPipelines();
 

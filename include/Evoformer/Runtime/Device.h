@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::evoformer::runtime {
 
@@ -100,6 +101,10 @@ public:
   virtual llvm::Expected<std::unique_ptr<LoadedKernel>>
   load(const KernelInfo &info) = 0;
 
+  /// Several kernels, at the same time where the device can.
+  virtual llvm::Expected<std::vector<std::unique_ptr<LoadedKernel>>>
+  loadAll(llvm::ArrayRef<const KernelInfo *> infos);
+
   /// Runs `workItems` > 0 work items. Launches are ordered; they may return
   /// before the kernel ends.
   virtual llvm::Error launch(LoadedKernel &kernel, uint64_t workItems,
@@ -114,7 +119,7 @@ public:
   virtual llvm::Error flushCaches() = 0;
 };
 
-/// Keeps machine code between processes. Used by one thread at a time.
+/// Keeps machine code between processes. Used by several threads.
 class CodeStore {
 public:
   virtual ~CodeStore();

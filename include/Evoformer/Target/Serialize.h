@@ -14,6 +14,7 @@
 #ifndef EVOFORMER_TARGET_SERIALIZE_H
 #define EVOFORMER_TARGET_SERIALIZE_H
 
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Target/KernelReport.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include <string>
@@ -52,6 +53,11 @@ struct CompiledKernels {
 /// changed. Failures are diagnosed at the module's location.
 FailureOr<CompiledKernels> serializeKernels(gpu::GPUModuleOp module,
                                             const SerializeOptions &options);
+
+/// Adds the object to code that was serialized without one. To be called by one
+/// thread, while no other generates code: linking resets LLVM's options.
+LogicalResult addObject(CompiledKernels &code, tile::TargetAttr target,
+                        const SerializeOptions &options, Location loc);
 
 /// Where ptxas is: $CUDA_PATH/bin, the PATH, the toolkit's default folder.
 /// Empty where it is not.

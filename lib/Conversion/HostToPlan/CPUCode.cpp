@@ -19,8 +19,7 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 
-FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
-  PlanCode code;
+OwningOpRef<ModuleOp> mlir::evoformer::copyKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> kernels = module.clone();
   // The plan's interpreter takes the place of the host functions; what they
   // tell of the kernels' spaces is kept.
@@ -28,13 +27,19 @@ FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
   kernels->walk([&](tile::LaunchOp launch) {
     if (auto kernel = symbols.lookup<tile::KernelOp>(launch.getKernel()))
       kernel->setAttr(
-          kNumExtentsAttr,
+          tile::kNumExtentsAttr,
           IntegerAttr::get(IntegerType::get(launch.getContext(), 64),
                            static_cast<int64_t>(launch.getSpace().size())));
   });
   for (auto function :
        llvm::make_early_inc_range(kernels->getOps<func::FuncOp>()))
     function.erase();
+  return kernels;
+}
+
+FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
+  PlanCode code;
+  OwningOpRef<ModuleOp> kernels = copyKernels(module);
   for (auto kernel : kernels->getOps<tile::KernelOp>()) {
     PlanKernel entry;
     entry.name = entry.symbol = kernel.getSymName().str();

@@ -265,16 +265,6 @@ protected:
       FailureOr<int64_t> numExtents = countExtents(kernel, uses);
       if (failed(numExtents))
         return signalPassFailure();
-      if (auto given = kernel->getAttrOfType<IntegerAttr>(kNumExtentsAttr);
-          given && uses.empty()) {
-        if (given.getInt() < 0 || given.getInt() > kMaxRank) {
-          kernel.emitOpError()
-              << "'" << kNumExtentsAttr << "' must be from 0 to " << kMaxRank
-              << ", got " << given.getInt();
-          return signalPassFailure();
-        }
-        numExtents = std::max(*numExtents, given.getInt());
-      }
       FailureOr<func::FuncOp> function = convertKernel(kernel, *numExtents);
       if (failed(function))
         return signalPassFailure();

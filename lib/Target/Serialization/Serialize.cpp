@@ -97,6 +97,30 @@ static LogicalResult generatePTX(CodeGenerator &generator,
   return success();
 }
 
+LogicalResult mlir::evoformer::addObject(CompiledKernels &code,
+                                         tile::TargetAttr target,
+                                         const SerializeOptions &options,
+                                         Location loc) {
+  bool amd = code.assemblyFormat == "isa";
+  StringRef chip = target.getChip();
+  if (!options.objectChip.empty()) {
+    if (amd && chip != options.objectChip)
+      return emitError(loc, "code for ")
+             << chip << " cannot become an object for " << options.objectChip
+             << "; only PTX runs on later chips";
+    chip = options.objectChip;
+  }
+  FailureOr<std::string> object =
+      amd ? linkCodeObject(code.assembly, target, loc)
+          : assemblePTX(code.assembly, chip, target, code.kernels, loc);
+  if (failed(object))
+    return failure();
+  code.object = std::move(*object);
+  code.objectFormat = amd ? "hsaco" : "cubin";
+  code.objectChip = chip;
+  return success();
+}
+
 FailureOr<CompiledKernels>
 mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                   const SerializeOptions &options) {
@@ -145,24 +169,7 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                     loc)
                  : generatePTX(**generator, *code, result)))
     return failure();
-  if (!options.object)
-    return result;
-
-  StringRef chip = target.getChip();
-  if (!options.objectChip.empty()) {
-    if (amd && chip != options.objectChip)
-      return module.emitError("code for ")
-             << chip << " cannot become an object for " << options.objectChip
-             << "; only PTX runs on later chips";
-    chip = options.objectChip;
-  }
-  FailureOr<std::string> object =
-      amd ? linkCodeObject(result.assembly, target, loc)
-          : assemblePTX(result.assembly, chip, target, result.kernels, loc);
-  if (failed(object))
+  if (options.object && failed(addObject(result, target, options, loc)))
     return failure();
-  result.object = std::move(*object);
-  result.objectFormat = amd ? "hsaco" : "cubin";
-  result.objectChip = chip;
   return result;
 }

@@ -12,6 +12,10 @@
 
 namespace mlir::evoformer {
 
+/// The module without its host functions; each kernel says how many extents its
+/// space has.
+OwningOpRef<ModuleOp> copyKernels(ModuleOp module);
+
 /// Compiles the module's kernels, at any level from tiles to pipelined, to LLVM
 /// IR for the CPU. The module stays as it is.
 FailureOr<PlanCode> compileKernelsForCPU(ModuleOp module);

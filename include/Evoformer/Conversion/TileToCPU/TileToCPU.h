@@ -20,10 +20,6 @@ namespace evoformer {
 #define GEN_PASS_REGISTRATION
 #include "Evoformer/Conversion/TileToCPU/Passes.h.inc"
 
-/// On a kernel whose launches are not in the module: the number of extents of
-/// its space, an i64.
-inline constexpr char kNumExtentsAttr[] = "evo_tile.num_extents";
-
 /// Adds the interface implementations that the pipeline below relies on.
 void registerTileToCPUExtensions(DialectRegistry &registry);
 

@@ -142,8 +142,17 @@ static int64_t countUsedExtents(KernelOp kernel) {
 FailureOr<int64_t>
 mlir::evoformer::tile::countExtents(KernelOp kernel,
                                     ArrayRef<LaunchOp> launches) {
-  if (launches.empty())
-    return std::max<int64_t>(1, countUsedExtents(kernel));
+  if (launches.empty()) {
+    int64_t used = std::max<int64_t>(1, countUsedExtents(kernel));
+    auto given = kernel->getAttrOfType<IntegerAttr>(kNumExtentsAttr);
+    if (!given)
+      return used;
+    if (given.getInt() < 0 || given.getInt() > kMaxRank)
+      return kernel.emitOpError()
+             << "'" << kNumExtentsAttr << "' must be from 0 to " << kMaxRank
+             << ", got " << given.getInt();
+    return std::max(used, given.getInt());
+  }
   LaunchOp first = launches.front();
   for (LaunchOp launch : launches)
     if (launch.getSpace().size() != first.getSpace().size()) {

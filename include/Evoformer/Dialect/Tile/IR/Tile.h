@@ -37,8 +37,13 @@ namespace mlir::evoformer::tile {
 /// cover the tile.
 FailureOr<LaneMap> getLaneMap(RankedTensorType type);
 
+/// On a kernel: how many extents its space has, where its launches are
+/// elsewhere.
+inline constexpr char kNumExtentsAttr[] = "evo_tile.num_extents";
+
 /// The extents of a kernel's space, as its launches agree to say; where there
-/// is none, as many as it asks for, at least one.
+/// is none, as its `evo_tile.num_extents` says, and at least one and as many as
+/// it asks for.
 FailureOr<int64_t> countExtents(KernelOp kernel, ArrayRef<LaunchOp> launches);
 
 /// The tile's type with another layout.

@@ -1,0 +1,175 @@
+//===- Program.cpp - Programs and the code of their kernels ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "Evoformer/Driver/DeferredKernels.h"
+#include "Support.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Base64.h"
+#include <cstdlib>
+
+using namespace llvm;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::capi;
+using namespace mlir::evoformer::runtime;
+
+std::mutex &capi::getCompilerMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+unsigned capi::getNumThreads() {
+  unsigned number = 0;
+  if (const char *text = std::getenv("EVOFORMER_NUM_THREADS"))
+    if (StringRef(text).getAsInteger(10, number))
+      return 0;
+  return number;
+}
+
+std::string CompileRequest::getKey(ArrayRef<StringRef> input) const {
+  SmallVector<StringRef> parts = {EVOFORMER_VERSION,
+                                  getBuildId(),
+                                  options.target,
+                                  options.device,
+                                  options.cubinChip,
+                                  options.schedule,
+                                  options.deferKernels ? "deferred" : ""};
+  append_range(parts, input);
+  std::string text;
+  for (StringRef part : parts)
+    text += std::to_string(part.size()) + ":" + part.str();
+  return hashText(text);
+}
+
+Expected<std::shared_ptr<ProgramData>>
+ProgramData::create(std::string planText, CompileRequest request) {
+  Expected<Plan> plan = parsePlan(planText, "");
+  if (!plan)
+    return plan.takeError();
+  return std::shared_ptr<ProgramData>(new ProgramData(
+      std::move(planText), std::move(*plan), std::move(request)));
+}
+
+bool ProgramData::isDeferred(unsigned number) const {
+  return plan.kernels[number].object->format == kTilesFormat;
+}
+
+void ProgramData::setCode(unsigned number, const KernelInfo &compiled) {
+  code[number] = std::make_unique<KernelInfo>(compiled);
+  code[number]->name = plan.kernels[number].name;
+  code[number]->argumentBytes = plan.kernels[number].argumentBytes;
+}
+
+/// As the cache keeps it.
+static std::string writeCode(const KernelInfo &kernel) {
+  json::Object object{{"format", kernel.object->format},
+                      {"target", kernel.object->target},
+                      {"base64", encodeBase64(kernel.object->contents)},
+                      {"symbol", kernel.symbol},
+                      {"ldsBytes", static_cast<int64_t>(kernel.ldsBytes)},
+                      {"threads", static_cast<int64_t>(kernel.threads)},
+                      {"report", kernel.report}};
+  std::string text;
+  raw_string_ostream(text) << json::Value(std::move(object));
+  return text;
+}
+
+/// What another build wrote is as good as nothing.
+static std::optional<KernelInfo> readCode(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    consumeError(value.takeError());
+    return std::nullopt;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return std::nullopt;
+  auto format = object->getString("format"),
+       target = object->getString("target"),
+       contents = object->getString("base64"),
+       symbol = object->getString("symbol");
+  auto ldsBytes = object->getInteger("ldsBytes"),
+       threads = object->getInteger("threads");
+  if (!format || !target || !contents || !symbol || !ldsBytes || !threads)
+    return std::nullopt;
+  std::vector<char> bytes;
+  if (Error error = decodeBase64(*contents, bytes)) {
+    consumeError(std::move(error));
+    return std::nullopt;
+  }
+  KernelInfo kernel;
+  kernel.symbol = symbol->str();
+  kernel.ldsBytes = *ldsBytes;
+  kernel.threads = *threads;
+  kernel.object = std::make_shared<const KernelObject>(KernelObject{
+      format->str(), target->str(), std::string(bytes.begin(), bytes.end())});
+  if (const json::Value *report = object->get("report"))
+    kernel.report = *report;
+  return kernel;
+}
+
+Error ProgramData::compile(ArrayRef<unsigned> numbers) {
+  DiskCache cache(request.cacheFolder);
+  StringRef tiles = plan.kernels[numbers.front()].object->contents;
+  // By symbol, since equal kernels share one.
+  MapVector<StringRef, SmallVector<unsigned>> missing;
+  for (unsigned number : numbers)
+    missing[plan.kernels[number].symbol].push_back(number);
+  auto getKey = [&](StringRef symbol) {
+    return request.getKey({tiles, symbol});
+  };
+  missing.remove_if([&](auto &entry) {
+    std::optional<std::string> text = cache.get(getKey(entry.first));
+    std::optional<KernelInfo> kernel = text ? readCode(*text) : std::nullopt;
+    if (kernel)
+      for (unsigned number : entry.second)
+        setCode(number, *kernel);
+    return kernel.has_value();
+  });
+  if (missing.empty())
+    return Error::success();
+
+  std::vector<std::string> symbols;
+  for (auto &[symbol, users] : missing)
+    symbols.push_back(symbol.str());
+  std::lock_guard<std::mutex> lock(getCompilerMutex());
+  Expected<std::vector<KernelCode>> compiled =
+      compileKernels(tiles, symbols, request.options, getNumThreads());
+  if (!compiled)
+    return compiled.takeError();
+  for (auto [entry, made] : zip_equal(missing, *compiled)) {
+    KernelInfo kernel;
+    kernel.symbol = made.kernel.symbol;
+    kernel.ldsBytes = made.kernel.ldsBytes;
+    kernel.threads = made.kernel.threads;
+    kernel.report = std::move(made.kernel.report);
+    kernel.object = std::make_shared<const KernelObject>(KernelObject{
+        std::move(made.object.format), std::move(made.object.target),
+        std::move(made.object.contents)});
+    cache.put(getKey(entry.first), writeCode(kernel));
+    for (unsigned number : entry.second)
+      setCode(number, kernel);
+  }
+  return Error::success();
+}
+
+Expected<std::vector<const KernelInfo *>>
+ProgramData::getCode(ArrayRef<unsigned> numbers) {
+  std::lock_guard<std::mutex> lock(mutex);
+  SmallVector<unsigned> deferred;
+  for (unsigned number : numbers)
+    if (!code[number] && isDeferred(number) && !is_contained(deferred, number))
+      deferred.push_back(number);
+  if (!deferred.empty())
+    if (Error error = compile(deferred))
+      return error;
+  std::vector<const KernelInfo *> result;
+  for (unsigned number : numbers)
+    result.push_back(code[number] ? code[number].get() : &plan.kernels[number]);
+  return result;
+}
