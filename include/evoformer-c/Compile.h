@@ -51,7 +51,8 @@ evoformerDescribeAttention(const char *description, char **text);
 ///   target=sm_80          a chip, see evoformerGetChips; default: cpu
 ///   device=cuda           cpu, cuda or hip: what runs it; default: cpu
 ///   schedule=v1:…         forces the cut
-///   deferred              kernels are compiled, or taken from the cache, when a
+///   deferred              kernels are compiled, or taken from the cache, when
+///   a
 ///                         call needs them: a run of one alignment and size
 ///                         takes half of them. The plan has them over tiles
 ///   cubin=sm_90           with ptxas: machine code for this chip, not PTX

@@ -65,6 +65,13 @@ EVOFORMER_EXPORT EvoformerStatus evoformerCallPrepare(EvoformerCall *call,
                                                       const uint64_t *addresses,
                                                       uint64_t *workspaceBytes);
 
+/// What a run with these addresses launches, in order, as a JSON array of
+/// objects: `name`, `symbol` (by which profilers call it), `workItems`,
+/// `threads` and `ldsBytes` of a workgroup, and the compiler's `report`.
+/// `*text` is to be released by evoformerFreeText.
+EVOFORMER_EXPORT EvoformerStatus evoformerCallGetLaunches(
+    EvoformerCall *call, const uint64_t *addresses, char **text);
+
 /// Runs the function on the device's memory at `addresses`. On a GPU the
 /// launches go to `stream` and may still run when this returns; no memory is
 /// allocated and nothing synchronised, so that a graph may capture it once

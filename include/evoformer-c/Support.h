@@ -31,7 +31,7 @@ typedef enum EvoformerStatus {
 } EvoformerStatus;
 
 /// The version of the library, `0.1.0`, and of this interface: a number that
-/// grows when a function changes or goes.
+/// grows when a function comes, changes or goes.
 EVOFORMER_EXPORT const char *evoformerGetVersion(void);
 EVOFORMER_EXPORT int evoformerGetInterfaceVersion(void);
 

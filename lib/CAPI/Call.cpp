@@ -189,6 +189,33 @@ EvoformerStatus evoformerCallPrepare(EvoformerCall *call,
   return EVOFORMER_SUCCESS;
 }
 
+EvoformerStatus evoformerCallGetLaunches(EvoformerCall *call,
+                                         const uint64_t *addresses,
+                                         char **text) {
+  DeviceScope scope(*call->device);
+  if (Error error = scope.takeError())
+    return fail(std::move(error));
+  Expected<Recording *> recording =
+      call->getRecording(ArrayRef(addresses, call->arguments.size()));
+  if (!recording)
+    return fail(recording.takeError());
+  json::Array launches;
+  for (auto [kernel, workItems] : (*recording)->getLaunches()) {
+    const KernelInfo &info = call->program->kernels[kernel]->info;
+    launches.push_back(
+        json::Object{{"name", info.name},
+                     {"symbol", info.symbol},
+                     {"workItems", static_cast<int64_t>(workItems)},
+                     {"threads", static_cast<int64_t>(info.threads)},
+                     {"ldsBytes", static_cast<int64_t>(info.ldsBytes)},
+                     {"report", info.report}});
+  }
+  std::string written;
+  raw_string_ostream(written) << json::Value(std::move(launches));
+  *text = copyText(written);
+  return EVOFORMER_SUCCESS;
+}
+
 EvoformerStatus evoformerCallRun(EvoformerCall *call, const uint64_t *addresses,
                                  uint64_t workspace, uint64_t *workspaceBytes,
                                  void *stream) {

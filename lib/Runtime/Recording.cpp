@@ -143,4 +143,10 @@ SmallVector<unsigned> Recording::getKernels() const {
   return map_to_vector(launches, [](const Launch &l) { return l.kernel; });
 }
 
+SmallVector<std::pair<unsigned, uint64_t>> Recording::getLaunches() const {
+  return map_to_vector(launches, [](const Launch &l) {
+    return std::make_pair(l.kernel, l.workItems);
+  });
+}
+
 } // namespace mlir::evoformer::runtime

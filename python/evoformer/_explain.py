@@ -4,18 +4,13 @@ import re
 
 from . import _attention
 
-# Peak rates for bounds of time: TFLOP/s of dense 16-bit matrix products, of
-# float32 as compiled here, and TB/s of memory (vendors' data sheets).
-_PEAKS = {
-    "H200": (989, 495, 4.8), "H100": (989, 495, 3.35), "A100": (312, 156, 2.0),
-    "MI300X": (1307, 163, 5.3), "L40S": (362, 91, 0.86), "RTX 4090": (165, 83, 1.0),
-}
+from ._peaks import PEAKS
 
 
 def bound(device, single, operations, size):
     """Milliseconds that a device, by its description, needs at least; None where
     its rates are not known."""
-    for name, (half, full, memory) in _PEAKS.items():
+    for name, (half, full, memory) in PEAKS.items():
         if re.search(rf"\b{name}\b", device):
             rate = full if single else half
             return max(operations / rate, size / memory) * 1e-9
@@ -23,16 +18,16 @@ def bound(device, single, operations, size):
 
 
 class Explanation:
-    """Text for people by `print`; `kernels`, `operations`, `bytes`,
-    `workspace_bytes`, `milliseconds` for programs. `milliseconds` is the least
-    that matrix products and memory allow, None where the device's rates are not
-    known."""
+    """Text for people by `print`; `kernels` (those that are launched, in order),
+    `operations`, `bytes`, `workspace_bytes`, `milliseconds` for programs.
+    `milliseconds` is the least that matrix products and memory allow, None where
+    the device's rates are not known."""
 
-    def __init__(self, prepared, device, plan, workspace_bytes):
-        attention = prepared
+    def __init__(self, attention, device, call, addresses):
+        call.prepare(addresses)
         self.device, self.target = device.description, device.target
         self.module = attention.describe()
-        self.workspace_bytes = workspace_bytes
+        self.workspace_bytes = call.workspace_bytes
         size = attention.sizes
         logits = (size["b"] * size["n"] * size["h"] * size["q"] * size["k"])
         self.operations = 2 * logits * (size["d"] + size["e"])
@@ -49,9 +44,10 @@ class Explanation:
             for length in sizes:
                 count *= length
             self.bytes += count
-        self.kernels = [{"name": k["name"], "threads": k["threads"],
-                         "lds_bytes": k["ldsBytes"], **(k.get("report") or {})}
-                        for k in plan["kernels"]]
+        self.kernels = [{"name": k["name"], "work_items": k["workItems"],
+                         "threads": k["threads"], "lds_bytes": k["ldsBytes"],
+                         **(k.get("report") or {})}
+                        for k in call.launches(addresses)]
         self.milliseconds = bound(device.description, attention.type == "f32",
                                   self.operations, self.bytes)
 

@@ -156,7 +156,6 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
 def explain(query, key, value, biases, gate, scale, layout):
     from ._explain import Explanation
     prepared = _Prepared(query, key, value, tuple(biases), gate, scale, layout)
-    call = prepared.attention.forward(prepared.device, whole=True)
-    call.prepare([0] * (len(prepared.inputs) + 1))
-    return Explanation(prepared.attention, prepared.device, call.program.plan,
-                       call.workspace_bytes)
+    call = prepared.attention.forward(prepared.device)
+    return Explanation(prepared.attention, prepared.device, call,
+                       [0] * (len(prepared.inputs) + 1))

@@ -5,7 +5,8 @@ import functools
 import os
 import pathlib
 
-INTERFACE = 1
+# What evoformerGetInterfaceVersion must say.
+INTERFACE = 2
 
 
 class EvoformerError(RuntimeError):
@@ -27,11 +28,43 @@ class Argument(ctypes.Structure):
                 ("bits", ctypes.c_uint64))
 
 
+def _check_version(opened, path):
+    """Before anything of it is used: another build's functions may take other
+    arguments, which ctypes cannot see."""
+    try:
+        version = opened.evoformerGetInterfaceVersion()
+    except AttributeError:
+        raise EvoformerError(f"{path} is no libevoformer: it lacks "
+                             "evoformerGetInterfaceVersion") from None
+    if version != INTERFACE:
+        raise EvoformerError(f"{path} has interface {version}; this package "
+                             f"needs {INTERFACE}: they are of different builds")
+
+
+def _check_whole(path):
+    """A library that was cut off, by a copy or a build that was stopped, is a bus
+    error where it is used. Its last part is the table of sections (System V ABI,
+    "ELF Header": e_shoff, e_shentsize, e_shnum)."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(64)
+            size = file.seek(0, os.SEEK_END)
+    except OSError:
+        return  # not found by this name: the loader says more
+    if header[:5] != b"\x7fELF\x02":
+        return
+    offset = int.from_bytes(header[40:48], "little")
+    entry, count = (int.from_bytes(header[i:i + 2], "little") for i in (58, 60))
+    if size < offset + entry * count:
+        raise EvoformerError(f"cannot open {path}: it is cut off after {size} bytes")
+
+
 @functools.lru_cache(maxsize=None)
 def library():
     """libevoformer. It exports its C interface alone and is opened without
     RTLD_GLOBAL, so that its LLVM meets none of torch, Triton or jaxlib."""
     path = _path()
+    _check_whole(path)
     try:
         opened = ctypes.CDLL(path)
     except OSError as problem:
@@ -39,6 +72,7 @@ def library():
             f"cannot open {path}: {problem}. The library is part of the wheel; "
             "in a checkout build it with './dev build evoformer' and set "
             "EVOFORMER_LIBRARY to build/lib/libevoformer.so") from None
+    _check_version(opened, path)
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     out = ctypes.POINTER(pointer)
     for name, result, arguments in (
@@ -63,16 +97,14 @@ def library():
             ("CallPrepare", ctypes.c_int,
              (pointer, ctypes.POINTER(ctypes.c_uint64),
               ctypes.POINTER(ctypes.c_uint64))),
+            ("CallGetLaunches", ctypes.c_int,
+             (pointer, ctypes.POINTER(ctypes.c_uint64), out)),
             ("CallRun", ctypes.c_int,
              (pointer, ctypes.POINTER(ctypes.c_uint64), ctypes.c_uint64,
               ctypes.POINTER(ctypes.c_uint64), pointer))):
         function = getattr(opened, "evoformer" + name)
         function.restype = result
         function.argtypes = arguments
-    version = opened.evoformerGetInterfaceVersion()
-    if version != INTERFACE:
-        raise EvoformerError(f"{path} has interface {version}; this package "
-                             f"needs {INTERFACE}: they are of different builds")
     return opened
 
 

@@ -139,7 +139,6 @@ def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
 def explain(query, key, value, biases=(), gate=None, scale=None, layout=None):
     from ._explain import Explanation
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
-    call = prepared.attention.forward(prepared.device, whole=True)
-    call.prepare([0] * (len(prepared.inputs) + 1))
-    return Explanation(prepared.attention, prepared.device, call.program.plan,
-                       call.workspace_bytes)
+    call = prepared.attention.forward(prepared.device)
+    return Explanation(prepared.attention, prepared.device, call,
+                       [0] * (len(prepared.inputs) + 1))

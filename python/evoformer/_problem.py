@@ -234,11 +234,9 @@ class Attention:
         sizes = (2, *self._statistic_view()[0])
         return sizes, dense(sizes)
 
-    def forward(self, where, lse=False, stats=False, whole=False):
-        """A call that takes query, key, value, biases, gate, out, lse, stats.
-        With `whole`, of a program whose plan holds the code."""
-        program = where.compile(_runtime.describe(self.describe(lse, stats)),
-                                whole)
+    def forward(self, where, lse=False, stats=False):
+        """A call that takes query, key, value, biases, gate, out, lse, stats."""
+        program = where.compile(_runtime.describe(self.describe(lse, stats)))
         arguments = self._inputs() + [self.layout.spread(self.output())]
         arguments += [self._statistic_view()] * lse
         arguments += [self._stats_view()] * stats

@@ -40,6 +40,11 @@ def describe(description):
     text = ctypes.c_void_p()
     check(library().evoformerDescribeAttention(description.encode(),
                                                ctypes.byref(text)))
+    return _take(text)
+
+
+def _take(text):
+    """A text that the library handed out, and releases it."""
     try:
         return ctypes.string_at(text).decode()
     finally:
@@ -67,11 +72,10 @@ class Device:
         if not self.target:
             self.target = choose_target(self.chip, chips(), self.description)
 
-    def compile(self, module, whole=False):
-        """The program; unless `whole`, a kernel is compiled when a call needs
-        it."""
-        return Program(module, f"target={self.target} device={self.kind}" +
-                       ("" if whole else " deferred"))
+    def compile(self, module):
+        """The program; its kernels are compiled when a call needs them."""
+        return Program(module,
+                       f"target={self.target} device={self.kind} deferred")
 
 
 def _number(chip):
@@ -133,6 +137,14 @@ class Call:
         check(library().evoformerCallPrepare(
             self, self._addresses(*addresses), ctypes.byref(needed)))
         self.workspace_bytes = max(self.workspace_bytes, needed.value)
+
+    def launches(self, addresses):
+        """What a run with addresses of this alignment launches, as dicts of
+        `name`, `symbol`, `workItems`, `threads`, `ldsBytes` and `report`."""
+        text = ctypes.c_void_p()
+        check(library().evoformerCallGetLaunches(
+            self, self._addresses(*addresses), ctypes.byref(text)))
+        return json.loads(_take(text))
 
     def run(self, addresses, allocate, stream=None, wait=None):
         """Runs it. `allocate(bytes)` gives an object that keeps a workspace

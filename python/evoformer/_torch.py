@@ -292,10 +292,9 @@ def explain(query, key, value, biases, gate, scale, layout):
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
         layout or _problem.default_layout(query.dim()), (False,) * len(biases))
-    call = prepared.attention.forward(prepared.where, whole=True)
-    call.prepare([tensor.data_ptr() for tensor in inputs] + [0])
-    return Explanation(prepared.attention, prepared.where, call.program.plan,
-                       call.workspace_bytes)
+    call = prepared.attention.forward(prepared.where)
+    return Explanation(prepared.attention, prepared.where, call,
+                       [tensor.data_ptr() for tensor in inputs] + [0])
 
 
 # Registers the operators.

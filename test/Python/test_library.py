@@ -4,6 +4,7 @@
 forks."""
 
 import concurrent.futures
+import hashlib
 import multiprocessing
 import os
 import pathlib
@@ -30,6 +31,40 @@ func.func @f(%q: memref<?x?x?x2x8xf32>, %out: memref<?x?x?x2x8xf32>) {
 def readelf(*options):
     return subprocess.run(["readelf", "-W", *options, _library._path()],
                           check=True, capture_output=True, text=True).stdout
+
+
+def test_refuses_other_libraries(tmp_path):
+    """Those of other builds and other things, before a function is called with
+    arguments that it does not take."""
+    for body, text in (("int evoformerGetInterfaceVersion(void) { return 99; }",
+                        "has interface 99"), ("int f;", "is no libevoformer")):
+        (tmp_path / "other.c").write_text(body)
+        other = tmp_path / "other.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", other,
+                        tmp_path / "other.c"], check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", "import evoformer; evoformer.chips()"],
+            capture_output=True, text=True,
+            env={**os.environ, "EVOFORMER_LIBRARY": str(other)})
+        assert done.returncode == 1 and text in done.stderr
+    whole = pathlib.Path(_library._path()).read_bytes()
+    for size in (10, 63, 10000, len(whole) - 1):
+        (tmp_path / "part.so").write_bytes(whole[:size])
+        done = subprocess.run(
+            [sys.executable, "-c", "import evoformer; evoformer.chips()"],
+            capture_output=True, text=True,
+            env={**os.environ, "EVOFORMER_LIBRARY": str(tmp_path / "part.so")})
+        assert done.returncode == 1 and "cannot open" in done.stderr
+
+
+def test_interface_version():
+    """ctypes cannot see that a function takes other arguments: whoever changes
+    one raises evoformerGetInterfaceVersion and INTERFACE, then this."""
+    folder = pathlib.Path(__file__).parents[2] / "include" / "evoformer-c"
+    code = "".join(path.read_text() for path in sorted(folder.glob("*.h")))
+    words = " ".join(re.sub(r"//.*", "", code).split())
+    functions = hashlib.sha256(words.encode()).hexdigest()[:8]
+    assert (_library.INTERFACE, functions) == (2, "c414a8e3")
 
 
 def test_exports_the_interface_alone():
@@ -277,6 +312,20 @@ print({{o["format"] for o in program.plan["objects"]}}, program.origin)
     for entry in tmp_path.iterdir():
         entry.write_bytes(entry.read_bytes()[:-1])
     assert stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))[:8:2] == found[:8:2]
+
+
+@pytest.mark.parametrize("kind", ["cuda", "hip"])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_launch_time(kind, direction):
+    """What a launch costs the host, ctypes included and the driver's own work
+    excluded: at most 5 us."""
+    microseconds, count = stand_in(kind, f"""
+from evoformer.bench import host
+options = type("Options", (), dict(device="{kind}", depth=32, repeat=100, dry=True))
+print(*host.launch(options, "{direction}", "bf16"))
+""")
+    print(f"{direction}: {microseconds} us, {count} launches")
+    assert float(microseconds) <= 5 * int(count)
 
 
 def test_errors_of_deferred_kernels():

@@ -11,6 +11,8 @@ import pytest
 import torch
 import torch._dynamo.testing
 import torch_reference as reference
+from evoformer import _torch
+from evoformer.bench import host
 from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 
 
@@ -179,3 +181,20 @@ def test_several_gpus():
         assert torch.cuda.current_device() == 0
     for a, b in zip(*results):
         assert torch.equal(a, b)
+    # Compiled for the first, loaded by both.
+    calls = [call for prepared in _torch._prepared.values()
+             for call in prepared.forwards.values()
+             if prepared.index == 0 and prepared.device.type == "cuda"]
+    assert calls and calls[-1].program.origin == "memory"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_launch_time(direction):
+    """At most 5 us of the host's time a launch, the driver's work included."""
+    kind = "hip" if torch.version.hip else "cuda"
+    options = type("Options", (), dict(device=kind, depth=32, repeat=200, dry=False))
+    microseconds, count = host.launch(options, direction, "bf16")
+    print(f"{direction}: {microseconds:.2f} us, {count} launches, "
+          f"{microseconds / count:.2f} us each")
+    assert microseconds <= 5 * count

@@ -46,6 +46,8 @@ public:
 
   /// The kernels that it launches, in order.
   llvm::SmallVector<unsigned> getKernels() const;
+  /// The same, with the work items of each.
+  llvm::SmallVector<std::pair<unsigned, uint64_t>> getLaunches() const;
 
 private:
   /// A slot of a launch that holds an address.

@@ -43,7 +43,7 @@ static const bool isQuiet = [] {
   const char *mode = std::getenv("EVOFORMER_STAND_IN");
   return mode && std::strcmp(mode, "quiet") == 0;
 }();
-static std::atomic<int> numLoads{0};
+static std::atomic<int> numLoads{0}, numLaunches{0};
 
 /// Logs the call; the code that the function shall return.
 static int record(const char *function, const std::string &details = "") {
@@ -57,6 +57,7 @@ static int record(const char *function, const std::string &details = "") {
 
 EXPORT const char *standInRecording() { return recording.c_str(); }
 EXPORT int standInLoads() { return numLoads; }
+EXPORT int standInLaunches() { return numLaunches; }
 EXPORT void standInReset() {
   recording.clear();
   failingFunction.clear();
@@ -137,6 +138,7 @@ EXPORT int NAME(cuLaunchKernel,
                                        unsigned blockY, unsigned blockZ,
                                        unsigned ldsBytes, Handle stream,
                                        void **params, void **extra) {
+  ++numLaunches;
   if (isQuiet)
     return 0;
   if (params || extra[0] != reinterpret_cast<void *>(1) ||

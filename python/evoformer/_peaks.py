@@ -1,0 +1,29 @@
+"""Rates of devices, for bounds of time: TFLOP/s of dense 16-bit matrix products, of
+float32 as it is compiled here (fused multiply-adds on NVIDIA, float32 matrix
+instructions on AMD), and TB/s of memory.
+
+Sources, in the vendors' own words; where they name a rate "with sparsity", half of
+it is the dense one:
+
+* NVIDIA H200 Tensor Core GPU data sheet, H200 SXM: BFLOAT16 Tensor Core 1979
+  TFLOPS with sparsity, FP32 67 TFLOPS, 4.8 TB/s
+* NVIDIA H100 Tensor Core GPU data sheet, H100 SXM: BFLOAT16 Tensor Core 1979
+  TFLOPS with sparsity, FP32 67 TFLOPS, 3.35 TB/s
+* NVIDIA A100 Tensor Core GPU data sheet, A100 80GB SXM: BFLOAT16 Tensor Core 312
+  TFLOPS, FP32 19.5 TFLOPS, 2039 GB/s
+* NVIDIA L40S data sheet: BFLOAT16 Tensor Core 362.05 TFLOPS, FP32 91.6 TFLOPS,
+  864 GB/s
+* NVIDIA Ada GPU architecture white paper, appendix A, GeForce RTX 4090: BF16
+  Tensor TFLOPS with FP32 accumulate 165.2, FP32 82.6, 1008 GB/s
+* AMD Instinct MI300X data sheet: bfloat16 1307.4 TFLOPs, FP32 Matrix 163.4
+  TFLOPs, 5.3 TB/s
+"""
+
+PEAKS = {
+    "H200": (989.5, 67, 4.8),
+    "H100": (989.5, 67, 3.35),
+    "A100": (312, 19.5, 2.039),
+    "L40S": (362.05, 91.6, 0.864),
+    "RTX 4090": (165.2, 82.6, 1.008),
+    "MI300X": (1307.4, 163.4, 5.3),
+}
