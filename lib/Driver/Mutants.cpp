@@ -38,7 +38,7 @@ public:
 
   /// Runs everything unbroken and learns which kernels there are.
   Error prepare();
-  void check(const MutantOptions &options, llvm::raw_ostream &os);
+  Error check(const sim::MutantDraw &draw, bool verbose, llvm::raw_ostream &os);
 
 private:
   /// Runs the group's cases under several interleavings until one fails; the
@@ -118,7 +118,8 @@ sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
                             : sim::MutantOutcome::Wrong;
 }
 
-void MutantChecker::check(const MutantOptions &options, llvm::raw_ostream &os) {
+Error MutantChecker::check(const sim::MutantDraw &draw, bool verbose,
+                           llvm::raw_ostream &os) {
   std::vector<std::vector<sim::Mutation>> mutations;
   for (const LaunchedKernel &kernel : kernels) {
     mutations.push_back(sim::listMutations(kernel.record.module->getModule(),
@@ -127,26 +128,28 @@ void MutantChecker::check(const MutantOptions &options, llvm::raw_ostream &os) {
        << " cases, " << mutations.back().size() << " possible defects\n";
   }
   sim::MutantTable table;
-  for (const sim::Mutant &mutant :
-       sim::drawMutants(mutations, options.count, options.seed)) {
+  for (const sim::Mutant &mutant : sim::drawMutants(mutations, draw)) {
     const LaunchedKernel &kernel = kernels[mutant.kernel];
-    OwningOpRef<Operation *> module(kernel.record.module->getModule()->clone());
-    std::string what =
-        sim::applyMutation(*module, kernel.record.name, mutant.mutation);
-    sim::MutantOutcome outcome = runMutant(kernel, *module);
-    table.add(mutant.mutation.kind, kernel.record.name + ": " + what, outcome);
+    std::string what;
+    Expected<OwningOpRef<Operation *>> module =
+        sim::makeMutant(kernel.record.module->getModule(), kernel.record.name,
+                        mutant, draw, what);
+    if (!module)
+      return module.takeError();
+    sim::MutantOutcome outcome = runMutant(kernel, **module);
+    table.add(mutant, kernel.record.name + ": " + what, outcome);
   }
-  table.print(os, options.verbose);
+  table.print(os, verbose);
+  return Error::success();
 }
 
 Error mlir::evoformer::checkMutants(MLIRContext &context,
                                     llvm::ArrayRef<AttentionCase> cases,
                                     const CompileOptions &compileOptions,
-                                    const MutantOptions &options,
+                                    const sim::MutantDraw &draw, bool verbose,
                                     llvm::raw_ostream &os) {
   MutantChecker checker(context, cases, compileOptions);
   if (Error error = checker.prepare())
     return error;
-  checker.check(options, os);
-  return Error::success();
+  return checker.check(draw, verbose, os);
 }

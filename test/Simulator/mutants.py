@@ -6,7 +6,10 @@
 #
 # (the tools in PATH) with the counts of defects of attention and of each
 # general kernel but l2_norm, where any number near the maximum does as well as
-# the maximum.
+# the maximum. More arguments, an architecture, a kernel ("attention" or a general
+# one) and numbers in the draw, run only those defects and keep the modules:
+#
+#   python3 test/Simulator/mutants.py . /tmp/mutants 300 100 gfx942 softmax 3,17
 #
 # RUN: rm -rf %t
 # RUN: %python %s %source_dir %t 63 42 | FileCheck %s
@@ -22,6 +25,7 @@ from simulation import CHIPS, prepare, run
 
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
+AGAIN = sys.argv[5:]
 ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66))
 SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
                     (77, 45, 29), (38, 54, 22), (48, 77, 31)),
@@ -36,11 +40,17 @@ def outcomes(report):
     return [line for line in lines if line[0] in OUTCOMES]
 
 
+def selection(kernel, chip):
+    """Options that pick from the draw."""
+    return [f"--mutants-only={AGAIN[2]}",
+            f"--mutants-folder={work / f'{chip}.{kernel}'}"] if AGAIN else []
+
+
 def attention(chip):
     return outcomes(run(
         "evoformer-check", f"--target={chip}", "--device=sim", "--verbose",
         f"--cases={pathlib.Path(__file__).parent / 'Inputs/mutants.txt'}",
-        f"--mutants={ATTENTION}"))
+        f"--mutants={ATTENTION}", *selection("attention", chip)))
 
 
 def general(kernel, chip):
@@ -49,7 +59,10 @@ def general(kernel, chip):
     for sizes in SIZES[kernel]:
         launch = prepare(source, work, kernel, chip, sizes, poison=True)
         found = outcomes(launch.run(f"--mutants={GENERAL}", "--verbose",
-                                    f"--tolerance={launch.tolerance}"))
+                                    f"--tolerance={launch.tolerance}",
+                                    *selection(kernel, chip)))
+        if AGAIN:
+            print(sizes, *(outcome for outcome, _ in found))
         if best is None:
             best = found
         assert [what for _, what in best] == [what for _, what in found]
@@ -57,6 +70,13 @@ def general(kernel, chip):
                 for pair in zip(best, found)]
     return [(outcome, f"{kernel}: {what}") for outcome, what in best]
 
+
+if AGAIN:
+    result = (attention(AGAIN[0]) if AGAIN[1] == "attention"
+              else general(AGAIN[1], AGAIN[0]))
+    for pair in result:
+        print(*pair)
+    sys.exit()
 
 for chip in CHIPS:
     every, rows = [], []

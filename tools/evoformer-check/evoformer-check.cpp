@@ -81,6 +81,14 @@ cl::opt<unsigned> mutantsOption(
 cl::opt<uint64_t> mutantSeedOption("mutant-seed", cl::init(7),
                                    cl::desc("Which of all defects"),
                                    cl::cat(category));
+cl::list<unsigned> mutantsOnlyOption(
+    "mutants-only", cl::CommaSeparated,
+    cl::desc("Of the defects drawn, make only those with these numbers"),
+    cl::cat(category));
+cl::opt<std::string> mutantsFolderOption(
+    "mutants-folder",
+    cl::desc("Keep each defect's module here, unbroken and broken"),
+    cl::cat(category));
 cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
                             cl::cat(category));
 
@@ -103,8 +111,11 @@ struct Settings : ToolSettings {
   unsigned bankConflicts = bankConflictsOption;
   bool nonFinite = nonFiniteOption;
   std::string counters = countersOption;
-  unsigned mutants = mutantsOption;
-  uint64_t mutantSeed = mutantSeedOption;
+  mlir::evoformer::sim::MutantDraw mutants = {
+      mutantsOption,
+      mutantSeedOption,
+      {mutantsOnlyOption.begin(), mutantsOnlyOption.end()},
+      mutantsFolderOption};
   bool verbose = verboseOption;
 };
 std::optional<Settings> settings;
@@ -150,10 +161,8 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  return checkMutants(
-      context, cases, settings->compile,
-      {settings->mutants, settings->mutantSeed, settings->verbose},
-      llvm::outs());
+  return checkMutants(context, cases, settings->compile, settings->mutants,
+                      settings->verbose, llvm::outs());
 }
 
 static void printCounters(const SimDevice &device, const AttentionCase &entry) {
@@ -264,7 +273,7 @@ static Expected<size_t> runTool() {
   auto cases = getCases();
   if (!cases)
     return cases.takeError();
-  if (settings->mutants) {
+  if (settings->mutants.count) {
     if (Error error = runMutants(*cases))
       return std::move(error);
     return 0;

@@ -1,7 +1,6 @@
 //===- Mutants.cpp - Measures how many defects are reported ---------------===//
 
 #include "Mutants.h"
-#include "Evoformer/Simulator/Mutation.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
@@ -77,14 +76,16 @@ llvm::Error runMutants(mlir::Operation *module, const Options &options,
   launch.maxBlocksPerSubgroup = 20 * longest + 1000;
 
   MutantTable table;
-  for (const Mutant &mutant : drawMutants(listMutations(module, launch.kernel),
-                                          mutants.count, mutants.seed)) {
-    mlir::OwningOpRef<mlir::Operation *> broken(module->clone());
-    std::string what = applyMutation(*broken, launch.kernel, mutant.mutation);
+  for (const Mutant &mutant :
+       drawMutants(listMutations(module, launch.kernel), mutants.draw)) {
+    std::string what;
+    auto broken = makeMutant(module, launch.kernel, mutant, mutants.draw, what);
+    if (!broken)
+      return broken.takeError();
     MutantOutcome outcome = MutantOutcome::Survived;
     for (launch.seed = 0; launch.seed < 3 && outcome == MutantOutcome::Survived;
          ++launch.seed) {
-      auto findings = run(*broken);
+      auto findings = run(**broken);
       if (!findings) {
         llvm::consumeError(findings.takeError());
         outcome = MutantOutcome::Refused;
@@ -94,7 +95,7 @@ llvm::Error runMutants(mlir::Operation *module, const Options &options,
         outcome = compare(launch, expected, mutants.tolerance);
       }
     }
-    table.add(mutant.mutation.kind, what, outcome);
+    table.add(mutant, what, outcome);
   }
   table.print(os, mutants.verbose);
   return llvm::Error::success();

@@ -3,11 +3,11 @@
 #ifndef EVOFORMER_TOOLS_EVOFORMER_SIM_MUTANTS_H
 #define EVOFORMER_TOOLS_EVOFORMER_SIM_MUTANTS_H
 
+#include "Evoformer/Simulator/Mutation.h"
 #include "Evoformer/Simulator/Simulator.h"
 
 struct MutantOptions {
-  unsigned count = 0;
-  uint64_t seed = 0;
+  mlir::evoformer::sim::MutantDraw draw;
   /// Outputs may differ by this, relative to the larger of 1 and the unbroken
   /// kernel's, and are arrays of f32; 0: they must have the same bits.
   double tolerance = 0;

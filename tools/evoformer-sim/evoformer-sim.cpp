@@ -81,6 +81,14 @@ static cl::opt<unsigned>
 static cl::opt<uint64_t> mutantSeed("mutant-seed",
                                     cl::desc("Which of all ways"), cl::init(7),
                                     cl::cat(category));
+static cl::list<unsigned> mutantsOnly(
+    "mutants-only", cl::CommaSeparated,
+    cl::desc("Of the defects drawn, make only those with these numbers"),
+    cl::cat(category));
+static cl::opt<std::string> mutantsFolder(
+    "mutants-folder",
+    cl::desc("Keep each defect's module here, unbroken and broken"),
+    cl::cat(category));
 static cl::opt<bool> verbose("verbose",
                              cl::desc("With --mutants: list all of them"),
                              cl::cat(category));
@@ -269,7 +277,13 @@ static llvm::Error run(bool &hasFindings) {
     return error;
   if (mutants)
     return runMutants(*module, options, launch,
-                      {mutants, mutantSeed, tolerance, verbose}, llvm::outs());
+                      {{mutants,
+                        mutantSeed,
+                        {mutantsOnly.begin(), mutantsOnly.end()},
+                        mutantsFolder},
+                       tolerance,
+                       verbose},
+                      llvm::outs());
   auto result = (*simulator)->launch(launch);
   if (!result)
     return result.takeError();

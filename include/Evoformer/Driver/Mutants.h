@@ -15,24 +15,19 @@
 
 #include "Evoformer/Driver/AttentionCase.h"
 #include "Evoformer/Driver/Compile.h"
+#include "Evoformer/Simulator/Mutation.h"
 
 namespace mlir::evoformer {
-
-struct MutantOptions {
-  unsigned count = 0;
-  uint64_t seed = 0;
-  /// List all defects, not only the survivors.
-  bool verbose = false;
-};
 
 /// Draws defects of all kernels that the cases launch. A defect is reported if
 /// a case with the kernel's program fails, by a finding or against the
 /// reference, under one of a few interleavings. Prints a table and the
-/// survivors. Fails if an unbroken case does.
+/// survivors, or with `verbose` all. Fails if an unbroken case does.
 llvm::Error checkMutants(MLIRContext &context,
                          llvm::ArrayRef<AttentionCase> cases,
                          const CompileOptions &compileOptions,
-                         const MutantOptions &options, llvm::raw_ostream &os);
+                         const sim::MutantDraw &draw, bool verbose,
+                         llvm::raw_ostream &os);
 
 } // namespace mlir::evoformer
 

@@ -14,9 +14,11 @@
 #ifndef EVOFORMER_SIMULATOR_MUTATION_H
 #define EVOFORMER_SIMULATOR_MUTATION_H
 
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <array>
 #include <cstdint>
 #include <string>
@@ -52,6 +54,19 @@ std::string applyMutation(mlir::Operation *module, llvm::StringRef kernel,
 struct Mutant {
   unsigned kernel = 0;
   Mutation mutation;
+  /// The place in the draw.
+  unsigned number = 0;
+};
+
+/// Which defects to make.
+struct MutantDraw {
+  unsigned count = 0;
+  uint64_t seed = 0;
+  /// Of those drawn, only these numbers; empty: all.
+  std::vector<unsigned> only;
+  /// Where to keep each one's module, before (NUMBER.mlir) and after
+  /// (NUMBER.broken.mlir), or empty.
+  std::string folder;
 };
 
 /// Draws `count` of the defects of several kernels (all, if there are fewer).
@@ -59,7 +74,12 @@ struct Mutant {
 /// others; the place is drawn from those of all kernels.
 std::vector<Mutant>
 drawMutants(llvm::ArrayRef<std::vector<Mutation>> mutationsOfKernels,
-            unsigned count, uint64_t seed);
+            const MutantDraw &draw);
+
+/// A copy of `module` with the defect; `what` says what was broken.
+llvm::Expected<mlir::OwningOpRef<mlir::Operation *>>
+makeMutant(mlir::Operation *module, llvm::StringRef kernel,
+           const Mutant &mutant, const MutantDraw &draw, std::string &what);
 
 enum class MutantOutcome {
   Found,    // the simulator has a finding
@@ -72,13 +92,18 @@ enum class MutantOutcome {
 /// What became of the mutants, by kind.
 class MutantTable {
 public:
-  void add(llvm::StringRef kind, llvm::StringRef what, MutantOutcome outcome);
+  void add(const Mutant &mutant, llvm::StringRef what, MutantOutcome outcome);
   /// A table with a sum in the last row; below it those that are not reported,
   /// or, if `verbose`, all.
   void print(llvm::raw_ostream &os, bool verbose) const;
 
 private:
-  std::vector<std::pair<MutantOutcome, std::string>> list;
+  struct Entry {
+    unsigned number;
+    MutantOutcome outcome;
+    std::string what;
+  };
+  std::vector<Entry> list;
   using Row = std::array<unsigned, 5>;
   llvm::MapVector<llvm::StringRef, Row> rows;
 };
