@@ -35,26 +35,28 @@ Device::loadAll(ArrayRef<const KernelInfo *> infos) {
 
 HostMemoryDevice::~HostMemoryDevice() {
   for (auto &[address, bytes] : buffers)
-    std::free(reinterpret_cast<void *>(address));
+    std::free(reinterpret_cast<void *>(address - margin));
 }
 
 Expected<uint64_t> HostMemoryDevice::allocate(uint64_t bytes) {
   constexpr uint64_t alignment = 256;
   void *memory = nullptr;
-  if (bytes <= SIZE_MAX - alignment)
+  if (bytes <= SIZE_MAX - alignment - 2 * margin)
     memory = std::aligned_alloc(
-        alignment, alignTo(std::max<uint64_t>(bytes, 1), alignment));
+        alignment,
+        alignTo(std::max<uint64_t>(bytes, 1), alignment) + 2 * margin);
   if (!memory)
     return createStringError("out of memory: cannot allocate " + Twine(bytes) +
                              " bytes");
-  buffers[reinterpret_cast<uint64_t>(memory)] = bytes;
-  return reinterpret_cast<uint64_t>(memory);
+  uint64_t address = reinterpret_cast<uint64_t>(memory) + margin;
+  buffers[address] = bytes;
+  return address;
 }
 
 Error HostMemoryDevice::release(uint64_t address) {
   if (!buffers.erase(address))
     return createStringError("release of an address that is no buffer's");
-  std::free(reinterpret_cast<void *>(address));
+  std::free(reinterpret_cast<void *>(address - margin));
   return Error::success();
 }
 

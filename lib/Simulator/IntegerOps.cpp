@@ -13,7 +13,7 @@ template <class T> using Signed = std::make_signed_t<T>;
 template <class T> static constexpr unsigned widthOf = sizeof(T) * 8;
 
 // LLVM gives poison where C++ is undefined; any value will do, but it must not
-// trap: shifts by too much give 0, division by zero gives 0 and a finding.
+// trap: shifts by too much and division by zero give 0 and a finding.
 #define BINARY(NAME, EXPR)                                                     \
   template <class T> struct NAME {                                             \
     static T apply(T a, T b) {                                                 \
@@ -126,6 +126,19 @@ template <class T, class Op> static const Inst *divide(Wave &w, const Inst *i) {
   return binary<T, Op>(w, i);
 }
 
+template <class T, class Op> static const Inst *shift(Wave &w, const Inst *i) {
+  const T *b = w.reg<T>(i->b);
+  for (uint32_t k = 0; k < i->n; ++k) {
+    unsigned lane = k % w.lanes;
+    if (b[k] >= widthOf<T> && (w.mask >> lane & 1))
+      report(w, i, FindingKind::UndefinedShift, lane, 0, [&] {
+        return "shifts " + std::to_string(widthOf<T>) + " bits by " +
+               std::to_string(uint64_t(b[k]));
+      });
+  }
+  return binary<T, Op>(w, i);
+}
+
 template <template <class> class Op> static Handler pickBinary(Kind kind) {
   switch (kind) {
   case Kind::I8:
@@ -151,6 +164,21 @@ template <template <class> class Op> static Handler pickDivide(Kind kind) {
     return divide<uint32_t, Op<uint32_t>>;
   case Kind::I64:
     return divide<uint64_t, Op<uint64_t>>;
+  default:
+    return nullptr;
+  }
+}
+
+template <template <class> class Op> static Handler pickShift(Kind kind) {
+  switch (kind) {
+  case Kind::I8:
+    return shift<uint8_t, Op<uint8_t>>;
+  case Kind::I16:
+    return shift<uint16_t, Op<uint16_t>>;
+  case Kind::I32:
+    return shift<uint32_t, Op<uint32_t>>;
+  case Kind::I64:
+    return shift<uint64_t, Op<uint64_t>>;
   default:
     return nullptr;
   }
@@ -300,9 +328,6 @@ Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
     CASE(And)
     CASE(Or)
     CASE(Xor)
-    CASE(Shl)
-    CASE(LShr)
-    CASE(AShr)
     CASE(SMin)
     CASE(SMax)
     CASE(UMin)
@@ -314,6 +339,12 @@ Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
     CASE(SAddSat)
     CASE(SSubSat)
 #undef CASE
+  case IntOp::Shl:
+    return pickShift<Shl>(kind);
+  case IntOp::LShr:
+    return pickShift<LShr>(kind);
+  case IntOp::AShr:
+    return pickShift<AShr>(kind);
   case IntOp::SDiv:
     return pickDivide<SDiv>(kind);
   case IntOp::UDiv:

@@ -308,6 +308,8 @@ llvm::StringRef mlir::evoformer::sim::getName(FindingKind kind) {
     return "not finite";
   case FindingKind::DivisionByZero:
     return "division by zero";
+  case FindingKind::UndefinedShift:
+    return "undefined shift";
   case FindingKind::UnreachableExecuted:
     return "unreachable executed";
   case FindingKind::AssertionFailed:

@@ -4,6 +4,11 @@
 // RUN: evoformer-sim %s --kernel=square --grid=2 --block=64 --arg=i32:7 --arg=inout:%t.bin --json | FileCheck %s --check-prefix=JSON
 // RUN: not evoformer-sim %s --kernel=square --grid=2 --block=64 --arg=i32:7 --arg=out:508 2>&1 | FileCheck %s --check-prefix=FINDING
 // RUN: not evoformer-sim %s --kernel=square --grid=2 --block=64 --arg=i32:7 --arg=in:%t.bin 2>&1 | FileCheck %s --check-prefix=READONLY
+// RUN: not evoformer-sim %s --kernel=far --block=32 --arg=in:%t.bin --arg=out:1000000 2>&1 | FileCheck %s --check-prefix=FAR
+// RUN: not evoformer-sim %s --mutants=3 2>&1 | FileCheck %s --check-prefix=MUTANTS
+// RUN: evoformer-sim %s --kernel=square --block=64 --arg=i32:7 --arg=out:256 --mutants=9 --mutants-only=0,2 --mutants-folder=%t.mutants --verbose | FileCheck %s --check-prefix=AGAIN
+// RUN: ls %t.mutants | FileCheck %s --check-prefix=KEPT
+// RUN: not evoformer-sim %s --kernel=square --block=64 --arg=i32:7 --arg=out:256 --mutants=9 --mutants-folder=%t.bin 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not evoformer-sim %s --kernel=square --arg=i32:x 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not evoformer-sim %s --kernel=square --arg=memory:8 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not evoformer-sim %s --kernel=square --arg=in:%t.none 2>&1 | FileCheck %s --check-prefix=FILE
@@ -34,6 +39,16 @@
 // FINDING: out of bounds: writes 4 bytes at offset 508 of 'out:508', which has 508 bytes; operation 'llvm.store'
 // FINDING-SAME: tool.mlir
 // FINDING-SAME: workgroup (1, 0, 0), subgroup 1, lane 31
+// FAR: out of bounds: reads 4 bytes at offset 40000 of 'in:
+// MUTANTS: error: --mutants needs --kernel
+// AGAIN: total {{ *}}2 {{ *}}0
+// AGAIN-NEXT: finding: 0:
+// AGAIN-NEXT: finding: 2: drop global store: llvm.store
+// KEPT: 0.broken.mlir
+// KEPT-NEXT: 0.mlir
+// KEPT-NEXT: 2.broken.mlir
+// KEPT-NEXT: 2.mlir
+// FOLDER: error: '{{.*}}.bin': Not a directory
 // READONLY: writes to read-only buffer
 // NUMBER: error: 'x' is no integer
 // KIND: error: argument 'memory:8': expected i32, i64
@@ -66,6 +81,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %v = llvm.mul %ii, %k : i32
     %p = llvm.getelementptr %out[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
     llvm.store %v, %p : i32, !llvm.ptr<1>
+    llvm.return
+  }
+  // Reads where the other argument lies if nothing is between them.
+  llvm.func @far(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+    %t = nvvm.read.ptx.sreg.tid.x : i32
+    %far = llvm.getelementptr %in[10000] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
+    %from = llvm.getelementptr %far[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %to = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %v = llvm.load %from : !llvm.ptr<1> -> i32
+    llvm.store %v, %to : i32, !llvm.ptr<1>
     llvm.return
   }
 }

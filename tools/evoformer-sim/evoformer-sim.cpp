@@ -109,8 +109,19 @@ static llvm::Error fail(const llvm::Twine &message) {
 namespace {
 /// Memory of an argument, kept until the output is saved.
 struct Memory {
-  std::unique_ptr<llvm::WritableMemoryBuffer> bytes;
+  /// With a margin on both sides.
+  std::unique_ptr<llvm::WritableMemoryBuffer> whole;
+  llvm::MutableArrayRef<char> bytes;
   std::string saveTo;
+
+  bool allocate(uint64_t size, llvm::StringRef name) {
+    whole = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+        size + 2 * bufferMargin, name);
+    if (!whole)
+      return false;
+    bytes = whole->getBuffer().slice(bufferMargin, size);
+    return true;
+  }
 };
 } // namespace
 
@@ -167,23 +178,21 @@ static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
     if (first.getAsInteger(0, size) || size > (uint64_t(1) << 40))
       return fail("argument '" + text + "': '" + first +
                   "' is no number of bytes");
-    m.bytes = llvm::WritableMemoryBuffer::getNewMemBuffer(size, text);
+    if (m.allocate(size, text))
+      llvm::fill(m.bytes, 0);
   } else {
     auto file = llvm::MemoryBuffer::getFile(first, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
     if (!file)
       return fail("cannot read '" + first + "': " + file.getError().message());
-    m.bytes = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
-        (*file)->getBufferSize(), text);
-    if (m.bytes)
-      std::memcpy(m.bytes->getBufferStart(), (*file)->getBufferStart(),
-                  (*file)->getBufferSize());
+    if (m.allocate((*file)->getBufferSize(), text))
+      llvm::copy((*file)->getBuffer(), m.bytes.begin());
   }
-  if (!m.bytes)
+  if (!m.whole)
     return fail("argument '" + text + "': not enough memory");
   Buffer b;
-  b.base = m.bytes->getBufferStart();
-  b.size = m.bytes->getBufferSize();
+  b.base = m.bytes.data();
+  b.size = m.bytes.size();
   b.name = text.str();
   b.readOnly = type == "in";
   b.mustBeWritten = type == "out";
@@ -246,6 +255,8 @@ static llvm::Error run(bool &hasFindings) {
   if (!simulator)
     return simulator.takeError();
   if (kernel.empty()) {
+    if (mutants)
+      return fail("--mutants needs --kernel");
     for (const std::string &name : (*simulator)->getKernelNames()) {
       if (llvm::Error error = (*simulator)->check(name))
         return error;
@@ -297,7 +308,7 @@ static llvm::Error run(bool &hasFindings) {
     llvm::ToolOutputFile out(m.saveTo, code, llvm::sys::fs::OF_None);
     if (code)
       return fail("cannot write '" + m.saveTo + "': " + code.message());
-    out.os().write(m.bytes->getBufferStart(), m.bytes->getBufferSize());
+    out.os().write(m.bytes.data(), m.bytes.size());
     out.keep();
   }
   if (json) {

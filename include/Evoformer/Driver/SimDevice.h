@@ -40,7 +40,8 @@ struct SimKernelRecord {
 /// with a finding fails.
 class SimDevice final : public runtime::HostMemoryDevice {
 public:
-  explicit SimDevice(const SimDeviceOptions &options = {}) : options(options) {}
+  explicit SimDevice(const SimDeviceOptions &options = {})
+      : HostMemoryDevice(sim::bufferMargin), options(options) {}
 
   llvm::StringRef getKind() const override { return "sim"; }
   std::string getDescription() const override;

@@ -19,6 +19,8 @@ namespace mlir::evoformer::runtime {
 /// launches end before they return: memory, copies, times.
 class HostMemoryDevice : public Device {
 public:
+  /// At least `margin` bytes, a multiple of 256, lie between two buffers.
+  explicit HostMemoryDevice(uint64_t margin = 0) : margin(margin) {}
   ~HostMemoryDevice() override;
 
   llvm::Expected<uint64_t> allocate(uint64_t bytes) override;
@@ -34,6 +36,7 @@ protected:
   std::map<uint64_t, uint64_t> buffers;
 
 private:
+  uint64_t margin;
   std::chrono::steady_clock::time_point start;
 };
 

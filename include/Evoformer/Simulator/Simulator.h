@@ -31,7 +31,9 @@ class Operation;
 namespace evoformer::sim {
 
 /// Memory of the host that the kernel may access. Device addresses are host
-/// addresses. An access that lies in no registered buffer is a finding.
+/// addresses. An access that lies in no registered buffer is a finding, one
+/// that lies in another buffer than was meant is not: whoever allocates leaves
+/// `bufferMargin` bytes between them.
 struct Buffer {
   void *base = nullptr;
   uint64_t size = 0;
@@ -41,6 +43,8 @@ struct Buffer {
   /// The launch must write every byte of it; what stays unwritten is a finding.
   bool mustBeWritten = false;
 };
+
+inline constexpr uint64_t bufferMargin = uint64_t(1) << 20;
 
 enum class FindingKind {
   OutOfBounds,
@@ -59,6 +63,7 @@ enum class FindingKind {
   BankConflict,
   NonFinite,
   DivisionByZero,
+  UndefinedShift,
   UnreachableExecuted,
   AssertionFailed,
 };

@@ -395,6 +395,12 @@ TEST(Finding, DivisionByZero) {
   b.expect(FindingKind::DivisionByZero, "lane 0");
 }
 
+TEST(Finding, UndefinedShift) {
+  Broken b("gfx942", "  %v = llvm.lshr %t, %t : i32\n" + store, 64);
+  b.expect(FindingKind::UndefinedShift,
+           "shifts 32 bits by 32; operation 'llvm.lshr'");
+}
+
 /// What an earlier workgroup left in LDS is no value to rely on.
 TEST(Finding, StaleLDS) {
   Broken b("sm_80", lds + R"(
