@@ -48,7 +48,7 @@
 // KEPT-NEXT: 0.mlir
 // KEPT-NEXT: 2.broken.mlir
 // KEPT-NEXT: 2.mlir
-// FOLDER: error: '{{.*}}.bin': Not a directory
+// FOLDER: error: '{{.*}}.bin{{.*}}': Not a directory
 // READONLY: writes to read-only buffer
 // NUMBER: error: 'x' is no integer
 // KIND: error: argument 'memory:8': expected i32, i64
