@@ -75,18 +75,12 @@ static double getHuge(ElementType type) {
   return type == ElementType::F16 ? -65504 : -1e9;
 }
 
-/// What models write for 'not this key'. Two f32 sums with -1e4 differ by more
-/// than what one of them may be off (docs/design.md, 'Numerics'): inputs of f32
-/// do without.
-static std::vector<double> getMasks(ElementType type, ElementType inputType) {
-  std::vector<double> masks = {getHuge(type), getLowest(type), -INFINITY};
-  if (inputType != ElementType::F32)
-    masks.insert(masks.begin(), -1e4);
-  return masks;
+/// What models write for 'not this key'.
+static std::vector<double> getMasks(ElementType type) {
+  return {-1e4, getHuge(type), getLowest(type), -INFINITY};
 }
 
-static void fillBias(const BiasCase &bias, ElementType inputType, uint64_t seed,
-                     HostArray &array) {
+static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   Drawer drawer(bias.type, seed);
   auto addMasked = [&](double dropped) {
     for (int i = 0; i < 10; ++i)
@@ -124,7 +118,7 @@ static void fillBias(const BiasCase &bias, ElementType inputType, uint64_t seed,
     drawer.addValue(getLowest(bias.type));
     break;
   case BiasValues::Mixed:
-    for (double mask : getMasks(bias.type, inputType))
+    for (double mask : getMasks(bias.type))
       drawer.addValue(mask);
     drawer.addNormals(4);
     break;
@@ -147,7 +141,7 @@ static void fillBias(const BiasCase &bias, ElementType inputType, uint64_t seed,
   if (bias.values != BiasValues::Rows)
     return;
   // Every other row is as it is.
-  std::vector<double> masks = getMasks(bias.type, inputType);
+  std::vector<double> masks = getMasks(bias.type);
   bool hasQueries = llvm::StringRef(bias.dims).contains('q');
   array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
     size_t row = index[hasQueries ? 3 : 1];
@@ -245,7 +239,7 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
                       (i == 3 + numBiases && problem.gateType.has_value()) ||
                       operands[i].name == "out_grad";
     if (isBias) {
-      fillBias(problem.biases[i - 3], problem.type, seed, arrays[i]);
+      fillBias(problem.biases[i - 3], seed, arrays[i]);
     } else if (isSequence) {
       Drawer drawer(arrays[i].layout.type, seed);
       drawer.addNormals(65536);

@@ -21,6 +21,12 @@ static constexpr double kUsual = 2;
 /// Where both have lost the same rows, their medians are about the same.
 static constexpr double kMedianRatio = 1.25;
 
+/// Rows of so few elements often cancel to next to nothing.
+static constexpr int64_t kFewElements = 8;
+
+/// Half an ulp of f32, relative: where eager mode is exact.
+static constexpr double kRounding = 0x1p-24;
+
 /// Medians of fewer rows say little.
 static constexpr size_t kManyRows = 32;
 
@@ -91,6 +97,15 @@ private:
 };
 } // namespace
 
+/// 0 of none.
+static double findMedian(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 static std::string nameRow(int64_t b, int64_t n, int64_t h, int64_t i) {
   char text[128];
   std::snprintf(text, sizeof(text), "b %lld, n %lld, h %lld, query %lld",
@@ -156,6 +171,10 @@ Comparison mlir::evoformer::reference::compareOutput(
   Comparison comparison;
   Judge judge(comparison);
   ResultIndex index{problem};
+  bool isShort = output.type == ElementType::F32 &&
+                 problem.valueDepth <= kFewElements &&
+                 !reference.magnitudes.empty();
+  std::vector<double> shares, eagerShares;
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.out(b, n, i, h);
     std::string name = nameRow(b, n, h, i);
@@ -163,10 +182,22 @@ Comparison mlir::evoformer::reference::compareOutput(
         problem.valueDepth, output.type,
         [&](int64_t e) { return output.at(b, n, i, h, e); },
         &reference.out[row], &eager.out[row], 1, name, judge);
-    if (measured)
-      judge.accept(measured->error, measured->eager,
-                   2 * measured->eager + measured->ulp, measured->norm, name);
+    if (!measured)
+      return;
+    double magnitude = 0;
+    for (int64_t e = 0; isShort && e < problem.valueDepth; ++e)
+      magnitude = std::hypot(magnitude, reference.magnitudes[row + e]);
+    if (magnitude > 0) {
+      shares.push_back(measured->error / magnitude);
+      eagerShares.push_back(measured->eager / magnitude);
+    }
+    judge.accept(measured->error, measured->eager,
+                 2 * measured->eager +
+                     std::max(measured->ulp, kF32Accuracy * magnitude),
+                 measured->norm, name);
   });
+  if (shares.size() >= kManyRows)
+    judge.acceptMedian(findMedian(shares), findMedian(eagerShares) + kRounding);
   return comparison;
 }
 
@@ -211,7 +242,10 @@ Comparison mlir::evoformer::reference::compareStatistic(
 Comparison mlir::evoformer::reference::compareStats(
     const AttentionProblem &problem, const View &stats,
     const std::vector<double> &reference, const std::vector<double> &eager) {
-  constexpr double unit = 16, rounding = 1e-5;
+  constexpr double rounding = 1e-5;
+  // As exponents of e.
+  double unit =
+      16 * (problem.query.type == ElementType::F32 ? 1 : std::log(2.0));
   Comparison comparison;
   Judge judge(comparison);
   ResultIndex index{problem};
@@ -228,7 +262,7 @@ Comparison mlir::evoformer::reference::compareStats(
     else if (isEmpty)
       judge.accept(0, 0, 0, 0, "");
     else
-      judgeStatistic((unit * maximum + logSum) * std::log(2.0), reference[row],
+      judgeStatistic(unit * maximum + std::log(2.0) * logSum, reference[row],
                      eager[row], ElementType::F64, name, judge);
   });
   return comparison;
@@ -283,15 +317,6 @@ public:
   int64_t size = 0, stride = 1;
 };
 } // namespace
-
-/// 0 of none.
-static double findMedian(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 Comparison mlir::evoformer::reference::compareGradient(
     const View &gradient, const DenseArray &reference, const DenseArray &eager,

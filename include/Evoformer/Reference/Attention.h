@@ -67,9 +67,10 @@ struct AttentionProblem {
 };
 
 /// Results, dense, in the default order: out [B,N,Sq,H,Dv], lse and stats
-/// [B,N,H,Sq], m0 [B,N,H].
+/// [B,N,H,Sq], m0 [B,N,H]. Of the exact result, like out: the sum of the
+/// magnitudes of the terms that make up an element, 0 where that is not finite.
 struct AttentionResult {
-  std::vector<double> out;
+  std::vector<double> out, magnitudes;
   std::vector<double> lse;
   std::vector<double> stats;
   std::vector<double> m0;

@@ -38,7 +38,11 @@ struct Comparison {
 ///     |e| <= 2 |g| + |u|
 ///
 /// with the elements of u one ulp of the output type at those of r; for an f32
-/// output |u| is 1e-6 |r|. Elements whose reference is NaN must be NaN,
+/// output |u| is 1e-6 |r|. f32 rows of up to eight elements often cancel to
+/// next to nothing, where the errors of both are draws: if `reference` has
+/// magnitudes, |u| is there 1e-6 of their norm, and in return, of 32 rows or
+/// more, the median of |e| over that norm is at most 1.25 times eager mode's
+/// (docs/design.md, 'Numerics'). Elements whose reference is NaN must be NaN,
 /// infinite ones (after rounding to the output type) equal; all others must be
 /// finite. A row of eager mode that is not finite allows nothing for g.
 Comparison compareOutput(const AttentionProblem &problem, const View &output,
@@ -53,10 +57,11 @@ Comparison compareStatistic(const AttentionProblem &problem,
                             const std::vector<double> &reference,
                             const std::vector<double> &eager);
 
-/// Compares stats [2, B, N, H, Sq], a maximum M in units of 16 / log2(e) and
-/// a binary logarithm L of a sum: 16 M ln 2 + L ln 2 with `reference` as above,
-/// and L with what a sum of 1 and as many numbers up to 1 as there are further
-/// keys allows. Both are 0 where no key is left.
+/// Compares stats [2, B, N, H, Sq], a maximum M in units of 16 (queries of f32)
+/// or 16 ln 2 (other types) and a binary logarithm L of a sum: the sum of both,
+/// as exponents of e, with `reference` as above, and L with what a sum of 1 and
+/// as many numbers up to 1 as there are further keys allows. Both are 0 where
+/// no key is left.
 Comparison compareStats(const AttentionProblem &problem, const View &stats,
                         const std::vector<double> &reference,
                         const std::vector<double> &eager);

@@ -43,7 +43,8 @@ public:
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, bool chooseDrops)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
-        fastRounding(fastRounding), chooseDrops(chooseDrops),
+        unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
+        chooseDrops(chooseDrops),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
@@ -96,6 +97,7 @@ private:
     sources.keys = item.sliceSequence(operands.key, item.keys);
     sources.values = item.sliceSequence(operands.value, item.keys);
     sources.logits.scale = facts.scale;
+    sources.logits.unit = unit;
     if (operands.keySum.memory)
       sources.logits.keySum = item.sliceKeySum(operands.keySum);
     for (const Bias &bias : operands.biases)
@@ -163,17 +165,13 @@ private:
 
   /// One step of the running softmax.
   State update(TileBuilder &b, State state, Value logits, ValueRange values) {
-    ArrayRef<int64_t> shape = TileBuilder::typeOf(logits).getShape();
     Value maximum =
         b.maxnum(state.maximum, b.reduce(ReduceKind::Max, logits, 2));
     // Without a key so far, -inf - -inf would be NaN.
     Value reference = getReference(b, maximum);
-    Value shrink = b.exp2(b.mulf(b.subf(state.maximum, reference),
-                                 b.splatLike(reference, kLogitUnit)));
-    Value unit = getUnit(b, reference);
-    Value weights = b.exp2(
-        b.fma(logits, b.broadcast(unit, {0, 1}, shape),
-              b.broadcast(getOffset(b, reference, unit), {0, 1}, shape)));
+    Value shrink = b.exp2(
+        b.mulf(b.subf(state.maximum, reference), b.splatLike(reference, unit)));
+    Value weights = b.exp2(getExponents(b, logits, reference));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
     State next{{}, maximum, sum};
@@ -230,6 +228,17 @@ private:
                     maximum);
   }
 
+  /// Of the weights relative to that of `reference`.
+  Value getExponents(TileBuilder &b, Value logits, Value reference) {
+    ArrayRef<int64_t> shape = TileBuilder::typeOf(logits).getShape();
+    if (facts.elementType.isF32())
+      return b.mulf(b.subf(logits, b.broadcast(reference, {0, 1}, shape)),
+                    b.splatLike(logits, unit));
+    Value factor = getUnit(b, reference);
+    return b.fma(logits, b.broadcast(factor, {0, 1}, shape),
+                 b.broadcast(getOffset(b, reference, factor), {0, 1}, shape));
+  }
+
   /// What logits and maxima are multiplied by to be exponents: their unit, but
   /// 1 where such a product overflows. Logits that differ there differ by so
   /// much that the smaller one has no weight in either case.
@@ -237,24 +246,25 @@ private:
     Value isLow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, reference,
                                         b.splatLike(reference, -0x1p123));
     return b.select(isLow, b.splatLike(reference, 1),
-                    b.splatLike(reference, kLogitUnit));
+                    b.splatLike(reference, unit));
   }
 
   /// What is added to unit * logits.
-  Value getOffset(TileBuilder &b, Value reference, Value unit) {
+  Value getOffset(TileBuilder &b, Value reference, Value factor) {
     Value negative = arith::NegFOp::create(b, reference);
     return raisesExponents()
-               ? b.fma(negative, unit,
+               ? b.fma(negative, factor,
                        b.splatLike(reference, getTruncationExponent()))
-               : b.mulf(negative, unit);
+               : b.mulf(negative, factor);
   }
 
   /// What the exponents were really raised by: large maxima leave no digits for
   /// it.
   Value getShift(Value maximum) {
     Value reference = getReference(builder, maximum);
-    Value unit = getUnit(builder, reference);
-    return builder.fma(reference, unit, getOffset(builder, reference, unit));
+    Value factor = getUnit(builder, reference);
+    return builder.fma(reference, factor,
+                       getOffset(builder, reference, factor));
   }
 
   void finish(State state) {
@@ -317,7 +327,7 @@ private:
     if (!operands.lse)
       return;
     Value lse = builder.fma(
-        state.maximum, builder.splatLike(sum, kLogitUnit * llvm::numbers::ln2),
+        state.maximum, builder.splatLike(sum, unit * llvm::numbers::ln2),
         builder.mulf(logSum, builder.splatLike(sum, llvm::numbers::ln2)));
     if (operands.keyMax) {
       const Bias &keySum = operands.keySum;
@@ -353,6 +363,7 @@ private:
   const AttentionFacts &facts;
   const AttentionOperands &operands;
   const AttentionBlocks &blocks;
+  double unit;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
   /// See LogitsSlices.

@@ -31,6 +31,7 @@ GradientProgram::Slices GradientProgram::slice(const WorkItem &item) {
   if (needsLogitGradient())
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits.scale = facts.scale;
+  slices.logits.unit = getLogitUnit(facts.elementType);
   slices.logits.chooseDrops = chooseDrops;
   if (operands.keySum.memory)
     slices.logits.keySum = item.sliceKeySum(operands.keySum);
@@ -120,8 +121,9 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   // The maximum first: where it is large, its sum with the logarithm would
   // have no digits for that.
   Value relative = b.addf(logits, tile.broadcast(b, queries.maximum, perQuery));
-  result.weights = b.exp2(b.fma(relative, b.splatLike(relative, kLogitUnit),
-                                tile.broadcast(b, queries.logSum, perQuery)));
+  result.weights =
+      b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
+                   tile.broadcast(b, queries.logSum, perQuery)));
   if (!needsLogitGradient())
     return result;
   // The product starts from -delta.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostBuilder.h"
+#include "Logits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -62,11 +63,13 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
                                    : builder.dim(query, dim));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.push_back(padded(keys, keyBlock));
+  Type element = cast<ShapedType>(query.getType()).getElementType();
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
-  KernelOp kernel = createKeySumKernel(factory, builder.getLoc(), parts, sum,
-                                       maximum, keyBlock);
+  KernelOp kernel =
+      createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum,
+                         getLogitUnit(element), keyBlock);
   SmallVector<Value> arguments;
   for (const Bias &bias : parts)
     arguments.push_back(bias.memory);

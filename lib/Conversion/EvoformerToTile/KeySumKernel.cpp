@@ -23,8 +23,9 @@ namespace {
 class KeySumProgram {
 public:
   KeySumProgram(TileBuilder &builder, ArrayRef<Bias> biases,
-                ValueRange arguments, int64_t block, int64_t alignment)
-      : builder(builder), biases(biases), shape({1, block}),
+                ValueRange arguments, double unit, int64_t block,
+                int64_t alignment)
+      : builder(builder), biases(biases), shape({1, block}), unit(unit),
         alignment(alignment), keys(arguments.back()),
         sum(arguments[biases.size()]) {
     if (arguments.size() > biases.size() + 2)
@@ -148,9 +149,8 @@ private:
     if (reference) {
       Value relative =
           inner.subf(terms.sum, inner.broadcast(reference, {0}, shape));
-      relative =
-          inner.mulf(relative, inner.splatLike(relative, llvm::numbers::log2e /
-                                                             kLogitUnit));
+      relative = inner.mulf(
+          relative, inner.splatLike(relative, llvm::numbers::log2e / unit));
       // A kept key stays kept: -inf would drop it. NaN passes.
       Value lowest =
           inner.splatLike(relative, -std::numeric_limits<float>::max());
@@ -166,6 +166,7 @@ private:
   TileBuilder &builder;
   ArrayRef<Bias> biases;
   SmallVector<int64_t, 2> shape;
+  double unit;
   int64_t alignment;
   Value keys, sum, maximum;
   SmallVector<Value, 3> item;
@@ -175,7 +176,8 @@ private:
 
 KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        ArrayRef<Bias> biases, Value sum,
-                                       Value maximum, int64_t keyBlock) {
+                                       Value maximum, double unit,
+                                       int64_t keyBlock) {
   // One subgroup with four keys a lane; on the CPU some vectors.
   int64_t lanes = factory.getTarget().getSubgroupSize();
   int64_t block = lanes == 1 ? 64 : 4 * lanes;
@@ -190,7 +192,7 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
   types.push_back(IndexType::get(loc.getContext()));
   return factory.create(loc, "key_bias", types, schedule,
                         [&](TileBuilder &builder, ValueRange arguments) {
-                          KeySumProgram(builder, biases, arguments, block,
+                          KeySumProgram(builder, biases, arguments, unit, block,
                                         getVectorBytes(4 * keyBlock))
                               .write();
                         });

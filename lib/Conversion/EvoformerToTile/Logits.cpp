@@ -15,6 +15,11 @@ using namespace mlir::evoformer;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+double evoformer::getLogitUnit(Type elementType) {
+  constexpr double kUnit = 16;
+  return elementType.isF32() ? kUnit * llvm::numbers::log2e : kUnit;
+}
+
 Value LogitsTile::broadcast(TileBuilder &builder, Value tile,
                             ArrayRef<LogitDim> dims) const {
   SmallVector<int64_t> positions;
@@ -62,8 +67,8 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                              const LogitsTile &tile, Value scores) {
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
-  Value factor = builder.splatLike(scores, slices.scale * llvm::numbers::log2e /
-                                               kLogitUnit);
+  double inUnits = llvm::numbers::log2e / slices.unit;
+  Value factor = builder.splatLike(scores, slices.scale * inUnits);
   Value logits;
   if (slices.keySum.memory) {
     Value sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
@@ -74,12 +79,12 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   }
   // Biases of the query after the scores: what is large comes last and in one
   // rounding.
-  Value log2e = builder.splatLike(scores, llvm::numbers::log2e / kLogitUnit);
+  Value biasFactor = builder.splatLike(scores, inUnits);
   SmallVector<Value> reads;
   for (const BiasSlice &bias : slices.biases) {
     reads.push_back(readBias(builder, bias, tile));
     if (!bias.isMask)
-      logits = builder.fma(reads.back(), log2e, logits);
+      logits = builder.fma(reads.back(), biasFactor, logits);
   }
   Value nothing = builder.splatLike(scores, -kInfinity);
   for (auto [bias, read] : llvm::zip_equal(slices.biases, reads)) {

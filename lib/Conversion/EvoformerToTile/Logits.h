@@ -13,9 +13,13 @@
 
 namespace mlir::evoformer {
 
-/// Logits are in base 2 and in units of 16, times log2(e) / 16: then not even
-/// the sum of ten lowest finite numbers is infinite, which would drop a key.
-inline constexpr double kLogitUnit = 16;
+/// The unit that logits of queries and keys of a type are held in, as an
+/// exponent of 2. Not even the sum of ten lowest finite numbers is infinite in
+/// units of 16, which would drop a key. 16-bit types: in base 2, so that the
+/// exponent is one multiply-add with an exact product. f32: in base e, which
+/// takes an operation more, since multiplying large logits by log2(e) would be
+/// a rounding of its own, not one of their difference.
+double getLogitUnit(Type elementType);
 
 /// The dimensions of logits.
 enum class LogitDim { Rows, Queries, Keys };
@@ -56,6 +60,8 @@ struct LogitsSlices {
   BiasSlice keySum;
   SmallVector<BiasSlice> biases;
   float scale;
+  /// See getLogitUnit.
+  double unit;
   /// Drop a key where the biases' sum is -inf whatever its scores hold, at two
   /// instructions a logit; else a NaN score is one of the logits there.
   bool chooseDrops = false;

@@ -51,6 +51,32 @@ TEST(Compare, OneUlpOfTheOutput) {
   EXPECT_FALSE(compare({3, 4 + 3 / 32.0}, {3, 4}, {3, 4}, bf16).passed());
 }
 
+// 32 rows of one element that is 0.01 and made of terms of magnitude 1; eager
+// mode is off by 1e-7 except in the first row.
+TEST(Compare, ShortRowsAgainstTheirTerms) {
+  constexpr int rows = 32;
+  AttentionProblem problem;
+  problem.batch = problem.rows = problem.heads = problem.valueDepth = 1;
+  problem.queries = rows;
+  auto check = [&](double firstError, double usualError, double magnitude) {
+    AttentionResult reference, eager;
+    reference.out.assign(rows, 0.01);
+    reference.magnitudes.assign(rows, magnitude);
+    eager.out.assign(rows, 0.01 + 1e-7);
+    eager.out[0] = 0.01;
+    std::vector<float> given(rows, 0.01 + usualError);
+    given[0] = 0.01 + firstError;
+    View view =
+        makeDenseView(given.data(), ElementType::F32, {1, 1, rows, 1, 1});
+    return compareOutput(problem, view, reference, eager).wrongRows;
+  };
+  EXPECT_EQ(check(0.9e-6, 1e-7, 1), 0);
+  EXPECT_EQ(check(1.1e-6, 1e-7, 1), 1);
+  EXPECT_EQ(check(0.9e-6, 1e-7, 0), 1);
+  // The median is one more.
+  EXPECT_EQ(check(0, 3e-7, 1), 1);
+}
+
 // A row of zeros must be exactly that, whatever eager mode does.
 TEST(Compare, ZeroRows) {
   EXPECT_TRUE(compare({0, -0.0}, {0, 0}, {kNaN, kNaN}).passed());

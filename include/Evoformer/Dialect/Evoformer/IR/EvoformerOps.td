@@ -92,19 +92,20 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     #### Statistics
 
-    What the gradient needs of a query is, in base 2 and relative to m0, its
-    largest logit in units of 16 (in which no finite bias overflows) and the
-    logarithm of the sum of its weights relative to that one. Two numbers,
-    because a large maximum leaves no digits for the logarithm:
+    What the gradient needs of a query is, relative to m0, its largest logit in
+    units of u, and the binary logarithm of the sum of its weights relative to
+    that one. Two numbers, because a large maximum leaves no digits for the
+    logarithm. u is 16 for queries of f32 and 16 * ln(2) for other types (in such
+    units no finite bias overflows):
 
     ```
-    stats[0,b,n,h,i] = max_j (logit[b,n,h,i,j] - m0[b,n,h]) * log2(e) / 16
-    stats[1,b,n,h,i] = log2 sum_j 2^((logit[b,n,h,i,j] - m0[b,n,h]) * log2(e)
-                                     - 16 * stats[0,b,n,h,i])
-    lse[b,n,h,i]     = m0[b,n,h] + (16 * stats[0,b,n,h,i] + stats[1,b,n,h,i]) * ln(2)
+    stats[0,b,n,h,i] = max_j (logit[b,n,h,i,j] - m0[b,n,h]) / u
+    stats[1,b,n,h,i] = log2 sum_j exp(logit[b,n,h,i,j] - m0[b,n,h]
+                                      - u * stats[0,b,n,h,i])
+    lse[b,n,h,i]     = m0[b,n,h] + u * stats[0,b,n,h,i] + ln(2) * stats[1,b,n,h,i]
     ```
 
-    with the logits as f32 holds them in units of 16: the weights that the
+    with the logits as f32 holds them in units of u: the weights that the
     gradient recomputes from `stats` are those of this op.
 
     #### Examples
