@@ -9,8 +9,17 @@ from ._attention import attention
 def _mean_where_dropped(out, value, dead, keys):
     """Adds what softmax makes of equal logits, the mean of all values, to queries
     without keys, whose attention is 0. `keys` is the values' dimension of keys."""
+    # On a GPU asking would wait for it.
+    if (dead.device.type == "cpu" and not torch.compiler.is_compiling() and
+            not dead.any()):
+        return out
     mean = value.mean(keys, keepdim=True, dtype=torch.float32)
     return out + torch.where(dead, mean, 0.0).to(out.dtype)
+
+
+def _as_bias(bias, query):
+    """Of a type that attention takes beside the query's."""
+    return bias if bias.dtype in (query.dtype, torch.float32) else bias.to(query.dtype)
 
 
 def DS4Sci_EvoformerAttention(Q, K, V, biases):
@@ -36,8 +45,7 @@ def DS4Sci_EvoformerAttention(Q, K, V, biases):
         if bias.shape != shape:
             raise ValueError(f"biases[{number}] has shape {tuple(bias.shape)}; "
                              f"accepted is {shape}")
-        given.append(bias if bias.dtype in (Q.dtype, torch.float32)
-                     else bias.to(Q.dtype))
+        given.append(_as_bias(bias, Q))
     return attention(Q, K, V, given, layout="bnshd")
 
 
@@ -45,59 +53,69 @@ class EvoformerAttention:
     """The Triton kernels' `EvoformerAttention`; only `apply` is of use."""
 
     @staticmethod
-    def apply(Q, K, V, res_mask, pair_bias):
+    def apply(Q, K, V, res_mask, pair_bias, has_pair_bias=True, dynamic=False,
+              softmax_scale=None):
         """softmax(Q K^T / sqrt(d) + pair_bias, with masked keys filled) V
 
-        Q, K, V: [b, n, s, h, d]; res_mask: [b, n, 1, 1, s], bool, True keeps;
-        pair_bias: [b, 1, h, s, s]. Either may be None. Returns [b, n, s, h, d].
+        Q, K, V: [b, n, s, h, d]; res_mask: [b, n, 1, 1, s], bool, True keeps, or,
+        as in OpenFold3's version, of numbers that are added; pair_bias:
+        [b, 1, h, s, s]. Either may be None. Returns [b, n, s, h, d]. Without
+        has_pair_bias the pair bias is not read; softmax_scale replaces 1 / sqrt(d);
+        dynamic chooses between kernels there and changes nothing here.
 
         The first public version reads [b, n, s, h, d] as [b, h, n, s, d] without
         moving anything (reshape instead of transpose): another function, which
         mixes heads and rows, and a known defect. This is the function that is
         meant, and that later versions compute. A row whose keys are all dropped
-        gives the mean of V, as filling with one number does.
+        by a bool mask gives the mean of V, as filling with one number does.
         """
         biases = []
-        if pair_bias is not None:
-            biases.append(pair_bias if pair_bias.dtype == torch.float32
-                          else pair_bias.to(Q.dtype))
+        if pair_bias is not None and has_pair_bias:
+            biases.append(_as_bias(pair_bias, Q))
+        if res_mask is not None and res_mask.is_floating_point():
+            biases.insert(0, _as_bias(res_mask, Q))
+            res_mask = None
         if res_mask is None:
-            return attention(Q, K, V, biases, layout="bnshd")
+            return attention(Q, K, V, biases, scale=softmax_scale, layout="bnshd")
         keep = res_mask.to(torch.bool)
-        out = attention(Q, K, V, [keep, *biases], layout="bnshd")
+        out = attention(Q, K, V, [keep, *biases], scale=softmax_scale,
+                        layout="bnshd")
         dead = ~keep.any(-1, keepdim=True)
         return _mean_where_dropped(out, V, dead, 2)
 
 
-def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False):
+def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False, *,
+                       kv_lengths=None):
     """cuEquivariance's `cuequivariance_torch.triangle_attention`:
 
         softmax over keys of (scale * q k^T + bias where the mask is True, else
         -1e9), times v
 
     q: [b, n, h, sq, d], k and v: [b, n, h, sk, d], head-major; bias:
-    [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps. Without b for b = 1.
-    scale: default 1 / sqrt(d). Returns [b, n, h, sq, d] and, with return_aux, lse
-    and the largest logit, [b, n, h, sq, 1] in float32.
+    [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps; kv_lengths, instead of
+    a mask: [b, n, 1, 1, 1] int32, how many keys of a row there are. Without b for
+    b = 1. scale: default 1 / sqrt(d). Returns [b, n, h, sq, d] and, with
+    return_aux, lse and the largest logit, [b, n, h, sq, 1] in float32.
 
-    A row whose keys are all dropped gives the mean of v. To have 0 there, and no
-    pass over v besides the attention, call evoformer.attention. The largest logit
-    costs all logits in memory, as it does in no kernel: return_aux is for tests.
+    A row whose keys are all dropped by the mask gives the mean of v, one of length
+    0 gives 0. To have 0 in any case, and no pass over v besides the attention,
+    call evoformer.attention. The largest logit costs all logits in memory, as it
+    does in no kernel: return_aux is for tests.
     """
-    short = q.dim() == 4
-    layout = "nhsd" if short else "bnhsd"
-    bias = bias if bias.dtype in (q.dtype, torch.float32) else bias.to(q.dtype)
-    if mask is None:
-        found = attention(q, k, v, [bias], scale=scale, layout=layout,
-                          return_lse=return_aux)
-        out, lse = found if return_aux else (found, None)
-        dead = None
-    else:
+    layout = "nhsd" if q.dim() == 4 else "bnhsd"
+    bias = _as_bias(bias, q)
+    keep = dead = None
+    if kv_lengths is not None:
+        if mask is not None:
+            raise ValueError("mask and kv_lengths given; accepted is one of them")
+        keep = torch.arange(k.shape[-2], device=q.device) < kv_lengths
+    elif mask is not None:
         keep = mask.to(torch.bool)
-        found = attention(q, k, v, [keep, bias], scale=scale, layout=layout,
-                          return_lse=return_aux)
-        out, lse = found if return_aux else (found, None)
         dead = ~keep.any(-1, keepdim=True)
+    found = attention(q, k, v, [bias] if keep is None else [keep, bias],
+                      scale=scale, layout=layout, return_lse=return_aux)
+    out, lse = found if return_aux else (found, None)
+    if dead is not None:
         out = _mean_where_dropped(out, v, dead, -2)
     if not return_aux:
         return out
@@ -105,10 +123,15 @@ def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False):
         scale = q.shape[-1] ** -0.5 if scale is None else scale
         logits = (q.float() * scale) @ k.float().transpose(-1, -2) + bias.float()
         lse = lse.unsqueeze(-1)
-        if mask is not None:
+        if keep is not None:
             logits = torch.where(keep, logits, -1e9)
+        largest = logits.amax(-1, keepdim=True)
+        if dead is not None:
             lse = torch.where(dead, torch.logsumexp(logits, -1, keepdim=True), lse)
-        return out, lse, logits.amax(-1, keepdim=True)
+        if kv_lengths is not None:
+            lse, largest = (torch.where(kv_lengths > 0, t, 0.0)
+                            for t in (lse, largest))
+        return out, lse, largest
 
 
 def trifast_triangle_attention(q, k, v, b, mask):
@@ -121,8 +144,7 @@ def trifast_triangle_attention(q, k, v, b, mask):
     [batch, h, n, n, d]. A row whose keys are all dropped gives the mean of v.
     """
     keep = ~mask.to(torch.bool)
-    b = b if b.dtype in (q.dtype, torch.float32) else b.to(q.dtype)
-    out = attention(q, k, v, [keep[:, :, None, None, :], b[:, None]],
+    out = attention(q, k, v, [keep[:, :, None, None, :], _as_bias(b, q)[:, None]],
                     layout="bhnsd")
     dead = ~keep.any(-1)[:, None, :, None, None]
     return _mean_where_dropped(out, v, dead, 3)
@@ -138,6 +160,6 @@ class TriAttentionFunction:
         Q, K, V: [b, n, s, h, d]; Bias1: [b, n, 1, 1, s], Bias2: [b, 1, h, s, s],
         either may be None. Results are deterministic in any case.
         """
-        biases = [bias if bias.dtype in (Q.dtype, torch.float32) else
-                  bias.to(Q.dtype) for bias in (Bias1, Bias2) if bias is not None]
+        biases = [_as_bias(bias, Q) for bias in (Bias1, Bias2)
+                  if bias is not None]
         return attention(Q, K, V, biases, scale=1.0, layout="bnshd")

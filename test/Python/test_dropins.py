@@ -3,7 +3,7 @@
 """Other packages' functions against what they compute, written out, layouts and
 the meaning of masks included; and how they are put in their place."""
 
-import importlib
+import importlib.util
 import sys
 import types
 
@@ -108,9 +108,15 @@ def test_triton(kind):
     out = dropins.EvoformerAttention.apply(q, k, v, keep, pair)
     torch.testing.assert_close(out[:, 1], v[:, 1].float().mean(1, keepdim=True).to(
         kind).expand_as(out[:, 1]), rtol=1e-2, atol=1e-2)
-    assert torch.equal(
-        dropins.EvoformerAttention.apply(q, k, v, None, None),
-        evoformer.attention(q, k, v))
+    plain = evoformer.attention(q, k, v)
+    assert torch.equal(dropins.EvoformerAttention.apply(q, k, v, None, None), plain)
+    assert torch.equal(dropins.EvoformerAttention.apply(
+        q, k, v, None, pair, False, True, 16 ** -0.5), plain)
+    # OpenFold3's: numbers that are added.
+    numbers = torch.where(keep, 0.0, -1e9).to(kind)
+    some = keep.any(-1)[0, :, 0, 0]
+    assert torch.equal(dropins.EvoformerAttention.apply(q, k, v, numbers, pair)[:, some],
+                       out[:, some])
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -133,6 +139,23 @@ def test_cuequivariance(kind):
     assert torch.equal(dropins.triangle_attention(*one, keep[0]),
                        dropins.triangle_attention(*(t[None] for t in one),
                                                   keep[:1])[0])
+
+
+def test_cuequivariance_lengths():
+    """kv_lengths: a mask of the first keys, and 0 where there is none."""
+    g = torch.Generator().manual_seed(4)
+    q, k, v = (normal(g, 1, 3, 2, 11, 16) for _ in range(3))
+    bias = normal(g, 1, 1, 2, 11, 11)
+    lengths = torch.tensor([11, 0, 5], dtype=torch.int32).view(1, 3, 1, 1, 1)
+    keep = torch.arange(11) < lengths
+    found = dropins.triangle_attention(q, k, v, bias, kv_lengths=lengths,
+                                       return_aux=True)
+    expected = dropins.triangle_attention(q, k, v, bias, keep, return_aux=True)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.equal(one[:, ::2], other[:, ::2])
+        assert (one[:, 1] == 0).all() and (other[:, 1] != 0).any()
+    with pytest.raises(ValueError, match="accepted is one of them"):
+        dropins.triangle_attention(q, k, v, bias, keep, kv_lengths=lengths)
 
 
 def test_cuequivariance_aux():
@@ -198,7 +221,7 @@ def test_patch(monkeypatch):
                           DS4Sci_EvoformerAttention=original)
     stand_in(monkeypatch, "cuequivariance_torch.primitives.triangle",
              triangle_attention=other_original)
-    stand_in(monkeypatch, "protenix.model.tri_attention",
+    stand_in(monkeypatch, "protenix.model.tri_attention.op",
              TriAttentionFunction=Original)
     g = torch.Generator().manual_seed(7)
     q, k, v = (normal(g, 1, 3, 11, 2, 16) for _ in range(3))
@@ -210,8 +233,8 @@ def test_patch(monkeypatch):
         from cuequivariance_torch.primitives.triangle import triangle_attention
         return triangle_attention(q, k, v, bias, mask=mask, scale=scale)
     def protenix(q, k, v, b1, b2):
-        function = sys.modules["protenix.model.tri_attention"].TriAttentionFunction
-        return function.apply(q, k, v, b1, b2, True)
+        from protenix.model.tri_attention.op import TriAttentionFunction
+        return TriAttentionFunction.apply(q, k, v, b1, b2)
 
     expected = evoformer.attention(q, k, v, [pair])
     with evoformer.patch() as patched:
@@ -240,6 +263,11 @@ def test_patch_of_what_is_not_installed():
         from cuequivariance_torch.primitives.triangle import (
             triangle_attention as same)
         assert triangle_attention is same is dropins.triangle_attention
+        # As OpenFold3 does.
+        assert importlib.util.find_spec("cuequivariance_torch")
+        from cuequivariance_ops_torch.triangle_attention import (
+            CUEQ_TRIATTN_FALLBACK_THRESHOLD as least)
+        assert least == 0
     assert not any(importlib.util.find_spec(name) for name in names)
 
 
