@@ -32,6 +32,7 @@ struct Broken {
     ASSERT_FALSE(result.findings.empty()) << "no finding";
     for (const Finding &f : result.findings) {
       EXPECT_EQ(f.kind, kind) << f.text;
+      EXPECT_EQ(f.kernel, "k");
       EXPECT_NE(f.location.find("test.mlir"), std::string::npos) << f.text;
     }
     EXPECT_NE(result.findings.front().text.find(words.str()), std::string::npos)
@@ -63,6 +64,41 @@ TEST(Finding, OutOfBounds) {
   b.expect(FindingKind::OutOfBounds,
            "writes 4 bytes at offset 128 of 'buffer 0', which has 128 bytes; "
            "operation 'llvm.store'");
+}
+
+/// Of all lanes of all workgroups one strays.
+TEST(Finding, SaysWhere) {
+  Broken b("sm_80", R"(
+  %b = nvvm.read.ptx.sreg.ctaid.x : i32
+  %c2 = llvm.mlir.constant(2 : i32) : i32
+  %c37 = llvm.mlir.constant(37 : i32) : i32
+  %c1000 = llvm.mlir.constant(1000 : i32) : i32
+  %c64 = llvm.mlir.constant(64 : i32) : i32
+  %first = llvm.mul %b, %c64 : i32
+  %i = llvm.add %first, %t : i32
+  %isB = llvm.icmp "eq" %b, %c2 : i32
+  %isT = llvm.icmp "eq" %t, %c37 : i32
+  %strays = llvm.and %isB, %isT : i1
+  %j = llvm.select %strays, %c1000, %i : i1, i32
+  %p = llvm.getelementptr %out[%j] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %t, %p : i32, !llvm.ptr<1>
+)",
+           64, /*grid=*/3);
+  LaunchResult result = b.kernel.run();
+  ASSERT_EQ(result.findings.size(), 1u);
+  const Finding &f = result.findings[0];
+  EXPECT_EQ(f.kind, FindingKind::OutOfBounds);
+  EXPECT_EQ(f.operation, "llvm.store");
+  EXPECT_NE(f.location.find("test.mlir"), std::string::npos) << f.location;
+  EXPECT_EQ(f.kernel, "k");
+  EXPECT_EQ(f.workgroup, (std::array<uint32_t, 3>{2, 0, 0}));
+  EXPECT_EQ(f.subgroup, 1u);
+  EXPECT_EQ(f.lane, 5u);
+  EXPECT_EQ(f.address, reinterpret_cast<uint64_t>(b.out.data() + 1000));
+  EXPECT_EQ(f.count, 1u);
+  EXPECT_NE(f.text.find("workgroup (2, 0, 0), subgroup 1, lane 5, address 0x"),
+            std::string::npos)
+      << f.text;
 }
 
 TEST(Finding, OutOfBoundsOfLDS) {
