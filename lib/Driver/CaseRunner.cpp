@@ -9,6 +9,7 @@
 #include "CaseReference.h"
 #include "Evoformer/Support/HostResources.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -64,7 +65,7 @@ public:
   }
 
   Error upload();
-  Error runOnce();
+  Error runOnce(LaunchObserver observer = nullptr);
   /// Fetches the outputs; inputs and guards must be untouched.
   Error fetch();
   Error checkSecondRun();
@@ -72,6 +73,8 @@ public:
   Expected<Times> time(const MeasureOptions &options) {
     return measure(device, options, [&] { return runOnce(); });
   }
+
+  Expected<KernelTimes> timeLaunches(const MeasureOptions &options);
 
   std::vector<HostArray> arrays;
 
@@ -106,10 +109,25 @@ Error CaseRun::upload() {
   return Error::success();
 }
 
-Error CaseRun::runOnce() {
+Error CaseRun::runOnce(LaunchObserver observer) {
   return session
-      .run(session.getPlan().functions[0], values, workspace->prepare())
+      .run(session.getPlan().functions[0], values, workspace->prepare(),
+           observer)
       .takeError();
+}
+
+Expected<KernelTimes> CaseRun::timeLaunches(const MeasureOptions &options) {
+  Expected<KernelTimes> times =
+      measureLaunches(device, options, [&](LaunchObserver observer) {
+        return runOnce(observer);
+      });
+  if (!times)
+    return times;
+  times->workspaceBytes = workspace->getNumBytes();
+  for (const CaseOperand &operand : operands)
+    (operand.isOutput ? times->outputBytes : times->inputBytes) +=
+        operand.layout.getNumElements() * getByteSize(operand.layout.type);
+  return times;
 }
 
 Error CaseRun::fetch() {
@@ -191,6 +209,19 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     if (!times)
       return times.takeError();
     report.times = *times;
+  }
+  if (measureOptions && timeKernels) {
+    Expected<KernelTimes> times = run.timeLaunches(*measureOptions);
+    if (!times)
+      return times.takeError();
+    // It has been compiled with its own sizes.
+    AttentionCase known = problem;
+    known.staticSizes = "all";
+    auto module = parseSourceString<ModuleOp>(makeModule(known), &context);
+    if (auto steps = getStepCosts(*module, compileOptions.biasGradients);
+        succeeded(steps))
+      times->steps = std::move(*steps);
+    report.kernelTimes = std::move(*times);
   }
   return report;
 }

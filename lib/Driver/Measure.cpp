@@ -18,6 +18,22 @@ void Times::print(llvm::raw_ostream &os) const {
      << (coldCache ? " runs with cold caches\n" : " runs\n");
 }
 
+Times mlir::evoformer::summarize(std::vector<double> times,
+                                 const MeasureOptions &options) {
+  Times result;
+  result.repeats = times.size();
+  result.coldCache = options.coldCache;
+  if (times.empty())
+    return result;
+  llvm::sort(times);
+  size_t middle = times.size() / 2;
+  result.median = times.size() % 2 ? times[middle]
+                                   : (times[middle - 1] + times[middle]) / 2;
+  result.minimum = times.front();
+  result.maximum = times.back();
+  return result;
+}
+
 llvm::Expected<Times>
 mlir::evoformer::measure(runtime::Device &device, const MeasureOptions &options,
                          llvm::function_ref<llvm::Error()> run) {
@@ -38,16 +54,5 @@ mlir::evoformer::measure(runtime::Device &device, const MeasureOptions &options,
       return time.takeError();
     times.push_back(*time);
   }
-  Times result;
-  result.repeats = times.size();
-  result.coldCache = options.coldCache;
-  if (times.empty())
-    return result;
-  llvm::sort(times);
-  size_t middle = times.size() / 2;
-  result.median = times.size() % 2 ? times[middle]
-                                   : (times[middle - 1] + times[middle]) / 2;
-  result.minimum = times.front();
-  result.maximum = times.back();
-  return result;
+  return summarize(std::move(times), options);
 }

@@ -23,13 +23,17 @@ Expected<LoadedKernel *> Session::getKernel(unsigned number) {
 
 Expected<std::vector<HostValue>> Session::run(const PlanFunction &function,
                                               ArrayRef<HostValue> arguments,
-                                              Workspace &workspace) {
+                                              Workspace &workspace,
+                                              LaunchObserver observer) {
   auto launch = [&](unsigned number, uint64_t workItems,
                     ArrayRef<LaunchArgument> launchArguments) -> Error {
     Expected<LoadedKernel *> kernel = getKernel(number);
     if (!kernel)
       return kernel.takeError();
-    return device.launch(**kernel, workItems, launchArguments);
+    auto launchIt = [&] {
+      return device.launch(**kernel, workItems, launchArguments);
+    };
+    return observer ? observer(plan.kernels[number], launchIt) : launchIt();
   };
   return interpret(plan, function, arguments, workspace, launch);
 }

@@ -73,6 +73,10 @@ cl::opt<std::string> countersOption(
     "sim-counters",
     cl::desc("Print what each case executed: text, or a JSON object a line"),
     cl::cat(category));
+cl::opt<bool> kernelTimesOption(
+    "kernel-times",
+    cl::desc("With --repeat: time every launch too, and print a JSON object"),
+    cl::cat(category));
 cl::opt<unsigned> mutantsOption(
     "mutants", cl::init(0),
     cl::desc("Break the target's kernels in so many ways, run the cases in the "
@@ -116,6 +120,7 @@ struct Settings : ToolSettings {
       mutantSeedOption,
       {mutantsOnlyOption.begin(), mutantsOnlyOption.end()},
       mutantsFolderOption};
+  bool kernelTimes = kernelTimesOption;
   bool verbose = verboseOption;
 };
 std::optional<Settings> settings;
@@ -169,7 +174,10 @@ static void printCounters(const SimDevice &device, const AttentionCase &entry) {
   // A case runs twice under each seed, and when it is timed.
   uint64_t runs = 2;
   if (settings->isTimed)
-    runs += settings->measure.repeats + settings->measure.warmups;
+    runs += (settings->measure.repeats + settings->measure.warmups) *
+            (settings->kernelTimes ? 2 : 1);
+  if (settings->isTimed && settings->kernelTimes)
+    runs += settings->measure.repeats;
   SimReport report(entry, device.records, runs * settings->simSeeds);
   if (settings->counters == "json")
     llvm::outs() << report.toJSON() << '\n';
@@ -214,6 +222,7 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
   runner.referenceThreads = settings->device.threads;
   if (settings->isTimed)
     runner.measureOptions = settings->measure;
+  runner.timeKernels = settings->kernelTimes;
 
   llvm::outs() << "checking " << cases.size() << " cases for "
                << settings->compile.target << " on " << (*device)->getKind()
@@ -248,6 +257,8 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
         llvm::outs() << "  ";
         report->times->print(llvm::outs());
       }
+      if (report->kernelTimes)
+        llvm::outs() << report->kernelTimes->toJSON(entry) << '\n';
     }
     llvm::outs().flush();
   }
@@ -261,6 +272,8 @@ static Expected<size_t> runTool() {
       settings->counters != "json")
     return llvm::createStringError("--sim-counters is text or json, not '" +
                                    settings->counters + "'");
+  if (settings->kernelTimes && !settings->isTimed)
+    return llvm::createStringError("--kernel-times needs --repeat");
   if (settings->simSeeds == 0)
     return llvm::createStringError("--sim-seeds is at least 1");
   if (settings->printModuleGiven) {

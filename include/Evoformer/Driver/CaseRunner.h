@@ -10,7 +10,7 @@
 
 #include "Evoformer/Driver/AttentionCase.h"
 #include "Evoformer/Driver/Compile.h"
-#include "Evoformer/Driver/Measure.h"
+#include "Evoformer/Driver/KernelTimes.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::evoformer {
@@ -27,6 +27,7 @@ struct CaseReport {
   /// Of the bits of all results.
   uint64_t outputHash = 0;
   std::optional<Times> times;
+  std::optional<KernelTimes> kernelTimes;
 };
 
 /// Compiles, runs and compares cases. Modules that are alike are compiled once.
@@ -42,6 +43,8 @@ public:
   unsigned referenceThreads = 0;
   /// Time the case after checking it.
   std::optional<MeasureOptions> measureOptions;
+  /// Each launch by itself as well.
+  bool timeKernels = false;
 
   /// An error says what is wrong: it does not compile, cannot run, writes where
   /// it must not, differs between runs or from the reference.

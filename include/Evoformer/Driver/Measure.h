@@ -29,6 +29,9 @@ struct Times {
   void print(llvm::raw_ostream &os) const;
 };
 
+/// What single times of runs say.
+Times summarize(std::vector<double> times, const MeasureOptions &options);
+
 /// Runs `run` repeatedly and times each run on the device's clock.
 llvm::Expected<Times> measure(runtime::Device &device,
                               const MeasureOptions &options,

@@ -50,6 +50,10 @@ private:
 llvm::Error checkUntouched(Device &device, uint64_t address, uint64_t bytes,
                            const llvm::Twine &what);
 
+/// What happens around a launch; calls `launch` once.
+using LaunchObserver = llvm::function_ref<llvm::Error(
+    const KernelInfo &kernel, llvm::function_ref<llvm::Error()> launch)>;
+
 /// Runs functions of a plan. Kernels are loaded when they are first launched.
 class Session {
 public:
@@ -62,7 +66,7 @@ public:
   /// Launches may still be running when this returns.
   llvm::Expected<std::vector<HostValue>>
   run(const PlanFunction &function, llvm::ArrayRef<HostValue> arguments,
-      Workspace &workspace);
+      Workspace &workspace, LaunchObserver observer = nullptr);
 
 private:
   llvm::Expected<LoadedKernel *> getKernel(unsigned number);
