@@ -5,15 +5,20 @@ tables in Markdown. Needs evoformer-check and, by default, an NVIDIA GPU."""
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 
-# Per second, by how the device calls itself. NVIDIA H200 data sheet (dense bf16,
-# HBM3e), and "CUDA C++ Programming Guide", "Arithmetic Instructions": 16 results
-# of special functions a clock and multiprocessor, 132 of them at 1.98 GHz.
-PEAKS = {"NVIDIA H200": {"matrix": 989.5e12, "exp": 16 * 132 * 1.98e9,
-                         "memory": 4.8e12}}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                                "python", "evoformer"))
+from _peaks import PEAKS
+
+# Exponentials a second. "CUDA C++ Programming Guide", "Arithmetic Instructions": 16
+# results of special functions a clock and multiprocessor; H200 and H100 SXM have
+# 132 of these at 1.98 GHz, the A100 108 at 1.41 GHz.
+EXPONENTIALS = {"H200": 16 * 132 * 1.98e9, "H100": 16 * 132 * 1.98e9,
+                "A100": 16 * 108 * 1.41e9}
 STEPS = ("delta", "query_grad", "key_value_grad", "bias_grad")
 TITLES = {"delta": "delta", "query_grad": "dQ", "key_value_grad": "dK, dV",
           "bias_grad": "dBias"}
@@ -85,7 +90,10 @@ def find_peaks(device, given):
     if given:
         return dict(zip(("matrix", "exp", "memory"),
                         (float(number) * 1e12 for number in given.split(","))))
-    return next((peaks for name, peaks in PEAKS.items() if name in device), None)
+    return next(({"matrix": PEAKS[name][0] * 1e12, "exp": exponentials,
+                  "memory": PEAKS[name][2] * 1e12}
+                 for name, exponentials in EXPONENTIALS.items()
+                 if name in device), None)
 
 
 def table(found, peaks):

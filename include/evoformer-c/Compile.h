@@ -24,6 +24,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///
 ///   type=bf16             of query, key and value: f16, bf16, f32
 ///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
+///   batch=1 rows=1        likewise: the gradient of a bias that is not summed
+///                         over them is faster where that is known
 ///   value_depth=32        default: depth
 ///   bias=bnk:i1           one word a bias, in order: the letters of bnhqk
 ///   whose
@@ -55,6 +57,11 @@ evoformerDescribeAttention(const char *description, char **text);
 ///   a
 ///                         call needs them: a run of one alignment and size
 ///                         takes half of them. The plan has them over tiles
+///   bias_gradients=apart  where gradients of biases are computed: apart,
+///                         with-query or auto (the default)
+///   partial_sum_bytes=0   the most memory that partial sums of one bias's
+///                         gradient take; -1, the default: that of the
+///                         gradients of query, key and value
 ///   cubin=sm_90           with ptxas: machine code for this chip, not PTX
 ///   cache=DIR             on disk; without DIR: none. Default:
 ///                         $EVOFORMER_CACHE_DIR, $XDG_CACHE_HOME/evoformer or

@@ -37,7 +37,13 @@ static Error addOption(StringRef key, StringRef value,
     options.target = value.str();
   else if (key == "schedule")
     options.schedule = value.str();
-  else if (key == "cubin")
+  else if (key == "bias_gradients")
+    options.biasGradients = value.str();
+  else if (key == "partial_sum_bytes") {
+    if (value.getAsInteger(10, options.partialSumBytes))
+      return createStringError("partial_sum_bytes=" + value +
+                               " is no number of bytes");
+  } else if (key == "cubin")
     options.cubinChip = value.str();
   else if (key == "deferred")
     options.deferKernels = true;

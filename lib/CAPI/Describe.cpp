@@ -26,7 +26,7 @@ struct Bias {
 
 struct Description {
   StringRef type, outputType, gateType;
-  int64_t heads = -1, depth = 0, valueDepth = 0;
+  int64_t batch = -1, rows = -1, heads = -1, depth = 0, valueDepth = 0;
   SmallVector<Bias> biases;
   std::optional<double> scale;
   bool lse = false, stats = false, backward = false;
@@ -80,6 +80,10 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setType(key, value, result.outputType);
   if (key == "gate")
     return setType(key, value, result.gateType);
+  if (key == "batch")
+    return setNumber(key, value, int64_t(1) << 30, result.batch);
+  if (key == "rows")
+    return setNumber(key, value, int64_t(1) << 30, result.rows);
   if (key == "heads")
     return setNumber(key, value, int64_t(1) << 20, result.heads);
   if (key == "depth")
@@ -128,9 +132,12 @@ private:
   std::string bias(const Bias &bias) const;
   /// [B, N, H, Sq], or so many of them.
   std::string statistic(StringRef count = "") const;
-  std::string heads() const {
-    return description.heads < 0 ? "?" : std::to_string(description.heads);
+  static std::string size(int64_t size) {
+    return size < 0 ? "?" : std::to_string(size);
   }
+  std::string batch() const { return size(description.batch); }
+  std::string rows() const { return size(description.rows); }
+  std::string heads() const { return size(description.heads); }
   void add(const Twine &name, const Twine &clause, std::string type) {
     operands.push_back({name.str(), clause.str(), std::move(type)});
   }
@@ -143,14 +150,17 @@ private:
 } // namespace
 
 std::string ModuleWriter::sequence(StringRef type, int64_t depth) const {
-  return "memref<?x?x?x" + heads() + "x" + std::to_string(depth) + "x" +
-         type.str() + ", strided<[?, ?, ?, ?, 1]>>";
+  return "memref<" + batch() + "x" + rows() + "x?x" + heads() + "x" +
+         std::to_string(depth) + "x" + type.str() +
+         ", strided<[?, ?, ?, ?, 1]>>";
 }
 
 std::string ModuleWriter::bias(const Bias &bias) const {
   std::string result = "memref<";
   for (char letter : StringRef("bnhqk"))
     result += (!bias.dims.contains(letter) ? "1"
+               : letter == 'b'             ? batch()
+               : letter == 'n'             ? rows()
                : letter == 'h'             ? heads()
                                            : "?") +
               "x";
@@ -158,7 +168,8 @@ std::string ModuleWriter::bias(const Bias &bias) const {
 }
 
 std::string ModuleWriter::statistic(StringRef count) const {
-  return "memref<" + count.str() + "?x?x" + heads() + "x?xf32>";
+  return "memref<" + count.str() + batch() + "x" + rows() + "x" + heads() +
+         "x?xf32>";
 }
 
 void ModuleWriter::addInputs() {

@@ -55,6 +55,8 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   LowerOptions lowering;
   lowering.target = options.target;
   lowering.schedule = options.schedule;
+  lowering.biasGradients = options.biasGradients;
+  lowering.partialSumBytes = options.partialSumBytes;
   lowering.checkSizes = true;
   lowering.stopAfter = options.deferKernels ? Level::Tiles
                        : onCPU              ? *level

@@ -34,6 +34,14 @@ struct ToolFlags::Flags {
                        "level (tiles, fragments, staged, pipelined)"),
               cl::cat(category)),
         schedule("schedule", cl::desc("Force the schedule"), cl::cat(category)),
+        biasGradients("bias-gradients", cl::init("auto"),
+                      cl::desc("Where gradients of biases are computed: apart, "
+                               "with-query or auto"),
+                      cl::cat(category)),
+        partialSumBytes("partial-sum-bytes", cl::init(-1),
+                        cl::desc("The most memory for partial sums of a bias's "
+                                 "gradient (-1: the default)"),
+                        cl::cat(category)),
         cubinChip("cubin",
                   cl::desc("Compile to a cubin for this chip (needs ptxas)"),
                   cl::cat(category)),
@@ -54,7 +62,9 @@ struct ToolFlags::Flags {
   cl::opt<std::string> driverLibrary;
   cl::opt<unsigned> threads;
   cl::opt<uint64_t> simSeed;
-  cl::opt<std::string> target, level, schedule, cubinChip;
+  cl::opt<std::string> target, level, schedule, biasGradients;
+  cl::opt<int64_t> partialSumBytes;
+  cl::opt<std::string> cubinChip;
   cl::opt<uint64_t> guardBytes;
   cl::opt<unsigned> repeat, warmup;
   cl::opt<bool> coldCache;
@@ -75,6 +85,8 @@ ToolSettings ToolFlags::getSettings() const {
   settings.compile.device = flags->device;
   settings.compile.level = flags->level;
   settings.compile.schedule = flags->schedule;
+  settings.compile.biasGradients = flags->biasGradients;
+  settings.compile.partialSumBytes = flags->partialSumBytes;
   settings.compile.cubinChip = flags->cubinChip;
   settings.measure = {flags->repeat, flags->warmup, flags->coldCache};
   settings.isTimed = flags->repeat != 0;

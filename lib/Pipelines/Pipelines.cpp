@@ -41,10 +41,17 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+static void addSplit(OpPassManager &pm, const LowerOptions &options) {
+  SplitBackwardOptions split;
+  split.biasGradients = options.biasGradients;
+  pm.addPass(createSplitBackward(split));
+}
+
 static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   ConvertEvoformerToTileOptions tiling;
   tiling.target = options.target;
   tiling.schedule = options.schedule;
+  tiling.partialSumBytes = options.partialSumBytes;
   pm.addPass(createConvertEvoformerToTile(tiling));
   addCleanup(pm);
 }
@@ -88,7 +95,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
 void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
                                           const LowerOptions &options) {
   if (options.stopAfter >= Level::Tiles) {
-    pm.addPass(createSplitBackward());
+    addSplit(pm, options);
     addTiling(pm, options);
   }
   buildLowerKernelsPipeline(pm, options);
@@ -96,7 +103,7 @@ void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
 
 void evoformer::buildLowerPipeline(OpPassManager &pm,
                                    const LowerOptions &options) {
-  pm.addPass(createSplitBackward());
+  addSplit(pm, options);
   addBufferization(pm);
   if (options.checkSizes)
     addSizeChecks(pm);

@@ -213,6 +213,10 @@ class Attention:
             words += ["lse"] * lse + ["stats"] * stats
         else:
             words += ["pass=backward", "grad=" + ",".join(gradients)]
+            # Then nothing of a pair bias's gradient is summed.
+            words += [f"{word}=1" for word, letter in (("batch", "b"),
+                                                       ("rows", "n"))
+                      if self.sizes[letter] == 1]
         return " ".join(words)
 
     def output(self):

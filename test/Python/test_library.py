@@ -91,11 +91,15 @@ def test_errors_are_readable():
         evoformer.Program("\n\n!x = !unknown.type\n")
     for options, text in (("target=sm_11", "sm_80"), ("device=tpu", "is unknown: it is cpu, cuda or hip"),
                           ("colour=red", "unknown option 'colour'"),
+                          ("partial_sum_bytes=all", "partial_sum_bytes=all is no number of bytes"),
+                          ("bias_gradients=nowhere", "'auto', 'apart' or 'with-query', not 'nowhere'"),
+                          ("partial_sum_bytes=-2", "or a number of bytes, not -2"),
                           ("device=cuda", "needs a target other than cpu")):
         with pytest.raises(evoformer.EvoformerError, match=text):
             evoformer.Program(MODULE, options)
     for words, text in (("type=f64 depth=8", "f16, bf16 or f32"),
                         ("type=f32 depth=0", "from 1 to 256"),
+                        ("type=f32 depth=8 rows=none", "rows is a number from 1"),
                         ("type=f32 depth=8 bias=kq:f32", "in that order"),
                         ("type=f32 depth=8 bias=k:i8", "f32 or i1"),
                         ("type=f32 depth=8 scale=inf", "finite"),
@@ -114,6 +118,25 @@ def test_errors_are_readable():
         _runtime.Device("cpu", 1)
     with pytest.raises(evoformer.EvoformerError, match="has 2 functions: name one"):
         call([], MODULE + MODULE.replace("@f", "@g"))
+
+
+def test_ways_to_split():
+    """What the description and the options of the compiler say arrives."""
+    words = "type=f32 heads=1 depth=8 bias=hqk:f32 pass=backward"
+
+    def kernels(words, options=""):
+        program = evoformer.Program(_runtime.describe(words), options)
+        return [kernel["name"] for kernel in program.plan["kernels"]]
+
+    def count(names, part):
+        return sum(part in name for name in names)
+
+    known = words + " batch=1 rows=1"
+    assert count(kernels(known), "bias_grad") == 0
+    assert count(kernels(known, "bias_gradients=apart"), "bias_grad") > 0
+    assert count(kernels(words), "bias_grad") == 2  # sums and parts of sums
+    assert count(kernels(words), "sum_parts") == 1
+    assert count(kernels(words, "partial_sum_bytes=0"), "sum_parts") == 0
 
 
 def call(arguments, module=MODULE):

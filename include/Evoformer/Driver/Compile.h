@@ -30,6 +30,10 @@ struct CompileOptions {
   /// The plan gets the kernels over tiles (`tiles`); `compileKernels` makes
   /// code of those that a run needs.
   bool deferKernels = false;
+  /// `apart`, `with-query` or `auto`: where gradients of biases are computed.
+  std::string biasGradients = "auto";
+  /// The most memory that partial sums take; -1: the default.
+  int64_t partialSumBytes = -1;
 };
 
 /// Compiles a module of host functions, from the level of graphs down; a module

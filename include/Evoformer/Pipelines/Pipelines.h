@@ -43,6 +43,16 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
       *this, "schedule",
       llvm::cl::desc("forces the cut of the attention kernel, "
                      "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>")};
+  Option<std::string> biasGradients{
+      *this, "bias-gradients",
+      llvm::cl::desc("where gradients of biases are computed: 'apart', "
+                     "'with-query' or 'auto', see evoformer-split-backward"),
+      llvm::cl::init("auto")};
+  Option<int64_t> partialSumBytes{
+      *this, "partial-sum-bytes",
+      llvm::cl::desc("the most memory that partial sums of one bias's gradient "
+                     "take; -1: that of the gradients of query, key and value"),
+      llvm::cl::init(-1)};
   Option<Level> stopAfter{
       *this, "stop-after", llvm::cl::desc("the last level to go to"),
       llvm::cl::init(Level::Machine),

@@ -117,6 +117,12 @@ protected:
         parseSchedule(getOperation().getLoc(), schedule);
     if (failed(target) || failed(forced))
       return signalPassFailure();
+    if (partialSumBytes < -1) {
+      emitError(getOperation().getLoc())
+          << "partial-sum-bytes is -1 or a number of bytes, not "
+          << partialSumBytes.getValue();
+      return signalPassFailure();
+    }
     chip = *target;
     request = *forced;
     SymbolTable symbols(getOperation());
@@ -196,9 +202,14 @@ protected:
 
   LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
                       TileBuilder &builder, KernelFactory &factory) {
+    // Biases whose gradient is that of the logits come with the query.
+    SmallVector<int64_t> ofLogits, ofBias;
+    for (int64_t bias : op.getBiasGradients())
+      (op.getQueryGrad() && op.isLogitGradient(bias) ? ofLogits : ofBias)
+          .push_back(bias);
     int kinds = (op.getQueryGrad() ? 1 : 0) +
                 (op.getKeyGrad() || op.getValueGrad() ? 1 : 0) +
-                static_cast<int>(op.getBiasGrads().size());
+                static_cast<int>(ofBias.size());
     if (kinds != 1)
       return op.emitOpError("must ask for the gradient of the query, for those "
                             "of key and value, or for that of one bias, but "
@@ -216,17 +227,22 @@ protected:
     operands.queryGrad = views.get(Role::QueryGradient);
     operands.keyGrad = views.get(Role::KeyGradient);
     operands.valueGrad = views.get(Role::ValueGradient);
-    if (!op.getBiasGrads().empty())
-      operands.biasGrad = {
-          views.get(Role::BiasGradient),
-          op.getBiasBroadcast(static_cast<unsigned>(op.getBiasGradients()[0])),
-          /*isMask=*/false};
+    for (auto [number, bias] : llvm::enumerate(op.getBiasGradients())) {
+      Bias gradient = {views.get(Role::BiasGradient, number),
+                       op.getBiasBroadcast(static_cast<unsigned>(bias)),
+                       /*isMask=*/false};
+      if (llvm::is_contained(ofLogits, bias))
+        operands.logitGrads.push_back(gradient);
+      else
+        operands.biasGrad = gradient;
+    }
     AttentionFacts facts = getFacts(op);
     FailureOr<GradientSchedule> cut = chooseGradientSchedule(
         op.getLoc(), host.getName(), chip, operands, facts, request);
     if (failed(cut))
       return failure();
-    writeGradientProgram(builder, factory, facts, operands, *cut);
+    writeGradientProgram(builder, factory, facts, operands, *cut,
+                         partialSumBytes);
     return success();
   }
 

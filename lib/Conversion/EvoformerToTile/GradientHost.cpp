@@ -31,13 +31,15 @@ struct PartCount {
 
 /// Where the kernel has fewer work items than fill a chip, its sums are cut.
 /// The cut follows from sizes and the target alone, so that results do not
-/// depend on a device's number of processors; parts take at most the memory of
-/// the gradients of query, key and value.
+/// depend on a device's number of processors; parts take at most
+/// `partialSumBytes`, or where that is -1 the memory of the gradients of query,
+/// key and value.
 static PartCount countParts(TileBuilder &builder,
                             const GradientOperands &operands,
-                            const AttentionBlocks &blocks, TargetAttr target) {
+                            const AttentionBlocks &blocks, TargetAttr target,
+                            int64_t partialSumBytes) {
   const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
-  if (!operands.biasGrad.memory ||
+  if (!operands.biasGrad.memory || partialSumBytes == 0 ||
       llvm::none_of(summed, [](bool is) { return is; }))
     return {};
   auto product = [&](ArrayRef<Value> values) {
@@ -71,10 +73,13 @@ static PartCount countParts(TileBuilder &builder,
   Value steps = atLeastOne(product(countBiasSteps(builder, operands, blocks)));
   int64_t bytes = getElementBytes(
       cast<MemRefType>(operands.query.getType()).getElementType());
-  Value memory = builder.mul(builder.add(elements(operands.query),
-                                         builder.add(elements(operands.key),
-                                                     elements(operands.value))),
-                             builder.index(bytes));
+  Value memory =
+      partialSumBytes >= 0
+          ? builder.index(partialSumBytes)
+          : builder.mul(builder.add(elements(operands.query),
+                                    builder.add(elements(operands.key),
+                                                elements(operands.value))),
+                        builder.index(bytes));
   Value ofPart = atLeastOne(
       builder.mul(elements(operands.biasGrad.memory), builder.index(4)));
   Value parts = ceilDiv(builder.index(wanted), items);
@@ -102,7 +107,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      KernelFactory &factory,
                                      const AttentionFacts &facts,
                                      const GradientOperands &given,
-                                     const GradientSchedule &schedule) {
+                                     const GradientSchedule &schedule,
+                                     int64_t partialSumBytes) {
   HostBuilder host(builder, factory);
   int64_t keyBlock = schedule.blocks.keys;
   OpFoldResult keys = builder.dim(given.key, 3);
@@ -123,23 +129,40 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   Value aligned = host.hasAlignedDepths(
       {operands.query, operands.key, operands.value, operands.weighted,
        operands.queryGrad, operands.keyGrad, operands.valueGrad});
+  Value alignedGrads;
+  for (const Bias &gradient : operands.logitGrads) {
+    Type element = cast<MemRefType>(gradient.memory.getType()).getElementType();
+    alignedGrads = host.both(
+        alignedGrads,
+        host.hasWholeVectors(gradient, getKeyAlignment(element, keyBlock)));
+  }
   auto launch = [&](TileBuilder &at, const GradientOperands &chosen) {
-    auto launchVariant = [&](TileBuilder &at, bool alignedRows) {
+    auto launchVariant = [&](TileBuilder &at, bool alignedRows,
+                             bool alignedGrads) {
       GradientOperands variant = chosen;
       if (alignedRows)
         for (Value *memory :
              {&variant.queryGrad, &variant.keyGrad, &variant.valueGrad})
           if (*memory)
             *memory = castToUnitStride(at, *memory);
+      variant.alignedLogitGrads = alignedGrads;
+      if (alignedGrads)
+        for (Bias &gradient : variant.logitGrads)
+          gradient.memory = castToUnitStride(at, gradient.memory);
       KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts,
                                              variant, schedule, alignedRows);
       host.launch(at, kernel, getGradientSpace(at, variant, schedule.blocks),
                   getArguments(variant));
     };
-    host.writeVariants(at, aligned, launchVariant);
+    host.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
+      host.writeVariants(at, alignedRows ? alignedGrads : Value(),
+                         [&](TileBuilder &at, bool alignedGrads) {
+                           launchVariant(at, alignedRows, alignedGrads);
+                         });
+    });
   };
-  PartCount parts =
-      countParts(builder, operands, schedule.blocks, factory.getTarget());
+  PartCount parts = countParts(builder, operands, schedule.blocks,
+                               factory.getTarget(), partialSumBytes);
   if (!parts.parts) {
     launch(builder, operands);
     host.freeAll();

@@ -22,11 +22,13 @@ FailureOr<GradientSchedule> chooseGradientSchedule(
     const ScheduleRequest &request);
 
 /// Writes, at the builder's place, the launches of one recomputation.
-/// `operands` has no key sum yet, and all biases as they are.
+/// `operands` has no key sum yet, and all biases as they are. Partial sums take
+/// at most so many bytes; -1: those of the gradients of query, key and value.
 void writeGradientProgram(TileBuilder &builder, KernelFactory &factory,
                           const AttentionFacts &facts,
                           const GradientOperands &operands,
-                          const GradientSchedule &schedule);
+                          const GradientSchedule &schedule,
+                          int64_t partialSumBytes);
 
 /// Writes the launch of the first step.
 void writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,

@@ -18,8 +18,11 @@ SmallVector<Value *> GradientOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &weighted, &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append({&stats, &delta, &queryGrad, &keyGrad, &valueGrad,
-              &biasGrad.memory, &stepsOfPart});
+  all.append(
+      {&stats, &delta, &queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
+  for (Bias &gradient : logitGrads)
+    all.push_back(&gradient.memory);
+  all.push_back(&stepsOfPart);
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -97,8 +100,10 @@ void GradientProgram::writeQuery() {
         Recomputed some = recompute(b, slices, queries, keys, tile);
         auto cleared = llvm::map_to_vector(
             keys.key, [&](Value key) { return clearNaN(b, key); });
-        scf::YieldOp::create(
-            b, accumulate(b, sums, narrowLogits(b, some.logits), cleared));
+        Value narrow = narrowLogits(b, some.logits);
+        for (const Bias &gradient : operands.logitGrads)
+          storeLogits(b, item, some.logits, narrow, gradient, key);
+        scf::YieldOp::create(b, accumulate(b, sums, narrow, cleared));
       });
   store(item, loop.getResults(), parts, facts.scale, operands.queryGrad,
         item.queries);

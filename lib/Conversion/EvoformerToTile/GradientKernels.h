@@ -26,6 +26,11 @@ struct GradientOperands {
   Value queryGrad, keyGrad, valueGrad;
   /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts.
   Bias biasGrad;
+  /// Beside the query's gradient: the gradients of biases in which nothing is
+  /// summed, those of the logits themselves.
+  SmallVector<Bias> logitGrads;
+  /// Whole vectors hold their keys: contiguous, and rows start at multiples.
+  bool alignedLogitGrads = false;
   /// Parts of these sums, each over so many steps of the loop: then `biasGrad`
   /// is of f32 and has the parts as a leading dimension. Null: one part.
   Value stepsOfPart;
@@ -51,6 +56,11 @@ struct GradientSchedule {
   AttentionBlocks blocks;
   tile::ScheduleAttr attr;
 };
+
+/// Bytes of the vectors in memory that divide blocks of so many keys.
+inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
+  return getVectorBytes(keyBlock * getElementBytes(element));
+}
 
 /// What one recomputation is for.
 enum class GradientKind { Query, KeyValue, Bias };

@@ -192,6 +192,31 @@ SmallVector<Value> GradientProgram::accumulate(TileBuilder &b, ValueRange sums,
   return result;
 }
 
+void GradientProgram::storeLogits(TileBuilder &b, const WorkItem &item,
+                                  Value logits, Value narrow,
+                                  const Bias &gradient, Value key) {
+  OpFoldResult origin = builder.getIndexAttr(0);
+  auto at = [&](int64_t dim, Value index) {
+    return gradient.broadcast[dim] ? origin : OpFoldResult(index);
+  };
+  // Where it broadcasts there is one row.
+  Value memory = item.builder.slice(
+      gradient.memory,
+      {{at(kBiasB, item.batch), {}},
+       {at(kBiasN, item.rows.start), gradient.broadcast[kBiasN]
+                                         ? OpFoldResult(builder.getIndexAttr(1))
+                                         : item.rows.extent},
+       {at(kBiasH, item.head), {}},
+       {item.queries.start, item.queries.extent},
+       {item.keys.start, item.keys.extent}});
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  b.store(element == facts.elementType ? narrow : b.convert(logits, element),
+          memory, {zero, zero, key},
+          {item.rows.fits, item.queries.fits, item.keys.fits},
+          operands.alignedLogitGrads ? getKeyAlignment(element, blocks.keys)
+                                     : 0);
+}
+
 void GradientProgram::store(const WorkItem &item, ValueRange sums,
                             ArrayRef<DepthPart> parts, double factor,
                             Value memory, const ItemRange &range) {

@@ -92,6 +92,10 @@ private:
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);
+  /// Stores the gradients of a tile of logits, from `key` on, as those of a
+  /// bias; `narrow` are the same in the inputs' type.
+  void storeLogits(TileBuilder &b, const WorkItem &item, Value logits,
+                   Value narrow, const Bias &gradient, Value key);
   SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);
   void store(const WorkItem &item, ValueRange sums, ArrayRef<DepthPart> parts,
              double factor, Value memory, const ItemRange &range);

@@ -107,9 +107,29 @@ Value HostBuilder::hasAlignedDepths(ArrayRef<Value> sequences) {
   return all;
 }
 
+Value HostBuilder::hasWholeVectors(const Bias &bias, int64_t vectorBytes) {
+  auto type = cast<MemRefType>(bias.memory.getType());
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (factory.getTarget().getSubgroupSize() == 1 || vectorBytes <= bytes)
+    return {};
+  OpFoldResult keys = builder.dim(bias.memory, kBiasK);
+  int64_t width = vectorBytes / bytes;
+  std::optional<int64_t> known = getConstantIntValue(keys);
+  if (known && *known % width != 0)
+    return arith::ConstantIntOp::create(builder, 0, 1);
+  Value all = hasAlignedRows(bias.memory, vectorBytes, bias.broadcast);
+  if (!known)
+    all = both(all, divides(width, builder.index(keys)));
+  if (hasUnitStride(bias.memory))
+    return all;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, bias.memory);
+  return both(all, equals(metadata.getStrides()[kBiasK], 1));
+}
+
 void HostBuilder::writeVariants(TileBuilder &at, Value aligned,
                                 function_ref<void(TileBuilder &, bool)> write) {
-  if (!aligned)
+  if (!aligned || matchPattern(aligned, m_Zero()))
     return write(at, /*alignedRows=*/false);
   auto variant = [&](bool alignedRows) {
     return [&write, alignedRows](OpBuilder &nested, Location loc) {

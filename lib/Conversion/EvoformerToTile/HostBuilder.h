@@ -57,6 +57,13 @@ public:
   /// vectors may lie anywhere, as on the CPU.
   Value hasAlignedDepths(ArrayRef<Value> sequences);
 
+  /// Whether the keys of a bias that is written, [b, n, h, q, k], are
+  /// contiguous and whole vectors of so many bytes hold each row of them.
+  Value hasWholeVectors(const Bias &bias, int64_t vectorBytes);
+
+  /// Null holds always.
+  Value both(Value a, Value b);
+
   /// Alignment is never assumed: a guard picks the variant. One serves all
   /// where `aligned` is null.
   void writeVariants(TileBuilder &at, Value aligned,
@@ -67,7 +74,6 @@ private:
   Value expandKeys(const Bias &bias, OpFoldResult keys);
   Value equals(Value value, int64_t expected);
   Value divides(int64_t factor, Value value);
-  Value both(Value a, Value b);
   Value hasAlignedRows(Value memory, int64_t alignment,
                        ArrayRef<bool> ignored = {});
   Value isReadable(const Bias &bias, OpFoldResult keys, int64_t keyBlock);

@@ -46,13 +46,19 @@ def ConvertEvoformerToTile
 
     `schedule` forces the cut of the main kernel and of those of gradients; what
     it leaves out keeps the default for the target. A schedule that does not fit the target's registers
-    or LDS is an error. Remarks say what was chosen and why.
+    or LDS is an error. `partial-sum-bytes` caps what the parts take into which
+    sums over many rows are cut; how many there are decides the last bits of a
+    sum. Remarks say what was chosen and why.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
            "chip to compile for; default: the module's evo_tile.target">,
     Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<q>x<k>,stages=<n>, any subset">
+           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<q>x<k>,stages=<n>, any subset">,
+    Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
+           "the most memory that partial sums of one bias's gradient take; 0: "
+           "none, sums are never cut; -1: that of the gradients of query, key "
+           "and value">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::evoformer::tile::TileDialect",

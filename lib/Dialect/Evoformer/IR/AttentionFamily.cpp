@@ -204,6 +204,13 @@ std::array<bool, 5> family::getBiasBroadcast(Operation *operation,
   return broadcast;
 }
 
+bool family::isLogitGradient(Operation *op, unsigned index) {
+  auto [b, n, h, q, k] = getBiasBroadcast(op, index);
+  AttentionSizes sizes = getSizes(op);
+  return !q && !k && (!b || sizes.batch == 1) && (!n || sizes.rows == 1) &&
+         (!h || sizes.heads == 1);
+}
+
 bool family::isMask(Operation *op, unsigned index) {
   return getElementTypeOrSelf(getBias(op, index).get().getType()).isInteger(1);
 }

@@ -10,6 +10,7 @@
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace mlir::evoformer {
 #define GEN_PASS_DEF_SPLITBACKWARD
@@ -31,20 +32,28 @@ struct StepOperand {
   int64_t bias = 0;
 };
 
+/// Where gradients of biases are computed: each from a recomputation of its
+/// own, or where possible from that for the query's.
+enum class BiasPlaces { Apart, WithQuery };
+
 /// Splits one op.
 class Splitter {
 public:
-  Splitter(RewriterBase &rewriter, AttentionBackwardOp op)
-      : rewriter(rewriter), op(op), onTensors(op.hasPureTensorSemantics()) {}
+  Splitter(RewriterBase &rewriter, AttentionBackwardOp op, BiasPlaces places)
+      : rewriter(rewriter), op(op), places(places),
+        onTensors(op.hasPureTensorSemantics()) {}
 
   void run() {
     rewriter.setInsertionPoint(op);
     results.assign(op->getNumResults(), Value());
     createDelta();
-    createGradient({Role::QueryGradient});
-    createGradient({Role::KeyGradient, Role::ValueGradient});
+    SmallVector<OpOperand *> withQuery, apart;
     for (OpOperand &init : op.getRoleOperands(Role::BiasGradient))
-      createGradient({}, &init);
+      (joinsQuery(init) ? withQuery : apart).push_back(&init);
+    createGradient({Role::QueryGradient}, withQuery);
+    createGradient({Role::KeyGradient, Role::ValueGradient});
+    for (OpOperand *init : apart)
+      createGradient({}, init);
     for (Value buffer : buffers)
       memref::DeallocOp::create(rewriter, op.getLoc(), buffer);
     if (onTensors)
@@ -55,6 +64,16 @@ public:
 
 private:
   bool wants(Role role) { return !op.getRoleOperands(role).empty(); }
+
+  int64_t getBias(OpOperand &biasGradient) {
+    return op.getBiasGradients()[op.getOperandRole(biasGradient).second];
+  }
+
+  /// Whether a bias's gradient comes from the recomputation for the query's.
+  bool joinsQuery(OpOperand &biasGradient) {
+    return places == BiasPlaces::WithQuery && wants(Role::QueryGradient) &&
+           op.isLogitGradient(getBias(biasGradient));
+  }
 
   /// A destination for an intermediate.
   Value allocate(ArrayRef<OpFoldResult> sizes, Type element) {
@@ -116,14 +135,16 @@ private:
   }
 
   /// The result of a step for one of its destinations; itself on memrefs.
-  template <typename OpTy> Value getResult(OpTy step, Role role) {
-    OpOperand &init = step.getRoleOperands(role).front();
+  template <typename OpTy>
+  Value getResult(OpTy step, Role role, unsigned number = 0) {
+    OpOperand &init = step.getRoleOperands(role)[number];
     return onTensors ? Value(step.getTiedOpResult(&init)) : init.get();
   }
-  template <typename OpTy> void replace(OpTy step, Role role, OpOperand &init) {
+  template <typename OpTy>
+  void replace(OpTy step, Role role, OpOperand &init, unsigned number = 0) {
     if (onTensors)
       results[op.getTiedOpResult(&init).getResultNumber()] =
-          getResult(step, role);
+          getResult(step, role, number);
   }
 
   void createDelta() {
@@ -171,15 +192,15 @@ private:
       replace(created, Role::GateGradient, init);
   }
 
-  /// One recomputation for those of `roles` that are wanted, or for one
-  /// gradient of a bias.
-  void createGradient(ArrayRef<Role> roles, OpOperand *biasGradient = nullptr) {
+  /// One recomputation for those of `roles` that are wanted and for these
+  /// gradients of biases.
+  void createGradient(ArrayRef<Role> roles,
+                      ArrayRef<OpOperand *> biasGradients = {}) {
     SmallVector<OpOperand *> inits;
     for (Role role : roles)
       for (OpOperand &init : op.getRoleOperands(role))
         inits.push_back(&init);
-    if (biasGradient)
-      inits.push_back(biasGradient);
+    llvm::append_range(inits, biasGradients);
     if (inits.empty())
       return;
     SmallVector<StepOperand> step;
@@ -194,17 +215,21 @@ private:
       step.push_back({Role::Delta, delta, {}});
     for (OpOperand *init : inits) {
       step.push_back(forward(*init));
-      if (biasGradient)
-        step.back().bias =
-            op.getBiasGradients()[op.getOperandRole(*init).second];
+      if (step.back().role == Role::BiasGradient)
+        step.back().bias = getBias(*init);
     }
     auto created = create<AttentionGradientOp>(step);
-    for (OpOperand *init : inits)
-      replace(created, op.getOperandRole(*init).first, *init);
+    unsigned numBiases = 0;
+    for (OpOperand *init : inits) {
+      Role role = op.getOperandRole(*init).first;
+      replace(created, role, *init,
+              role == Role::BiasGradient ? numBiases++ : 0);
+    }
   }
 
   RewriterBase &rewriter;
   AttentionBackwardOp op;
+  BiasPlaces places;
   bool onTensors;
   StepOperand weighted;
   Value delta;
@@ -212,13 +237,25 @@ private:
 };
 
 struct SplitBackward : evoformer::impl::SplitBackwardBase<SplitBackward> {
+  using SplitBackwardBase::SplitBackwardBase;
+
 protected:
   void runOnOperation() override {
+    auto places = llvm::StringSwitch<std::optional<BiasPlaces>>(biasGradients)
+                      .Case("apart", BiasPlaces::Apart)
+                      .Cases({"with-query", "auto"}, BiasPlaces::WithQuery)
+                      .Default(std::nullopt);
+    if (!places) {
+      emitError(getOperation()->getLoc())
+          << "bias-gradients is 'auto', 'apart' or 'with-query', not '"
+          << biasGradients.getValue() << "'";
+      return signalPassFailure();
+    }
     SmallVector<AttentionBackwardOp> ops;
     getOperation()->walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     IRRewriter rewriter(&getContext());
     for (AttentionBackwardOp op : ops)
-      Splitter(rewriter, op).run();
+      Splitter(rewriter, op, *places).run();
   }
 };
 } // namespace

@@ -86,6 +86,13 @@ def Evoformer_AttentionFamilyInterface
       return getBiasBroadcast(index)[3];
     }
 
+    /// Whether the gradient of bias `index` is that of the logits, of which
+    /// nothing is summed: it has queries and keys, and where it broadcasts
+    /// sizes are known to be 1.
+    bool isLogitGradient(unsigned index) {
+      return ::mlir::evoformer::family::isLogitGradient($_op, index);
+    }
+
     /// Whether bias `index` is a mask of i1.
     bool isMask(unsigned index) {
       return ::mlir::evoformer::family::isMask($_op, index);

@@ -132,7 +132,9 @@ def Evoformer_AttentionGradientOp
     type; `delta` is that of `evoformer.attention_delta`, which only the gradient
     of the value does without.
 
-    Which gradients are asked for together is how the backward pass is split.
+    Which gradients are asked for together is how the backward pass is split:
+    the query's, those of key and value, or a bias's; and with the query's those
+    of biases in which nothing is summed, since they are `ds` itself.
   }];
   let arguments = (ins
     Evoformer_Shaped:$query,

@@ -24,6 +24,11 @@ def SplitBackward : Pass<"evoformer-split-backward"> {
       one for each bias: each recomputes the logits, and none needs atomic
       additions, since a work item owns what it writes.
 
+    The gradient of a bias in which nothing is summed (it has queries and keys,
+    and the sizes are known to be 1 where it broadcasts) is that of the logits,
+    which the query's step has at hand: there it saves a recomputation.
+    `bias-gradients=apart` gives each bias a step of its own nevertheless.
+
     Intermediates are tensors or, on memrefs, allocated and freed around the
     steps. A gradient that is absent makes no op.
 
@@ -44,6 +49,13 @@ def SplitBackward : Pass<"evoformer-split-backward"> {
     %dp = evoformer.attention_gradient .. bias_grad[0](..)
     ```
   }];
+  let options = [
+    Option<"biasGradients", "bias-gradients", "std::string",
+           /*default=*/"\"auto\"",
+           "where gradients of biases are computed: 'apart', each in a step of "
+           "its own; 'with-query', with the query's where possible; 'auto', "
+           "where that is expected to be faster">
+  ];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"
   ];
