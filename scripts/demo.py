@@ -2,6 +2,7 @@
 every kernel, then run on this machine and compared with f64."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -11,12 +12,14 @@ import tempfile
 import time
 
 import attention
+import kernel_times
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHIPS = ("gfx942", "gfx1100", "sm_80")
 LENGTH = 384
 SIMULATED_LENGTH = 128
+GRADIENT_ROWS, GRADIENT_LENGTH = 4, 192
 
 
 class Example:
@@ -61,6 +64,14 @@ class Example:
             parts.append("gate")
         return ", ".join(parts)
 
+    def case(self, batch, rows, length):
+        """The example as words of evoformer-check."""
+        words = (f"B={batch} N={rows} H={self.heads} Sq={length} Sk={length} "
+                 f"D={self.depth} type=bf16 bias=bhqk:bf16:normal")
+        if self.mask:
+            words += f" bias=bnk:{self.mask}:normal"
+        return words + (" gate=bf16" if self.gated else "")
+
 
 EXAMPLES = (
     Example("triangle_attention", 4, 32, batch=1, rows=32, mask="i1"),
@@ -84,15 +95,16 @@ def call(command):
     return run.stdout, time.perf_counter() - begin
 
 
-def compile_for(tools, example, chip, folder):
-    """The reports on the example's kernels, and the seconds that it took."""
-    report = os.path.join(folder, f"{example.name}.{chip}.json")
+def compile_for(tools, path, chip, folder):
+    """The reports on the kernels of a file, and the seconds that it took."""
+    name = os.path.splitext(os.path.basename(path))[0]
+    report = os.path.join(folder, f"{name}.{chip}.json")
 
     def compile_as(form):
         return call([
-            os.path.join(tools, "evoformer-opt"), example.path,
+            os.path.join(tools, "evoformer-opt"), path,
             f"--evoformer-lower=target={chip}",
-            f"--evoformer-serialize=out-dir={folder}/{example.name}.{chip} "
+            f"--evoformer-serialize=out-dir={folder}/{name}.{chip} "
             f"report={report}{form}", "-o", os.devnull])[1]
 
     try:
@@ -137,18 +149,12 @@ def show_report(kernel):
 def show_simulated(example, tools, chip, length):
     """Two rows in the simulator: what each kernel executes, and the multiples of
     what the problem needs. Whether nothing was found."""
-    rows = "B=2 N=1" if example.one_row else "B=1 N=2"
-    parts = [f"{rows} H={example.heads} Sq={length} Sk={length} D={example.depth} "
-             "type=bf16 bias=bhqk:bf16:normal"]
-    if example.mask:
-        parts.append(f"bias=bnk:{example.mask}:normal")
-    if example.gated:
-        parts.append("gate=bf16")
+    rows = (2, 1) if example.one_row else (1, 2)
     try:
         text, _ = call([
             os.path.join(tools, "evoformer-check"), f"--target={chip}",
             "--device=sim", "--guard-bytes=0", "--sim-counters=text",
-            " ".join(parts)])
+            example.case(*rows, length)])
     except Failed as problem:
         print(f"    simulator: failed: {problem}")
         return False
@@ -213,7 +219,7 @@ def show(example, tools, folder, length):
     good = True
     for chip in CHIPS:
         try:
-            kernels, seconds = compile_for(tools, example, chip, folder)
+            kernels, seconds = compile_for(tools, example.path, chip, folder)
             print(f"  {chip}, compiled in {seconds:.2f} s", flush=True)
             for kernel in kernels:
                 show_report(kernel)
@@ -233,6 +239,51 @@ def show(example, tools, folder, length):
         good &= show_run(example, tools, folder, arrays, expected,
                          f"this GPU, {count}", "cuda",
                          ["--target=sm_80", "--repeat=20", "--cold-cache"])
+    return good & show_gradients(example, tools, folder)
+
+
+def main_kernels(kernels):
+    """That of each kind of step of a backward pass, for rows that whole vectors
+    hold: the first of its variants."""
+    first = {}
+    for kernel in kernels:
+        first.setdefault(kernel_times.step_of(kernel["name"]), kernel)
+    return [kernel for step, kernel in first.items()
+            if step in kernel_times.STEPS]
+
+
+def show_gradients(example, tools, folder):
+    """The kernels of the backward pass; its errors and time on this CPU. Whether
+    it is right."""
+    batch, rows = ((GRADIENT_ROWS, 1) if example.one_row
+                   else (1, GRADIENT_ROWS))
+    # A pair bias of one row has a gradient of which nothing is summed.
+    known = "all" if example.one_row else "heads"
+    case = (example.case(batch, rows, GRADIENT_LENGTH) +
+            f" pass=backward static={known}")
+    check = os.path.join(tools, "evoformer-check")
+    path = os.path.join(folder, f"{example.name}_gradients.mlir")
+    good = True
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(call([check, "--print-module", case])[0])
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            compiled = list(pool.map(
+                lambda chip: compile_for(tools, path, chip, folder), CHIPS))
+        for chip, (kernels, seconds) in zip(CHIPS, compiled):
+            print(f"  gradients, {chip}, with the forward pass compiled in "
+                  f"{seconds:.2f} s beside others", flush=True)
+            for kernel in main_kernels(kernels):
+                show_report(kernel)
+        text, _ = call([check, "--verbose", "--repeat=3", "--kernel-times", case])
+        found = kernel_times.parse(text, 0)
+        errors = re.search(r"largest errors of rows: (.*)", text)[1]
+        print(f"  gradients, this CPU, {GRADIENT_ROWS} rows of {GRADIENT_LENGTH}, "
+              f"{found['backward']['median_ms']:.1f} ms without the forward pass;"
+              f" largest errors of a row against f64: {errors}", flush=True)
+    except (Failed, kernel_times.Failed, ValueError) as problem:
+        print(f"  gradients: failed: {problem}")
+        good = False
     return good
 
 

@@ -134,6 +134,14 @@ static Error compareGradients(const AttentionCase &problem,
     report.maxError = std::max(report.maxError, comparison.maxError);
     report.maxEagerError =
         std::max(report.maxEagerError, comparison.maxEagerError);
+    auto entry = llvm::find_if(report.gradientErrors, [&](const auto &entry) {
+      return entry.name == name;
+    });
+    if (entry == report.gradientErrors.end())
+      entry = report.gradientErrors.insert(entry, {name, 0, 0});
+    entry->maxError = std::max(entry->maxError, comparison.maxError);
+    entry->maxEagerError =
+        std::max(entry->maxEagerError, comparison.maxEagerError);
     report.gradientRows += comparison.rows;
     report.luckyRows += comparison.luckyRows;
     report.worstLucky = std::max(report.worstLucky, comparison.worstLucky);

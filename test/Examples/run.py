@@ -2,6 +2,8 @@
 """Every example runs on this CPU, as compiled for it and as it is for each chip
 before distribution over lanes, and agrees with f64 as the project promises."""
 
+import contextlib
+import io
 import sys
 
 import demo
@@ -23,4 +25,14 @@ for example in demo.EXAMPLES:
         # The check can fail: an output of a wrong row is noticed.
         result[0, 0, 0] = result[0, 0, 1]
         assert not demo.compare(result, exact, eager)[1]
+# The backward pass as the demo shows it: every step's kernel with its registers and
+# every gradient's error.
+shown = io.StringIO()
+demo.GRADIENT_LENGTH = LENGTH
+with contextlib.redirect_stdout(shown):
+    good = demo.show_gradients(demo.EXAMPLES[1], tools, folder)
+for part in ("delta:", "query_grad:", "key_value_grad:", "bias_grad:",
+             "registers", "hot loop", "query_grad ", "gate_grad "):
+    if not good or part not in shown.getvalue():
+        problems.append(f"no '{part}' in {shown.getvalue()}")
 sys.exit("\n".join(problems) or 0)

@@ -253,6 +253,15 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
                    << ", compiled in "
                    << llvm::format("%.0f", report->compileMilliseconds)
                    << " ms\n";
+      const char *separator = "  largest errors of rows: ";
+      for (const auto &gradient : report->gradientErrors) {
+        llvm::outs() << llvm::formatv("{0}{1} {2:e1} (eager {3:e1})", separator,
+                                      gradient.name, gradient.maxError,
+                                      gradient.maxEagerError);
+        separator = ", ";
+      }
+      if (!report->gradientErrors.empty())
+        llvm::outs() << '\n';
       if (report->times) {
         llvm::outs() << "  ";
         report->times->print(llvm::outs());

@@ -23,6 +23,12 @@ struct CaseReport {
   /// see reference::compareGradient.
   int64_t gradientRows = 0, luckyRows = 0;
   double worstLucky = 0, medianRatio = 0;
+  /// The largest relative errors of a row of each gradient, and eager mode's.
+  struct GradientError {
+    std::string name;
+    double maxError, maxEagerError;
+  };
+  std::vector<GradientError> gradientErrors;
   double compileMilliseconds = 0;
   /// Of the bits of all results.
   uint64_t outputHash = 0;
