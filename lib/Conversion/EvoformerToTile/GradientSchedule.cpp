@@ -138,10 +138,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           ? 1
                           : target.getIntProperty("gradient_reuse", 1);
   for (const Machine &candidate : *machines) {
-    // Without a matrix unit lanes hold whole rows; copies that run ahead of
-    // irregular ones take as many registers again.
+    // Without a matrix unit lanes hold whole rows; copies that run ahead take
+    // as many registers again.
     bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
-    int64_t mostStages = hasMatrixUnit || isRegular(facts) ? 2 : 1;
+    int64_t mostStages = hasMatrixUnit ? 2 : 1;
     for (int64_t stages = mostStages; stages > 0; --stages) {
       for (auto [atoms, other] : sizes) {
         if (isCut)

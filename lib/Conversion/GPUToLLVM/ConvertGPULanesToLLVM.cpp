@@ -153,7 +153,11 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
   ConversionTarget noAffine(*context);
   noAffine.addIllegalDialect<affine::AffineDialect>();
   noAffine.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, noAffine, std::move(affine));
+  if (failed(applyPartialConversion(module, noAffine, std::move(affine))))
+    return failure();
+  RewritePatternSet steps(context);
+  populateStepPatterns(steps);
+  return applyPatternsGreedily(module, std::move(steps));
 }
 
 LogicalResult ConvertGPULanesToLLVM::convert(gpu::GPUModuleOp module,

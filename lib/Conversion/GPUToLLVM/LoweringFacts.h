@@ -85,6 +85,9 @@ LogicalResult lowerWorkgroupMemory(gpu::GPUFuncOp kernel,
                                    tile::TargetAttr target,
                                    const LoweringFacts &facts);
 
+/// The step of loads that run ahead stays apart from the rest of an address.
+void populateStepPatterns(RewritePatternSet &patterns);
+
 /// The conversion of `gpu.dynamic_shared_memory` to an external variable.
 void populateDynamicLDSPatterns(const LLVMTypeConverter &converter,
                                 RewritePatternSet &patterns);

@@ -22,7 +22,12 @@ struct KernelContext {
   DenseMap<Operation *, int64_t> ldsOffsets;
   StringAttr ldsName;
   int64_t ldsBytes = 0;
+  /// Where in it lanes write what nobody reads, kSpareBytes a subgroup.
+  std::optional<int64_t> spareLDS;
 };
+
+/// The widest access of a lane.
+constexpr int64_t kSpareBytes = 16;
 
 /// One element of a lane's registers: a vector value and a position in it.
 using LaneElement = std::pair<Value, int64_t>;

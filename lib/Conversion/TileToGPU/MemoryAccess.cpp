@@ -288,7 +288,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
       index = reg     ? lane.add(index, lane.constant(reg))
               : index ? index
                       : lane.constant(0);
-      if (outside == Outside::Check) {
+      if (outside != Outside::Clamp) {
         valid = lane.andI(valid, lessThan(index, getSize(d)));
       } else {
         int64_t last = d == memory.contiguous ? width : 1;
@@ -308,7 +308,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
       known += reg * memory.staticStrides[d] * memory.elementBytes;
   }
   Value pointer = memory.base;
-  if (valid) {
+  if (valid && outside != Outside::Guard) {
     // Where nothing is valid, read the first element instead: of the memory,
     // or of the LDS buffer, whose neighbours may be being written.
     if (memory.isLDS) {

@@ -39,7 +39,9 @@ FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
 /// elements, their addresses and the conditions under which they are valid.
 class MemoryAccess {
 public:
-  enum class Outside { Clamp, Check };
+  /// What an address outside becomes: the nearest valid one, any valid one with
+  /// a condition, or as it is with a condition that the user must ask first.
+  enum class Outside { Clamp, Check, Guard };
 
   MemoryAccess(LaneBuilder &lane, const Memory &memory, const LaneMap &map,
                ArrayRef<int64_t> shape, ValueRange indices,

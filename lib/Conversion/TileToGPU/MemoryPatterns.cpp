@@ -58,6 +58,16 @@ static void storePiece(OpBuilder &builder, Location loc, Value value,
   LLVM::StoreOp::create(builder, loc, value, pointer, alignment);
 }
 
+/// Where the lanes of this subgroup write what nobody reads.
+static Value getSpare(LaneBuilder &lane, const Memory &memory) {
+  Value offset =
+      lane.add(lane.mul(lane.context.subgroup, lane.constant(kSpareBytes)),
+               lane.constant(*lane.context.spareLDS));
+  return LLVM::GEPOp::create(
+      lane.builder, lane.loc, memory.base.getType(), lane.builder.getI8Type(),
+      memory.base, ValueRange{offset}, LLVM::GEPNoWrapFlags::inbounds);
+}
+
 namespace {
 
 struct LoadPattern : KernelPattern<LoadOp> {
@@ -131,9 +141,14 @@ struct StorePattern : KernelPattern<StoreOp> {
     if (failed(memory))
       return unresolved(op);
     LaneMap map = mapOf(op.getValue());
+    // A branch in a loop keeps schedulers from mixing what lies before and
+    // after it, and LLVM sinks compute below it.
+    bool writesSpare = memory->isLDS && kernel.spareLDS &&
+                       op->getParentOfType<LoopLikeOpInterface>();
     MemoryAccess access(lane, *memory, map, op.getTileType().getShape(),
                         op.getIndices(), op.getInBounds(),
-                        MemoryAccess::Outside::Check,
+                        writesSpare ? MemoryAccess::Outside::Guard
+                                    : MemoryAccess::Outside::Check,
                         ::getAlignment(op.getAlignment()));
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getValue());
     Value first = lane.isFirstHolder(map);
@@ -146,7 +161,11 @@ struct StorePattern : KernelPattern<StoreOp> {
         parts.push_back(held[reg]);
       Value value = lane.assemble(parts);
       OpBuilder::InsertionGuard guard(rewriter);
-      if (Value valid = lane.andI(address.valid, first)) {
+      Value valid = lane.andI(address.valid, first);
+      if (valid && writesSpare) {
+        address.pointer = arith::SelectOp::create(
+            rewriter, loc, valid, address.pointer, getSpare(lane, *memory));
+      } else if (valid) {
         auto branch = scf::IfOp::create(rewriter, loc, valid);
         rewriter.setInsertionPointToStart(branch.thenBlock());
       }

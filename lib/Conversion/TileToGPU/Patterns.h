@@ -39,6 +39,10 @@ void populateLayoutPatterns(const TypeConverter &converter,
 void populateMemoryPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns,
                             const KernelContext &kernel);
+/// Moves what is computed of loaded values before a fence behind it, to where
+/// it is used: a choice between a loaded value and padding, for one, waits for
+/// it.
+void sinkLoaded(Operation *fence);
 /// Subgroups must ask the condition of every evo_tile.where for all elements
 /// that they have results of.
 LogicalResult checkVotes(KernelOp kernel);

@@ -31,6 +31,21 @@ namespace mlir::evoformer::tile {
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
+/// Whether some lanes have nothing to write in a loop's store to LDS: they are
+/// second holders or hold the layout's padding.
+static bool leavesLanesIdle(StoreOp store) {
+  if (!isWorkgroupMemory(store.getDestType()) ||
+      !store->getParentOfType<LoopLikeOpInterface>())
+    return false;
+  LaneMap map = mapOf(store.getValue());
+  auto replicates = [](const LayoutAxis &axis) {
+    return axis.size > 1 && axis.isReplicated();
+  };
+  return llvm::any_of(map.lanes, replicates) ||
+         llvm::any_of(map.subgroups, replicates) ||
+         ArrayRef(map.getBox()) != store.getTileType().getShape();
+}
+
 /// Places the kernel's LDS buffers one after the other.
 static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
   kernel.walk([&](AllocLDSOp alloc) {
@@ -51,6 +66,16 @@ static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
            << context.ldsBytes << " bytes of workgroup memory, "
            << context.target.getChip() << " has "
            << context.target.getLdsBytes();
+  int64_t spare = kSpareBytes * kernel.getSchedule()->getNumSubgroups();
+  WalkResult found = kernel.walk([](StoreOp store) {
+    return leavesLanesIdle(store) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+  });
+  if (found.wasInterrupted() &&
+      context.ldsBytes + spare <= context.target.getLdsBytes()) {
+    context.spareLDS = context.ldsBytes;
+    context.ldsBytes += spare;
+  }
   return success();
 }
 
@@ -258,6 +283,7 @@ protected:
     populateWherePattern(converter, patterns);
     if (failed(applyPartialConversion(func, target, std::move(patterns))))
       return failure();
+    func.walk([](amdgpu::SchedBarrierOp fence) { sinkLoaded(fence); });
     // Views of LDS have become addresses.
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) { ops.push_back(op); });

@@ -4,7 +4,7 @@
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [[2, 0, 0], [2, 16, 0]]>
 #row = #evo_tile.lane_map<registers = [[2, 1]], lanes = [[16, 2], [2, 0]], subgroups = [[4, 0]]>
 
-// CHECK-DAG: #[[SMALL:.+]] = #evo_tile.lane_map<registers = {{\[}}[1, 0, 1]], lanes = {{\[}}[8, 0, 1], [4, 1, 0]], subgroups = {{\[}}[2, 4, 0], [2, 0, 8]]>
+// CHECK-DAG: #[[SMALL:.+]] = #evo_tile.lane_map<registers = {{\[}}[1, 0, 1]], lanes = {{\[}}[8, 0, 1], [4, 1, 0]], subgroups = {{\[}}[2, 4, 0], [2, 0, 0]]>
 
 // Two layouts of the same tile in one order share a buffer; copies of a block
 // are issued together, before the first load.

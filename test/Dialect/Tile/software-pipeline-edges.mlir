@@ -185,7 +185,10 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
 //  CHECK-NEXT:     scf.yield %[[ZERO]]
 //       CHECK:   scf.for %{{.+}} iter_args(%[[NOW:.+]] = %[[FIRST]], %
 //       CHECK:     evo_tile.load %arg3
-//       CHECK:     %[[CLAMPED:.+]] = arith.minsi
+//       CHECK:     %[[NEXT:.+]] = arith.addi %[[I:.+]], %[[STEP:.+]] : index
+//  CHECK-NEXT:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT]],
+//  CHECK-NEXT:     %[[BY:.+]] = arith.select %[[INSIDE]], %[[STEP]], %{{.+}} : index
+//  CHECK-NEXT:     %[[CLAMPED:.+]] = arith.addi %[[I]], %[[BY]]
 //       CHECK:     evo_tile.load %arg0[%[[CLAMPED]]
 //       CHECK:     evo_tile.barrier
 //       CHECK:     %[[WIDE:.+]] = arith.extf %[[NOW]]

@@ -20,7 +20,9 @@
 //       REGISTERS:   scf.for %[[K:[^ ]+]] = {{.+}} iter_args(%{{.+}} = %cst, %[[READ:.+]] = %c0{{.*}})
 //       REGISTERS:     %[[WRITE:.+]] = arith.subi %c1{{.*}}, %[[READ]]
 //       REGISTERS:     %[[NEXT:.+]] = arith.addi %[[K]], %c32
-//       REGISTERS:     %[[CLAMPED:.+]] = arith.minsi %[[NEXT]]
+//       REGISTERS:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT]],
+//       REGISTERS:     %[[BY:.+]] = arith.select %[[INSIDE]], %c32, %
+//       REGISTERS:     %[[CLAMPED:.+]] = arith.addi %[[K]], %[[BY]]
 //       REGISTERS:     %[[A:.+]] = evo_tile.load %arg0[%{{.+}}, %[[CLAMPED]]]
 //       REGISTERS:     %[[B:.+]] = evo_tile.load %arg1[%[[CLAMPED]]
 //       REGISTERS:     evo_tile.barrier
@@ -54,6 +56,7 @@
 //  TWO-NEXT:   evo_tile.async_commit
 //   TWO-NOT:   evo_tile.async_commit
 //       TWO:   scf.for
+//       TWO:     evo_tile.load %arg1
 //       TWO:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT:.+]], %dim
 //       TWO:     evo_tile.async_copy %arg0[%{{.+}}, %[[NEXT]]] to %{{.+}} if %[[INSIDE]]
 //  TWO-NEXT:     evo_tile.async_commit

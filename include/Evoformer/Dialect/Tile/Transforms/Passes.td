@@ -86,8 +86,7 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
 
     Loads that are wide and not shared stay as they are; so do row vectors (the
     cache serves them), but for those in a loop with other staged tiles that all
-    subgroups read and that take 32 bytes or more of a lane's registers, while
-    the loop's other tiles leave a quarter of the registers free. A staged load
+    subgroups read and that take 32 bytes or more of a lane's registers. A staged load
     becomes a buffer, a cooperative copy by all lanes of the workgroup and a
     read of the buffer; the copies of a block are issued together, before the
     first of them. Elementwise work on what is copied through registers is done
@@ -188,7 +187,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Loads straight to registers are issued one iteration ahead, too, as soon as
     the registers that hold this iteration's tile are free, as long as all of
     them take at most `prefetch-registers` 32-bit registers of a lane. Row
-    vectors are issued first in their iteration. In this order, waiting for one
+    vectors do not count: those that a product starts from or multiplies are
+    loaded ahead if a lane has one or two registers of them, the others are
+    issued first in their iteration. In this order, waiting for one
     tile leaves others under way; `evo_tile.issue_fence` keeps it on targets
     with the property `sched_barrier`.
 

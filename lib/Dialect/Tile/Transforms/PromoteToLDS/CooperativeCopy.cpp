@@ -54,7 +54,8 @@ public:
   }
 
   /// `count` lanes or subgroups over the dimensions in `order`. What no
-  /// dimension can use reaches beyond the tile along the last one.
+  /// dimension can use holds the same again: unlike padding of the layout, that
+  /// need not be told from the rest where it is loaded.
   void spread(llvm::SmallVectorImpl<LayoutAxis> &axes, ArrayRef<int64_t> order,
               int64_t count) {
     for (int64_t dim : order)
@@ -64,7 +65,7 @@ public:
         count /= taken;
       }
     if (count > 1)
-      cut(axes, order.back(), count);
+      axes.push_back({count, SmallVector<int64_t, 4>(left.size(), 0)});
   }
 
   SmallVector<int64_t> left; ///< parts of each dimension not handed out

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../KernelMemory.h"
-#include "../SoftwarePipeline/StagedLoop.h"
 #include "CopiedWork.h"
 #include "ExchangeThroughLDS.h"
 #include "LDSPlan.h"
@@ -228,16 +227,9 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     LoadOp load = globalLoad(op);
     return load && isPromoted(decide(load));
   });
-  // Ahead of their use, vectors in workgroup memory still need registers on
-  // their way there; where those are scarce they are better loaded late, unless
-  // that takes checks and a piece of its own for every element.
-  auto loop = dyn_cast<scf::ForOp>(parent);
-  bool stagesVectors = anyStaged && loop;
-  bool hasRegisters = stagesVectors && hasRoom(loop, machine.target);
-  auto isWide = [](LoadOp load) {
-    return llvm::all_of(load.getInBounds(), [](bool in) { return in; }) &&
-           load.getAlignment().value_or(0) >= kVectorBytes;
-  };
+  // Whether vectors that all subgroups read go with them: loaded late instead,
+  // they would arrive after what was issued for the next iteration.
+  bool stagesVectors = anyStaged && isa<scf::ForOp>(parent);
   StagedGroup group;
   for (Operation &op : block) {
     LoadOp load = globalLoad(op);
@@ -249,7 +241,6 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
       continue;
     PromotionReason reason = decide(load);
     if (reason == PromotionReason::RowVector && stagesVectors &&
-        (hasRegisters || !isWide(load)) &&
         isSharedVector(load.getTileType(), machine))
       reason = PromotionReason::SharedVector;
     if (!isPromoted(reason)) {

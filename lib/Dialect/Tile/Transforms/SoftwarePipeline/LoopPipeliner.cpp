@@ -69,9 +69,14 @@ private:
     return rewriter.createOrFold<arith::CmpIOp>(
         loc, arith::CmpIPredicate::slt, iteration, loop.getUpperBound());
   }
-  /// `iteration`, or the last one if it is beyond.
-  Value clamp(Value iteration) {
-    return rewriter.createOrFold<arith::MinSIOp>(loc, iteration, last);
+  /// The next iteration, or this one if it is the last. As a sum, from which
+  /// addresses that grow by a constant in each step can be told.
+  Value advanceInside(Value iteration) {
+    Value zero = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getZeroAttr(iteration.getType()));
+    Value step = rewriter.createOrFold<arith::SelectOp>(
+        loc, isBefore(advance(iteration, 1)), loop.getStep(), zero);
+    return rewriter.createOrFold<arith::AddIOp>(loc, iteration, step);
   }
   Value wrap(Value slot, int64_t by, int64_t slots);
   Value view(Value ring, MemRefType buffer, OpFoldResult slot);
@@ -89,7 +94,6 @@ private:
   IRRewriter rewriter;
 
   DenseMap<Value, Value> rings; ///< by the buffer
-  Value last;                   ///< the last iteration of the loop
   Value next;                   ///< the next iteration, at most the last
   SmallVector<Value> inits;     ///< prefetched tiles, then counters
   unsigned firstPrefetch = 0;
@@ -200,23 +204,6 @@ void LoopPipeliner::emitPrologue() {
       issueCopies(advance(lower, i), rewriter.getIndexAttr(i));
   if (staged.stores.empty() && staged.prefetches.empty())
     return;
-
-  Type type = lower.getType();
-  auto integer = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(rewriter, loc,
-                                     rewriter.getIntegerAttr(type, value));
-  };
-  // lower + (upper - 1 - lower) / step * step; not used where that is before
-  // the lower bound.
-  Value span = rewriter.createOrFold<arith::SubIOp>(
-      loc,
-      rewriter.createOrFold<arith::SubIOp>(loc, loop.getUpperBound(), lower),
-      integer(1));
-  Value steps =
-      rewriter.createOrFold<arith::DivSIOp>(loc, span, loop.getStep());
-  last = rewriter.createOrFold<arith::AddIOp>(
-      loc, lower,
-      rewriter.createOrFold<arith::MulIOp>(loc, steps, loop.getStep()));
 
   // A loop without iterations must not read memory.
   Value runs = isBefore(lower);
@@ -330,7 +317,7 @@ void LoopPipeliner::issueLoads() {
     }
   if (staged.stores.empty() && staged.prefetches.empty())
     return;
-  next = clamp(advance(loop.getInductionVar(), 1));
+  next = advanceInside(loop.getInductionVar());
   ahead.map(loop.getInductionVar(), next);
   clone(staged.loadSlice, ahead);
   if (shape.fences && !staged.stores.empty() && !staged.prefetches.empty())
@@ -377,6 +364,8 @@ void LoopPipeliner::emitViews() {
 void LoopPipeliner::emitBottom() {
   Operation *yield = loop.getBody()->getTerminator();
   rewriter.setInsertionPoint(yield);
+  if (shape.fences && !staged.storeSlice.empty())
+    IssueFenceOp::create(rewriter, loc, /*compute=*/true);
   if (!staged.stores.empty())
     storeTiles(ahead, OpFoldResult(registerCounter.write));
   if (!staged.copies.empty() && shape.needsSecondBarrier())

@@ -188,11 +188,11 @@ LogicalResult LoopAnalysis::splitStores() {
   return success();
 }
 
-/// The last op of the body that needs what was loaded as it was loaded: casts,
-/// broadcasts and the like of it are followed up to where they meet other
-/// tiles.
-static Operation *getLastUse(LoadOp load, Block *body) {
-  Operation *last = load;
+/// Calls `visit` with the ops of the body that need what was loaded as it was
+/// loaded: casts, broadcasts and the like of it are followed up to where they
+/// meet other tiles.
+static void visitUses(LoadOp load, Block *body,
+                      llvm::function_ref<void(Operation *)> visit) {
   SmallVector<Operation *> worklist = {load};
   DenseSet<Operation *> seen;
   while (!worklist.empty()) {
@@ -201,8 +201,7 @@ static Operation *getLastUse(LoadOp load, Block *body) {
       Operation *inBody = body->findAncestorOpInBlock(*user);
       if (!inBody || !seen.insert(user).second)
         continue;
-      if (last->isBeforeInBlock(inBody))
-        last = inBody;
+      visit(inBody);
       int64_t tiles = llvm::count_if(user->getOperands(), [](Value operand) {
         return isa<RankedTensorType>(operand.getType()) &&
                !matchPattern(operand, m_Constant());
@@ -212,16 +211,33 @@ static Operation *getLastUse(LoadOp load, Block *body) {
         worklist.push_back(user);
     }
   }
+}
+
+static Operation *getLastUse(LoadOp load, Block *body) {
+  Operation *last = load;
+  visitUses(load, body, [&](Operation *user) {
+    if (last->isBeforeInBlock(user))
+      last = user;
+  });
   return last;
 }
 
+/// Whether a product starts from what was loaded or multiplies it.
+static bool feedsProduct(LoadOp load, Block *body) {
+  bool feeds = false;
+  visitUses(load, body, [&](Operation *user) { feeds |= isa<MmaOp>(user); });
+  return feeds;
+}
+
+static bool isRowVector(RankedTensorType tile) {
+  return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <= 1;
+}
+
 void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
+  // A row vector of which a lane has this little takes no share of the budget.
+  constexpr int64_t kFewRegisters = 2;
+  const int64_t mostDirect = registerBudget;
   SetVector<Operation *> direct;
-  // The cache has row vectors most of the time: being issued first is enough.
-  auto isRowVector = [](RankedTensorType tile) {
-    return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <=
-           1;
-  };
   SmallVector<LoadOp> loads;
   for (Operation &op : *body)
     if (isGlobalLoad(&op) && !llvm::is_contained(staged.loadSlice, &op))
@@ -235,13 +251,21 @@ void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
                                 staged.loop.getInductionVar());
     });
     int64_t registers = getRegisterCount(load.getTileType());
-    if (registers > registerBudget)
-      continue;
-    if (!varies || isRowVector(load.getTileType())) {
-      direct.insert(slice.begin(), slice.end());
+    bool isRow = isRowVector(load.getTileType());
+    // What is added to a product arrives during it if it is issued first; what
+    // a product needs does not.
+    bool isDirect =
+        isRow && (registers > kFewRegisters || !feedsProduct(load, body));
+    if (!varies || isDirect) {
+      if (registers <= mostDirect)
+        direct.insert(slice.begin(), slice.end());
       continue;
     }
-    registerBudget -= registers;
+    if (!isRow) {
+      if (registers > registerBudget)
+        continue;
+      registerBudget -= registers;
+    }
     staged.prefetches.push_back({load, inOrder(slice), getLastUse(load, body)});
   }
   staged.directSlice = inOrder(direct);
