@@ -214,11 +214,16 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     Expected<KernelTimes> times = run.timeLaunches(*measureOptions);
     if (!times)
       return times.takeError();
-    // It has been compiled with its own sizes.
-    AttentionCase known = problem;
-    known.staticSizes = "all";
-    auto module = parseSourceString<ModuleOp>(makeModule(known), &context);
-    if (auto steps = getStepCosts(*module, compileOptions.biasGradients);
+    AttentionSizes sizes;
+    sizes.batch = problem.batch;
+    sizes.rows = problem.rows;
+    sizes.queries = problem.queries;
+    sizes.keys = problem.keys;
+    sizes.heads = problem.heads;
+    sizes.depth = problem.depth;
+    sizes.valueDepth = problem.getValueDepth();
+    auto module = parseSourceString<ModuleOp>(makeModule(problem), &context);
+    if (auto steps = getStepCosts(*module, compileOptions.biasGradients, sizes);
         succeeded(steps))
       times->steps = std::move(*steps);
     report.kernelTimes = std::move(*times);

@@ -22,19 +22,14 @@ static StringRef getName(AttentionGradientOp op) {
 }
 
 FailureOr<std::vector<StepCost>>
-evoformer::getStepCosts(ModuleOp module, StringRef biasGradients) {
+evoformer::getStepCosts(ModuleOp module, StringRef biasGradients,
+                        const AttentionSizes &sizes) {
   PassManager pm(module.getContext());
   SplitBackwardOptions split;
   split.biasGradients = biasGradients.str();
   pm.addPass(createSplitBackward(split));
   if (failed(pm.run(module)))
     return failure();
-  // The first step of a gradient has no keys; the others know how many.
-  AttentionSizes sizes;
-  module.walk([&](AttentionFamilyOpInterface op) {
-    if (!isa<AttentionDeltaOp>(op))
-      sizes = op.getSizes();
-  });
   std::vector<StepCost> steps;
   module.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)

@@ -9,6 +9,7 @@
 #define EVOFORMER_PIPELINES_STEPCOSTS_H
 
 #include "Evoformer/Dialect/Evoformer/IR/AttentionCost.h"
+#include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <vector>
@@ -23,11 +24,12 @@ struct StepCost {
   AttentionCost cost;
 };
 
-/// The steps of the attentions in `module`, in their order; it is on the level
-/// of graphs or buffers and has static sizes. `biasGradients` is the option of
+/// The steps of the attentions of these sizes in `module`, in their order; it
+/// is on the level of graphs or buffers. `biasGradients` is the option of
 /// evoformer-split-backward, which this runs.
 FailureOr<std::vector<StepCost>> getStepCosts(ModuleOp module,
-                                              StringRef biasGradients);
+                                              StringRef biasGradients,
+                                              const AttentionSizes &sizes);
 
 } // namespace mlir::evoformer
 

@@ -121,8 +121,23 @@ void GradientProgram::writeBias() {
         QueryTiles queries = loadQueries(b, item, slices, origin);
         KeyTiles keys = loadKeys(b, item, slices, origin);
         LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
-        Recomputed some = recompute(b, slices, queries, keys, tile, sums[0]);
-        scf::YieldOp::create(b, some.logits);
+        if (!operands.queryGrad) {
+          Recomputed some = recompute(b, slices, queries, keys, tile, sums[0]);
+          scf::YieldOp::create(b, some.logits);
+          return;
+        }
+        // All keys are in the tile, so that this is all of the query's
+        // gradient in this step.
+        Recomputed some = recompute(b, slices, queries, keys, tile);
+        Value narrow = narrowLogits(b, some.logits);
+        for (const Bias &gradient : operands.logitGrads)
+          storeLogits(b, item, some.logits, narrow, gradient, origin);
+        auto cleared = llvm::map_to_vector(
+            keys.key, [&](Value key) { return clearNaN(b, key); });
+        store(item,
+              accumulate(b, zeros(blocks.queries, parts), narrow, cleared),
+              parts, facts.scale, operands.queryGrad, item.queries);
+        scf::YieldOp::create(b, b.addf(sums[0], some.logits));
       });
 
   Value sum = loop.getResult(0);

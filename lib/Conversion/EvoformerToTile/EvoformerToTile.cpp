@@ -202,14 +202,21 @@ protected:
 
   LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
                       TileBuilder &builder, KernelFactory &factory) {
-    // Biases whose gradient is that of the logits come with the query.
+    // Biases whose gradient is that of the logits come with the query, and one
+    // that has queries and keys may.
     SmallVector<int64_t> ofLogits, ofBias;
-    for (int64_t bias : op.getBiasGradients())
-      (op.getQueryGrad() && op.isLogitGradient(bias) ? ofLogits : ofBias)
-          .push_back(bias);
+    bool mayJoin = false;
+    for (int64_t bias : op.getBiasGradients()) {
+      bool isOfLogits = op.getQueryGrad() && op.isLogitGradient(bias);
+      (isOfLogits ? ofLogits : ofBias).push_back(bias);
+      std::array<bool, 5> broadcast = op.getBiasBroadcast(bias);
+      if (!isOfLogits)
+        mayJoin = op.getQueryGrad() && !broadcast[kBiasQ] &&
+                  !broadcast[kBiasK] && ofBias.size() == 1;
+    }
     int kinds = (op.getQueryGrad() ? 1 : 0) +
                 (op.getKeyGrad() || op.getValueGrad() ? 1 : 0) +
-                static_cast<int>(ofBias.size());
+                static_cast<int>(ofBias.size()) - (mayJoin ? 1 : 0);
     if (kinds != 1)
       return op.emitOpError("must ask for the gradient of the query, for those "
                             "of key and value, or for that of one bias, but "
@@ -237,13 +244,23 @@ protected:
         operands.biasGrad = gradient;
     }
     AttentionFacts facts = getFacts(op);
-    FailureOr<GradientSchedule> cut = chooseGradientSchedule(
-        op.getLoc(), host.getName(), chip, operands, facts, request);
-    if (failed(cut))
-      return failure();
-    writeGradientProgram(builder, factory, facts, operands, *cut,
-                         partialSumBytes);
-    return success();
+    auto writeOne = [&](const GradientOperands &some) -> LogicalResult {
+      FailureOr<GradientSchedule> cut = chooseGradientSchedule(
+          op.getLoc(), host.getName(), chip, some, facts, request);
+      if (failed(cut))
+        return failure();
+      writeGradientProgram(builder, factory, facts, some, *cut,
+                           partialSumBytes);
+      return success();
+    };
+    if (!operands.queryGrad || !operands.biasGrad.memory ||
+        fitsWithQuery(op.getLoc(), chip, operands, facts, request))
+      return writeOne(operands);
+    GradientOperands ofQuery = operands, ofBiasAlone = operands;
+    ofQuery.biasGrad = {};
+    ofBiasAlone.queryGrad = {};
+    ofBiasAlone.logitGrads.clear();
+    return failure(failed(writeOne(ofQuery)) || failed(writeOne(ofBiasAlone)));
   }
 
   LogicalResult write(AttentionDeltaOp op, TileBuilder &builder,

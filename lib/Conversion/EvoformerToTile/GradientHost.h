@@ -21,6 +21,12 @@ FailureOr<GradientSchedule> chooseGradientSchedule(
     const GradientOperands &operands, const AttentionFacts &facts,
     const ScheduleRequest &request);
 
+/// Whether one recomputation serves the gradients of the query and of a bias
+/// that is summed, which `operands` has: all keys are known and fit a tile.
+bool fitsWithQuery(Location loc, tile::TargetAttr target,
+                   const GradientOperands &operands,
+                   const AttentionFacts &facts, const ScheduleRequest &request);
+
 /// Writes, at the builder's place, the launches of one recomputation.
 /// `operands` has no key sum yet, and all biases as they are. Partial sums take
 /// at most so many bytes; -1: those of the gradients of query, key and value.

@@ -28,14 +28,15 @@ SmallVector<Value *> GradientOperands::present() {
 }
 
 GradientKind evoformer::getGradientKind(const GradientOperands &operands) {
-  if (operands.queryGrad)
-    return GradientKind::Query;
-  return operands.biasGrad.memory ? GradientKind::Bias : GradientKind::KeyValue;
+  if (operands.biasGrad.memory)
+    return operands.queryGrad ? GradientKind::QueryBias : GradientKind::Bias;
+  return operands.queryGrad ? GradientKind::Query : GradientKind::KeyValue;
 }
 
 OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
   switch (getGradientKind(operands)) {
   case GradientKind::Query:
+  case GradientKind::QueryBias:
     return OwnedDim::Queries;
   case GradientKind::KeyValue:
     return OwnedDim::Keys;
@@ -55,7 +56,7 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
       builder.dim(operands.query, 0), builder.dim(operands.query, 1),
       builder.dim(operands.query, 2), builder.dim(operands.query, 3),
       builder.dim(operands.key, 3)};
-  if (getGradientKind(operands) == GradientKind::Bias) {
+  if (operands.biasGrad.memory) {
     SmallVector<Value> space;
     for (int64_t dim = 0; dim < 5; ++dim) {
       int64_t block = dim == kBiasQ   ? blocks.queries
@@ -167,7 +168,7 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
   GradientKind kind = getGradientKind(operands);
-  StringRef suffix = kind == GradientKind::Query  ? "query_grad"
+  StringRef suffix = operands.queryGrad           ? "query_grad"
                      : kind == GradientKind::Bias ? "bias_grad"
                                                   : "key_value_grad";
   return factory.create(

@@ -62,8 +62,9 @@ inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
   return getVectorBytes(keyBlock * getElementBytes(element));
 }
 
-/// What one recomputation is for.
-enum class GradientKind { Query, KeyValue, Bias };
+/// What one recomputation is for. Query and one bias together: an item has a
+/// block of queries with all keys in one tile, and loops over what is summed.
+enum class GradientKind { Query, KeyValue, Bias, QueryBias };
 GradientKind getGradientKind(const GradientOperands &operands);
 
 /// What an item of the kernel owns: subgroups share a block of this dimension

@@ -223,6 +223,7 @@ void GradientProgram::store(const WorkItem &item, ValueRange sums,
   Value slice = item.sliceSequence(memory, range);
   for (auto [sum, part] : llvm::zip_equal(sums, parts))
     item.store(factor == 1 ? sum
-                           : builder.mulf(sum, builder.splatLike(sum, factor)),
+                           : item.builder.mulf(
+                                 sum, item.builder.splatLike(sum, factor)),
                slice, range, part.start);
 }

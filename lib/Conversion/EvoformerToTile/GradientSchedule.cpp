@@ -31,6 +31,11 @@ static bool isRegular(const AttentionFacts &facts) {
                       });
 }
 
+/// Whether the loop sums the gradient of a bias: every step has other operands.
+static bool sumsBias(GradientKind kind) {
+  return kind == GradientKind::Bias || kind == GradientKind::QueryBias;
+}
+
 /// The 32-bit registers of a lane that are live at once, and the bytes of LDS.
 static ScheduleCost estimate(const Machine &machine, GradientKind kind,
                              const AttentionFacts &facts, const Cut &cut) {
@@ -52,17 +57,18 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   bool hasUniform = machine.target.hasProperty("uniform");
   // The logits and their gradient, the sums, the operands of the own side, half
   // of the other's, and addresses.
-  int64_t sums = kind == GradientKind::Query      ? depth
-                 : kind == GradientKind::KeyValue ? depth + valueDepth
-                                                  : cut.other;
+  int64_t sums = kind == GradientKind::Query       ? depth
+                 : kind == GradientKind::KeyValue  ? depth + valueDepth
+                 : kind == GradientKind::QueryBias ? depth + cut.other
+                                                   : cut.other;
   // What is read plain and transposed.
-  int64_t transposed = kind == GradientKind::Query      ? depth
+  int64_t transposed = kind == GradientKind::Bias       ? 0
                        : kind == GradientKind::KeyValue ? depth + valueDepth
-                                                        : 0;
+                                                        : depth;
   // Half of the other side's are under way at once; all of them where every
   // operand is another one in each step and rows are no powers of two.
   int64_t underWay = operand(cut.other * (depth + valueDepth + transposed)) /
-                     (kind == GradientKind::Bias && !isRegular(facts) ? 1 : 2);
+                     (sumsBias(kind) && !isRegular(facts) ? 1 : 2);
   int64_t copies = facts.elementType.isF32() ? 2 : 1;
   int64_t tiles = 2,
           addresses = machine.target.getRegisters() / (hasUniform ? 8 : 4);
@@ -70,7 +76,7 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   // used, atoms of the logits follow each other: fitted to what ptxas 13 gives
   // sm_90 at depth 32, for 16 and 32 rows a subgroup and 16 to 64 of the
   // others.
-  if (kind != GradientKind::Bias && machine.instr.getK() > 1 &&
+  if (!sumsBias(kind) && machine.instr.getK() > 1 &&
       machine.target.getIntProperty("async_copy_bytes") > 0) {
     tiles = 1;
     if (kind == GradientKind::KeyValue && isRegular(facts))
@@ -98,6 +104,34 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   return cost;
 }
 
+/// Keys of an operand, dynamic ones included.
+static int64_t getNumKeys(const GradientOperands &operands) {
+  return cast<MemRefType>(operands.key.getType()).getDimSize(3);
+}
+
+bool evoformer::fitsWithQuery(Location loc, TargetAttr target,
+                              const GradientOperands &operands,
+                              const AttentionFacts &facts,
+                              const ScheduleRequest &request) {
+  // More would make tiles of the CPU larger than its caches.
+  constexpr int64_t kMostKeys = 256;
+  int64_t keys = getNumKeys(operands);
+  FailureOr<SmallVector<Machine>> machines =
+      findMachines(loc, target, facts.elementType);
+  if (failed(machines) || request.keys || request.rows || keys < 1 ||
+      keys > kMostKeys)
+    return false;
+  return llvm::any_of(*machines, [&](const Machine &machine) {
+    int64_t subgroups = request.subgroups.value_or(machine.instr ? 4 : 1);
+    int64_t own = request.queries.value_or(
+        machine.instr ? subgroups * machine.smallestQueryAtom() : 32);
+    Cut cut{own, keys, subgroups, request.stages.value_or(1)};
+    cut.other = llvm::alignTo(keys, machine.keyAtom());
+    return fits(machine,
+                estimate(machine, GradientKind::QueryBias, facts, cut));
+  });
+}
+
 FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     Location loc, StringRef function, TargetAttr target,
     const GradientOperands &operands, const AttentionFacts &facts,
@@ -111,7 +145,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   if (target.isCPU() && request.subgroups.value_or(1) != 1)
     return emitError(loc) << "schedule: target '" << target.getChip()
                           << "' has one subgroup, not " << *request.subgroups;
-  if (request.rows.value_or(1) != 1 && kind == GradientKind::Bias)
+  if (request.rows.value_or(1) != 1 && sumsBias(kind))
     return emitError(loc) << "schedule: rows=" << *request.rows
                           << ", but the gradient of a bias takes one row at a "
                              "time";
@@ -134,9 +168,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   constexpr std::pair<int64_t, int64_t> sizes[] = {
       {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // More atoms of the own side let a fragment of the other serve more often.
-  int64_t mostAtoms = kind == GradientKind::Bias
-                          ? 1
-                          : target.getIntProperty("gradient_reuse", 1);
+  bool hasAllKeys = kind == GradientKind::QueryBias;
+  int64_t mostAtoms =
+      sumsBias(kind) ? 1 : target.getIntProperty("gradient_reuse", 1);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
@@ -157,7 +191,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             : atoms > 0    ? cut.subgroups * atoms * machine.keyAtom()
                            : cut.subgroups * machine.smallestQueryAtom());
         cut.other =
-            forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
+            hasAllKeys
+                ? llvm::alignTo(getNumKeys(operands), machine.keyAtom())
+                : forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
         cost = estimate(machine, kind, facts, cut);
         isCut = fits(machine, cost);
       }
@@ -210,6 +246,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           .function(function))
       << remark::metric("gradient", kind == GradientKind::Query  ? "query"
                                     : kind == GradientKind::Bias ? "bias"
+                                    : hasAllKeys                 ? "query, bias"
                                                                  : "key, value")
       << remark::metric("rows", rows)
       << remark::metric("q", schedule.blocks.queries)

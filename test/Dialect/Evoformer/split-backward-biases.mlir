@@ -1,6 +1,6 @@
 // Where gradients of biases are computed.
-// RUN: evoformer-opt %s --evoformer-split-backward | FileCheck %s --check-prefixes=CHECK,JOINED
-// RUN: evoformer-opt %s --evoformer-split-backward=bias-gradients=with-query | FileCheck %s --check-prefixes=CHECK,JOINED
+// RUN: evoformer-opt %s --evoformer-split-backward | FileCheck %s --check-prefixes=CHECK,JOINED,AUTO
+// RUN: evoformer-opt %s --evoformer-split-backward=bias-gradients=with-query | FileCheck %s --check-prefixes=CHECK,JOINED,WITH
 // RUN: evoformer-opt %s --evoformer-split-backward=bias-gradients=apart | FileCheck %s --check-prefixes=CHECK,APART
 // RUN: not evoformer-opt %s --evoformer-split-backward=bias-gradients=nowhere 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: not evoformer-opt %s --evoformer-lower='target=cpu bias-gradients=nowhere' 2>&1 | FileCheck %s --check-prefix=INVALID
@@ -80,4 +80,36 @@ func.func @any_rows(%x: tensor<2x?x?x4x32xf16>, %p: !pair,
       output_grad(%x : tensor<2x?x?x4x32xf16>)
       query_grad(%x : tensor<2x?x?x4x32xf16>) bias_grad[0](%dp : !pair)
   return %0#0, %0#1 : tensor<2x?x?x4x32xf16>, !pair
+}
+
+// On request one bias that is summed joins where the number of keys is known: the
+// first that has queries and keys.
+// CHECK-LABEL: func @short_keys(
+// WITH:          evoformer.attention_gradient
+// WITH:            query_grad(
+// WITH-NEXT:       bias_grad[1](
+// WITH:          evoformer.attention_gradient
+// WITH:            bias_grad[0](
+// WITH-NEXT:     evoformer.attention_gradient
+// WITH:            bias_grad[2](
+// AUTO:            query_grad(
+// AUTO-NEXT:     evoformer.attention_gradient
+// APART:           query_grad(
+// APART-NEXT:    evoformer.attention_gradient
+func.func @short_keys(%x: memref<2x?x64x4x32xf16>, %m: memref<2x?x1x1x64xf16>,
+                      %p: memref<2x1x4x64x64xf16>, %s: memref<2x2x?x4x64xf32>,
+                      %dq: memref<2x?x64x4x32xf16>, %dm: memref<2x?x1x1x64xf16>,
+                      %d1: memref<2x1x4x64x64xf16>,
+                      %d2: memref<2x1x4x64x64xf16>) {
+  evoformer.attention_backward
+      query(%x : memref<2x?x64x4x32xf16>) key(%x : memref<2x?x64x4x32xf16>)
+      value(%x : memref<2x?x64x4x32xf16>) bias(%m : memref<2x?x1x1x64xf16>)
+      bias(%p : memref<2x1x4x64x64xf16>) bias(%p : memref<2x1x4x64x64xf16>)
+      output(%x : memref<2x?x64x4x32xf16>) stats(%s : memref<2x2x?x4x64xf32>)
+      output_grad(%x : memref<2x?x64x4x32xf16>)
+      query_grad(%dq : memref<2x?x64x4x32xf16>)
+      bias_grad[0](%dm : memref<2x?x1x1x64xf16>)
+      bias_grad[1](%d1 : memref<2x1x4x64x64xf16>)
+      bias_grad[2](%d2 : memref<2x1x4x64x64xf16>)
+  return
 }

@@ -33,8 +33,9 @@ struct StepOperand {
 };
 
 /// Where gradients of biases are computed: each from a recomputation of its
-/// own, or where possible from that for the query's.
-enum class BiasPlaces { Apart, WithQuery };
+/// own; from that for the query's where that is expected to be faster; or
+/// wherever possible.
+enum class BiasPlaces { Apart, Auto, WithQuery };
 
 /// Splits one op.
 class Splitter {
@@ -48,8 +49,14 @@ public:
     results.assign(op->getNumResults(), Value());
     createDelta();
     SmallVector<OpOperand *> withQuery, apart;
-    for (OpOperand &init : op.getRoleOperands(Role::BiasGradient))
-      (joinsQuery(init) ? withQuery : apart).push_back(&init);
+    bool hasSummed = false;
+    for (OpOperand &init : op.getRoleOperands(Role::BiasGradient)) {
+      bool joins = joinsQuery(init);
+      // One of those that are summed.
+      if (!joins && !hasSummed)
+        joins = hasSummed = mayJoinQuery(init);
+      (joins ? withQuery : apart).push_back(&init);
+    }
     createGradient({Role::QueryGradient}, withQuery);
     createGradient({Role::KeyGradient, Role::ValueGradient});
     for (OpOperand *init : apart)
@@ -71,8 +78,17 @@ private:
 
   /// Whether a bias's gradient comes from the recomputation for the query's.
   bool joinsQuery(OpOperand &biasGradient) {
-    return places == BiasPlaces::WithQuery && wants(Role::QueryGradient) &&
+    return places != BiasPlaces::Apart && wants(Role::QueryGradient) &&
            op.isLogitGradient(getBias(biasGradient));
+  }
+
+  /// Whether a bias's gradient, which is summed, may come from there: its
+  /// kernel has all keys in a tile.
+  bool mayJoinQuery(OpOperand &biasGradient) {
+    std::array<bool, 5> broadcast = op.getBiasBroadcast(getBias(biasGradient));
+    return places == BiasPlaces::WithQuery && wants(Role::QueryGradient) &&
+           !broadcast[3] && !broadcast[4] &&
+           ShapedType::isStatic(op.getSizes().keys);
   }
 
   /// A destination for an intermediate.
@@ -243,7 +259,8 @@ protected:
   void runOnOperation() override {
     auto places = llvm::StringSwitch<std::optional<BiasPlaces>>(biasGradients)
                       .Case("apart", BiasPlaces::Apart)
-                      .Cases({"with-query", "auto"}, BiasPlaces::WithQuery)
+                      .Case("auto", BiasPlaces::Auto)
+                      .Case("with-query", BiasPlaces::WithQuery)
                       .Default(std::nullopt);
     if (!places) {
       emitError(getOperation()->getLoc())

@@ -134,7 +134,8 @@ def Evoformer_AttentionGradientOp
 
     Which gradients are asked for together is how the backward pass is split:
     the query's, those of key and value, or a bias's; and with the query's those
-    of biases in which nothing is summed, since they are `ds` itself.
+    of biases in which nothing is summed, since they are `ds` itself, and that of
+    one other bias that has queries and keys.
   }];
   let arguments = (ins
     Evoformer_Shaped:$query,

@@ -27,7 +27,9 @@ def SplitBackward : Pass<"evoformer-split-backward"> {
     The gradient of a bias in which nothing is summed (it has queries and keys,
     and the sizes are known to be 1 where it broadcasts) is that of the logits,
     which the query's step has at hand: there it saves a recomputation.
-    `bias-gradients=apart` gives each bias a step of its own nevertheless.
+    `bias-gradients=apart` gives each bias a step of its own nevertheless;
+    `with-query` also asks for one that is summed together with the query's where
+    the number of keys is known.
 
     Intermediates are tensors or, on memrefs, allocated and freed around the
     steps. A gradient that is absent makes no op.
