@@ -8,12 +8,15 @@
 // 2^x = 2^n * 2^f with n the integer nearest to x. 2^f on [-1/2, 1/2] is the
 // polynomial of degree 6 through the Chebyshev nodes with constant term 1; its
 // error, evaluated in f32, is below 1.2 units in the last place. The scale 2^n
-// is applied in two halves, so that results below the normal numbers are
-// rounded once and those beyond the largest are infinite.
+// is applied by one instruction where there is one (AVX-512's VSCALEFPS,
+// Intel's Software Developer's Manual, volume 2C), else in two halves, so that
+// results below the normal numbers are rounded once and those beyond the
+// largest are infinite.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::evoformer {
@@ -28,7 +31,8 @@ static constexpr float kPolynomial[] = {
     0.6931471824645996f,   0.24022650718688965f,   0.055503569543361664f,
     0.009618083015084267f, 0.0013390863314270973f, 0.00015453163359779865f};
 
-static LogicalResult expandExp2(math::Exp2Op op, PatternRewriter &rewriter) {
+static LogicalResult expandExp2(math::Exp2Op op, int64_t scaleBits,
+                                PatternRewriter &rewriter) {
   Type type = op.getType();
   if (!getElementTypeOrSelf(type).isF32())
     return failure();
@@ -78,6 +82,12 @@ static LogicalResult expandExp2(math::Exp2Op op, PatternRewriter &rewriter) {
     result = multiplyAdd(result, fraction, real(kPolynomial[i]));
   result = multiplyAdd(result, fraction, real(1.0f));
 
+  if (shaped && shaped.getRank() == 1 && !shaped.isScalable() &&
+      32 * shaped.getNumElements() == scaleBits) {
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, type, b.getStringAttr("llvm.ldexp"), ValueRange{result, n});
+    return success();
+  }
   auto power = [&](Value exponent) -> Value {
     Value biased = arith::AddIOp::create(b, exponent, integer(127));
     biased = arith::ShLIOp::create(b, biased, integer(23));
@@ -92,11 +102,26 @@ static LogicalResult expandExp2(math::Exp2Op op, PatternRewriter &rewriter) {
 }
 
 namespace {
+struct ExpandExp2Pattern : OpRewritePattern<math::Exp2Op> {
+  ExpandExp2Pattern(MLIRContext *context, int64_t scaleBits)
+      : OpRewritePattern(context), scaleBits(scaleBits) {}
+
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    return expandExp2(op, scaleBits, rewriter);
+  }
+
+  int64_t scaleBits;
+};
+
 class ExpandExp2 : public evoformer::impl::ExpandExp2PassBase<ExpandExp2> {
+public:
+  using ExpandExp2PassBase::ExpandExp2PassBase;
+
 protected:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add(expandExp2);
+    patterns.add<ExpandExp2Pattern>(&getContext(), scaleBits);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

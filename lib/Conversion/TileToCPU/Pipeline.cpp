@@ -93,7 +93,10 @@ void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
   vectorize.vectorBits = getNativeVectorBits();
   pm.addNestedPass<func::FuncOp>(createVectorizeTilesPass(vectorize));
   addSmallFloats(pm);
-  pm.addNestedPass<func::FuncOp>(createExpandExp2Pass());
+  // Narrower registers have no such instruction: LLVM would call a function.
+  ExpandExp2PassOptions exponential;
+  exponential.scaleBits = getNativeVectorBits() == 512 ? 512 : 0;
+  pm.addNestedPass<func::FuncOp>(createExpandExp2Pass(exponential));
   pm.addNestedPass<func::FuncOp>(createDropCastFlagsPass());
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(memref::createExpandStridedMetadataPass());

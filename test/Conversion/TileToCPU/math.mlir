@@ -1,4 +1,10 @@
 // RUN: evoformer-opt %s --evo-cpu-expand-exp2 --evo-cpu-drop-cast-flags | FileCheck %s
+// RUN: evoformer-opt %s --evo-cpu-expand-exp2=scale-bits=128 | FileCheck %s --check-prefix=SCALE
+
+// Vectors of the processor's registers are scaled by one instruction.
+// SCALE-LABEL: func.func @exp2(
+//       SCALE:   arith.shrsi
+//       SCALE:   llvm.call_intrinsic "llvm.ldexp"(%{{.+}}, %{{.+}}) : (vector<4xf32>, vector<4xi32>) -> vector<4xf32>
 
 // Only f32 has the polynomial.
 // CHECK-LABEL: func.func @exp2(

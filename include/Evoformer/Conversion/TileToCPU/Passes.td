@@ -102,6 +102,11 @@ def ExpandExp2Pass : Pass<"evo-cpu-expand-exp2", "::mlir::func::FuncOp"> {
     Scalars and vectors alike. Within 1.5 units in the last place; -inf gives 0,
     NaN stays NaN, results below the normal numbers are rounded correctly.
   }];
+  let options = [
+    Option<"scaleBits", "scale-bits", "int64_t", /*default=*/"0",
+           "Bits of the vectors that the processor multiplies by powers of two "
+           "in one instruction; 0: none">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def DropCastFlagsPass : Pass<"evo-cpu-drop-cast-flags", "::mlir::func::FuncOp"> {
