@@ -17,6 +17,13 @@ def _backend(array):
     return backend
 
 
+def _check_biases(biases):
+    """A tensor would be taken apart along its first dimension."""
+    if type(biases) not in (tuple, list) and not isinstance(biases, (tuple, list)):
+        raise TypeError(f"biases is a {type(biases).__name__}; accepted is a list "
+                        "or tuple of biases")
+
+
 def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
               return_lse=False):
     """Attention with additive biases and a gate:
@@ -54,6 +61,7 @@ def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
     Raises TypeError or ValueError for operands that do not fit, with what was
     given and what is accepted, and EvoformerError for what the device cannot.
     """
+    _check_biases(biases)
     return _backend(query).attention(query, key, value, biases, gate, scale,
                                      layout, return_lse)
 
@@ -64,4 +72,5 @@ def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
     `gradients(output_gradient)` gives the Gradients of sum(out *
     output_gradient). torch and JAX differentiate `attention` itself."""
     from . import _numpy
+    _check_biases(biases)
     return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout)

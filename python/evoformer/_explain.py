@@ -71,5 +71,6 @@ class Explanation:
 def explain(query, key, value, biases=(), gate=None, scale=None, layout=None):
     """What `evoformer.attention` of the same arguments compiles to: kernels, their
     resources, work and a bound of time. Computes nothing. Print it."""
+    _attention._check_biases(biases)
     return _attention._backend(query).explain(query, key, value, biases, gate,
                                               scale, layout)

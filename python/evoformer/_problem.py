@@ -39,6 +39,9 @@ class Layout:
     same ones left out of `bnhqk`, lse of `bnhq`."""
 
     def __init__(self, letters):
+        if not isinstance(letters, str):
+            raise TypeError(f"layout is a {type(letters).__name__}; accepted are "
+                            "the letters of 'bnshd'")
         if (sorted(set(letters)) != sorted(letters) or
                 not set("sd") <= set(letters) <= set("bnshd")):
             raise ValueError(

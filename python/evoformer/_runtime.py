@@ -15,6 +15,9 @@ class Program:
     def __init__(self, module, options=""):
         """`module` is MLIR text; `options` are those of evoformerCompile
         (evoformer-c/Compile.h)."""
+        if not isinstance(module, str) or not isinstance(options, str):
+            raise TypeError(f"module is a {type(module).__name__}, options are a "
+                            f"{type(options).__name__}; accepted are texts")
         self._as_parameter_ = ctypes.c_void_p()
         check(library().evoformerCompile(module.encode(), options.encode(),
                                          ctypes.byref(self._as_parameter_)))

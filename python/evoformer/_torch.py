@@ -8,6 +8,7 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 """
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _problem, _runtime
 
@@ -152,6 +153,8 @@ _POSITIONS = {"query": 0, "key": 1, "value": 2, "gate": -1}
 def run_backward(prepared, inputs, out, stats, gradient, needs):
     """The gradients of those operands that `needs` names."""
     attention, device = prepared.attention, prepared.device
+    if gradient.is_neg():
+        gradient = gradient.resolve_neg()
     if attention.needs_copy(gradient.shape, gradient.stride()):
         gradient = prepared.depth_last(gradient)
     identity = gradient.stride(), needs
@@ -259,8 +262,23 @@ def _autocast(query, key, value, gate, biases):
     return query, key, value, gate, biases
 
 
+def _refuse_tangents(tensors):
+    """Forward-mode differentiation: tangents would be dropped without a word."""
+    for tensor in tensors:
+        if (isinstance(tensor, torch.Tensor) and
+                forward_ad.unpack_dual(tensor).tangent is not None):
+            raise NotImplementedError(
+                "evoformer.attention has no forward-mode derivative; accepted is "
+                "reverse mode (backward, torch.autograd.grad)")
+
+
 def attention(query, key, value, biases, gate, scale, layout, return_lse):
     _check_types(key, value, biases, gate)
+    if query.device.type not in ("cpu", "cuda"):
+        raise TypeError(f"query is on device '{query.device}'; accepted are "
+                        "'cpu' and 'cuda'")
+    if forward_ad._current_level >= 0:
+        _refuse_tangents((query, key, value, gate, *biases))
     if layout is None:
         layout = _problem.default_layout(query.dim())
     if scale is not None:
@@ -277,6 +295,14 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
             query, key, value, list(biases), gate, scale, layout, return_lse,
             wants_gradient)
         return (out, lse) if return_lse else out
+    # Views of negated memory: kernels read the memory. (torch's dispatcher
+    # resolves them for operators.)
+    if query.is_neg() or key.is_neg() or value.is_neg():
+        query, key, value = (t.resolve_neg() for t in (query, key, value))
+    if gate is not None and gate.is_neg():
+        gate = gate.resolve_neg()
+    if any([bias.is_neg() for bias in biases]):
+        biases = [bias.resolve_neg() for bias in biases]
     if wants_gradient:
         return _Attention.apply(query, key, value, gate, scale, layout,
                                 return_lse, *biases)

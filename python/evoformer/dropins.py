@@ -17,6 +17,19 @@ def _mean_where_dropped(out, value, dead, keys):
     return out + torch.where(dead, mean, 0.0).to(out.dtype)
 
 
+def _check_tensors(**tensors):
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
+                            "torch.Tensor")
+
+
+def _check_rank(tensor, name, *accepted):
+    if tensor.dim() not in accepted:
+        raise ValueError(f"{name} has rank {tensor.dim()}; accepted is "
+                         f"{' or '.join(map(str, accepted))}")
+
+
 def _as_bias(bias, query):
     """Of a type that attention takes beside the query's."""
     return bias if bias.dtype in (query.dtype, torch.float32) else bias.to(query.dtype)
@@ -34,6 +47,12 @@ def DS4Sci_EvoformerAttention(Q, K, V, biases):
     it is, and gives equal bits in every run. -1e9 for every key of a row cancels,
     as in exact arithmetic.
     """
+    _check_tensors(Q=Q, K=K, V=V)
+    _check_rank(Q, "Q", 5)
+    _check_rank(K, "K", 5)
+    if not isinstance(biases, (list, tuple)):
+        raise TypeError(f"biases is a {type(biases).__name__}; accepted is a list "
+                        "of up to two tensors or None")
     if len(biases) > 2:
         raise ValueError(f"{len(biases)} biases given; accepted are up to two")
     b, n, s, h, _ = Q.shape
@@ -69,6 +88,7 @@ class EvoformerAttention:
         meant, and that later versions compute. A row whose keys are all dropped
         by a bool mask gives the mean of V, as filling with one number does.
         """
+        _check_tensors(Q=Q, K=K, V=V)
         biases = []
         if pair_bias is not None and has_pair_bias:
             biases.append(_as_bias(pair_bias, Q))
@@ -102,12 +122,19 @@ def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False, *
     call evoformer.attention. The largest logit costs all logits in memory, as it
     does in no kernel: return_aux is for tests.
     """
+    _check_tensors(q=q, k=k, v=v, bias=bias)
+    _check_rank(q, "q", 4, 5)
     layout = "nhsd" if q.dim() == 4 else "bnhsd"
     bias = _as_bias(bias, q)
     keep = dead = None
     if kv_lengths is not None:
         if mask is not None:
             raise ValueError("mask and kv_lengths given; accepted is one of them")
+        _check_tensors(kv_lengths=kv_lengths)
+        expected = (*q.shape[:-3], 1, 1, 1)
+        if kv_lengths.shape != expected:
+            raise ValueError(f"kv_lengths has shape {tuple(kv_lengths.shape)}; "
+                             f"accepted is {expected}")
         keep = torch.arange(k.shape[-2], device=q.device) < kv_lengths
     elif mask is not None:
         keep = mask.to(torch.bool)
@@ -143,6 +170,9 @@ def trifast_triangle_attention(q, k, v, b, mask):
     mask: [batch, n, n] by row and key, bool, True *drops* the key. Returns
     [batch, h, n, n, d]. A row whose keys are all dropped gives the mean of v.
     """
+    _check_tensors(q=q, k=k, v=v, b=b, mask=mask)
+    for name, tensor, rank in (("q", q, 5), ("b", b, 4), ("mask", mask, 3)):
+        _check_rank(tensor, name, rank)
     keep = ~mask.to(torch.bool)
     out = attention(q, k, v, [keep[:, :, None, None, :], _as_bias(b, q)[:, None]],
                     layout="bhnsd")

@@ -271,6 +271,31 @@ def test_patch_of_what_is_not_installed():
     assert not any(importlib.util.find_spec(name) for name in names)
 
 
+def test_bad_operands():
+    q, b = torch.randn(1, 2, 2, 5, 8), torch.randn(1, 1, 2, 5, 5)
+    keep = torch.ones(1, 2, 1, 1, 5, dtype=torch.bool)
+    for call, error, text in (
+            (lambda: dropins.triangle_attention(q, q, q, None), TypeError,
+             "bias is a NoneType"),
+            (lambda: dropins.triangle_attention(q[0, 0], q, q, b), ValueError,
+             "q has rank 3; accepted is 4 or 5"),
+            (lambda: dropins.triangle_attention(
+                q, q, q, b, kv_lengths=torch.tensor([5, 5])), ValueError,
+             r"kv_lengths has shape \(2,\); accepted is \(1, 2, 1, 1, 1\)"),
+            (lambda: dropins.trifast_triangle_attention(q, q, q, b, None), TypeError,
+             "mask is a NoneType"),
+            (lambda: dropins.trifast_triangle_attention(q, q, q, b, keep), ValueError,
+             "b has rank 5; accepted is 4"),
+            (lambda: dropins.DS4Sci_EvoformerAttention(q[0], q, q, []), ValueError,
+             "Q has rank 4; accepted is 5"),
+            (lambda: dropins.DS4Sci_EvoformerAttention(q, q, q, None), TypeError,
+             "biases is a NoneType; accepted is a list"),
+            (lambda: dropins.EvoformerAttention.apply(None, q, q, None, None),
+             TypeError, "Q is a NoneType")):
+        with pytest.raises(error, match=text):
+            call()
+
+
 def test_explain():
     g = torch.Generator().manual_seed(8)
     q = torch.randn(1, 3, 11, 2, 16, generator=g)

@@ -218,3 +218,45 @@ def test_refuses(change, kind, text):
     arguments = dict(query=case.query, key=case.key, value=case.value)
     with torch.no_grad(), pytest.raises(kind, match=text):
         evoformer.attention(**{**arguments, **change(case)})
+
+
+def test_views_of_negated_memory(device):
+    """Their memory holds the opposite of what they say."""
+    case = Case(device)
+    query, key, value = (t.detach() for t in (case.query, case.key, case.value))
+    turned = torch._neg_view(query)
+    assert torch.equal(evoformer.attention(turned, key, value),
+                       evoformer.attention(-query, key, value))
+    assert torch.equal(
+        evoformer.attention(query, key, value, [torch._neg_view(case.pair.detach())]),
+        evoformer.attention(query, key, value, [-case.pair.detach()]))
+
+
+def test_forward_mode_is_refused(device):
+    """Tangents would be lost."""
+    case = Case(device)
+    query = case.query.detach()
+    def function(query):
+        return evoformer.attention(query, query, query)
+    with pytest.raises(NotImplementedError, match="no forward-mode derivative"):
+        torch.func.jvp(function, (query,), (query,))
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(query, query)
+        with pytest.raises(NotImplementedError, match="no forward-mode derivative"):
+            function(dual)
+        assert torch.equal(function(query), function(query.clone()))
+
+
+def test_what_is_no_list_of_biases():
+    """A tensor would be taken for its parts."""
+    case = Case()
+    for biases, name in ((case.pair, "Tensor"), (None, "NoneType")):
+        for function in (evoformer.attention, evoformer.explain):
+            with pytest.raises(TypeError, match=f"biases is a {name}; accepted is a"):
+                function(case.query, case.key, case.value, biases)
+    with pytest.raises(TypeError, match="layout is a int"):
+        evoformer.attention(case.query, case.key, case.value, layout=5)
+    with pytest.raises(TypeError, match="device 'meta'; accepted are 'cpu' and 'cuda'"):
+        evoformer.attention(*(t.to("meta") for t in (case.query, case.key, case.value)))
+    with pytest.raises(TypeError, match="module is a NoneType"):
+        evoformer.Program(None)
