@@ -7,6 +7,8 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 `torch.ops.evoformer.attention` (_torch_ops.py), which ends in the same functions.
 """
 
+import math
+
 import torch
 from torch.autograd import forward_ad
 
@@ -90,11 +92,37 @@ class Prepared:
                                    device=tensor.device)
         return copy.copy_(tensor)
 
-    def run(self, call, tensors):
+    def run(self, call, tensors, backward=False):
         stream = None
         if self.index is not None:
             stream = torch._C._cuda_getCurrentRawStream(self.index)
-        call.run([tensor.data_ptr() for tensor in tensors], self.allocate, stream)
+        addresses = [tensor.data_ptr() for tensor in tensors]
+        if torch.autograd._profiler_enabled():
+            with self._record(call, tensors, addresses, backward):
+                call.run(addresses, self.allocate, stream)
+        else:
+            call.run(addresses, self.allocate, stream)
+
+    def _record(self, call, tensors, addresses, backward):
+        """A range of torch's profiler with what is launched in it. Traces hold its
+        values where the profiler records shapes."""
+        size = self.attention.sizes
+        depths = (3 * size["d"] + 2 * size["e"] if backward else
+                  size["d"] + size["e"])
+        kernels = []
+        call.prepare(addresses)
+        for kernel in call.launches(addresses):
+            report = kernel["report"] or {}
+            kernels.append(
+                f"{kernel['symbol']}: {kernel['workItems']} x {kernel['threads']} "
+                f"threads, {report.get('vector_registers', '?')} registers, "
+                f"{kernel['ldsBytes'] + report.get('static_lds_bytes', 0)} bytes of LDS")
+        return torch._C._profiler._RecordFunctionFast(
+            "evoformer::launch", [], {
+                "flops": 2 * depths * math.prod(size[c] for c in "bnhqk"),
+                "bytes": sum(t.numel() * t.element_size() for t in tensors),
+                "workspace_bytes": call.workspace_bytes,
+                "kernels": "; ".join(kernels)})
 
 
 # By shapes, strides and types. Calls of a new length are cheap to make, so that
@@ -173,7 +201,7 @@ def run_backward(prepared, inputs, out, stats, gradient, needs):
             _, strides, _ = attention.depth_last(model.shape, "")
             results.append(torch.empty_strided(
                 model.shape, strides, dtype=model.dtype, device=device))
-    prepared.run(call, (*inputs, out, stats, gradient, *results))
+    prepared.run(call, (*inputs, out, stats, gradient, *results), backward=True)
     return results
 
 

@@ -3,6 +3,7 @@
 """What else of torch works with attention: torch.compile, training, profilers,
 streams, graphs; and what a call costs the host."""
 
+import json
 import time
 
 import evoformer
@@ -107,15 +108,28 @@ def test_training(device, monkeypatch):
     assert max(abs(a - b) for a, b in zip(first, eager)) < 2e-2 * first[0]
 
 
-def test_profiler_and_flops(device):
+def test_profiler_and_flops(device, tmp_path):
     case = Case(device)
     with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
         evoformer.attention(*case.operands).sum().backward()
     one_product = 2 * 1 * 2 * 2 * 19 * 19 * 16
     assert counter.get_total_flops() == (2 + 5) * one_product
-    with torch.profiler.profile() as profile:
-        evoformer.attention(*case.operands)
+    with torch.profiler.profile(record_shapes=True) as profile:
+        evoformer.attention(*case.operands).sum().backward()
     assert any(event.name == "evoformer::attention" for event in profile.events())
+    # Work and kernels, as a trace shows them.
+    profile.export_chrome_trace(str(tmp_path / "trace.json"))
+    with open(tmp_path / "trace.json", encoding="utf-8") as file:
+        forward, backward = [
+            event["args"] for event in json.load(file)["traceEvents"]
+            if event.get("name") == "evoformer::launch"]
+    assert int(forward["flops"]) == 2 * one_product
+    assert int(backward["flops"]) == 5 * one_product
+    operands = [*case.operands[:3], *case.operands[3], case.gate, case.gate]
+    stats = 2 * 4 * 2 * 2 * 19
+    assert int(forward["bytes"]) == stats + sum(
+        t.numel() * t.element_size() for t in operands)
+    assert "attention" in forward["kernels"] and "threads" in backward["kernels"]
 
 
 def test_host_time():
