@@ -38,10 +38,14 @@ static Error sortText(const PlanFunction &function, StringRef text,
     return arg.name == name;
   });
   if (!isName || !text.contains('=')) {
-    if (!rest)
+    // A path with '=' is told from a misspelled name by a separator before it.
+    if (!rest || (text.contains('=') && !name.contains('/'))) {
+      std::string hint =
+          rest ? " (a file of this name is './" + text.str() + "')" : "";
       return createStringError("'" + text +
                                "' names no argument of function '" +
-                               function.name + "'");
+                               function.name + "'" + hint);
+    }
     rest->push_back(text.str());
     return Error::success();
   }

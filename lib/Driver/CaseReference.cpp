@@ -110,6 +110,9 @@ static Error note(const reference::Comparison &comparison, llvm::StringRef name,
   report.worstRatio = std::max(report.worstRatio, comparison.worstRatio);
   if (comparison.passed())
     return Error::success();
+  if (comparison.wrongRows == 0)
+    return createStringError("'" + name +
+                             "' is wrong: " + comparison.firstWrong);
   return createStringError(llvm::Twine(comparison.wrongRows) + " of " +
                            llvm::Twine(comparison.rows) + " rows of '" + name +
                            "' are wrong; first: " + comparison.firstWrong);
@@ -149,25 +152,28 @@ static Error compareGradients(const AttentionCase &problem,
     return note(comparison, name, report);
   };
   using Gradients = reference::AttentionGradients;
-  if (Error error = compare(outputs.query, "query_grad",
-                            [](Gradients &all) -> auto & { return all.query; }))
+  if (Error error = compare(
+          outputs.query, "query_grad",
+          [](Gradients & all) -> auto & { return all.query; }))
     return error;
-  if (Error error = compare(outputs.key, "key_grad",
-                            [](Gradients &all) -> auto & { return all.key; }))
+  if (Error error = compare(
+          outputs.key, "key_grad",
+          [](Gradients & all) -> auto & { return all.key; }))
     return error;
-  if (Error error = compare(outputs.value, "value_grad",
-                            [](Gradients &all) -> auto & { return all.value; }))
+  if (Error error = compare(
+          outputs.value, "value_grad",
+          [](Gradients & all) -> auto & { return all.value; }))
     return error;
   if (problem.gateType)
-    if (Error error =
-            compare(outputs.gate, "gate_grad",
-                    [](Gradients &all) -> auto & { return all.gate; }))
+    if (Error error = compare(
+            outputs.gate, "gate_grad",
+            [](Gradients & all) -> auto & { return all.gate; }))
       return error;
   for (size_t i = 0; i < outputs.biases.size() && !partial; ++i)
     if (outputs.biases[i].data)
-      if (Error error =
-              compare(outputs.biases[i], "bias" + std::to_string(i) + "_grad",
-                      [i](Gradients &all) -> auto & { return all.biases[i]; }))
+      if (Error error = compare(
+              outputs.biases[i], "bias" + std::to_string(i) + "_grad",
+              [i](Gradients & all) -> auto & { return all.biases[i]; }))
         return error;
   return Error::success();
 }
@@ -185,6 +191,8 @@ static Error compare(const AttentionCase &problem,
   report.maxError = std::max(report.maxError, comparison.maxError);
   report.maxEagerError =
       std::max(report.maxEagerError, comparison.maxEagerError);
+  report.rows = comparison.rows;
+  report.shortRows = comparison.luckyRows;
   if (Error error = note(comparison, "out", report))
     return error;
   if (!outputs.lse && !outputs.stats)

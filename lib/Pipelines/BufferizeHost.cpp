@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::evoformer {
 #define GEN_PASS_DEF_BUFFERIZEHOST
@@ -20,10 +21,38 @@ namespace mlir::evoformer {
 
 using namespace mlir;
 
+/// Upstream's analysis looks at functions of one block only; of others it would
+/// make memrefs without seeing which op still needs what another one
+/// overwrites.
+static LogicalResult checkBlocks(ModuleOp module) {
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (isa<evoformer::tile::KernelOp>(function) || function.isExternal() ||
+        function.getFunctionBody().hasOneBlock())
+      continue;
+    auto hasTensors = [](TypeRange types) {
+      return llvm::any_of(types, llvm::IsaPred<TensorType>);
+    };
+    WalkResult walk = function.walk([&](Operation *op) {
+      return hasTensors(op->getOperandTypes()) ||
+                     hasTensors(op->getResultTypes())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return function.emitError("'")
+             << function.getName()
+             << "' has several blocks: tensors become memrefs in functions of "
+                "one block, whose control flow is scf's";
+  }
+  return success();
+}
+
 namespace {
 class BufferizeHost : public evoformer::impl::BufferizeHostBase<BufferizeHost> {
 protected:
   void runOnOperation() override {
+    if (failed(checkBlocks(getOperation())))
+      return signalPassFailure();
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.setFunctionBoundaryTypeConversion(

@@ -76,6 +76,11 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
         !runOnCPU || level <= (isCPU ? Level::Tiles : Level::Pipelined);
     return exists && options.stopAfter >= level;
   };
+  if (goesTo(Level::Tiles)) {
+    SetTargetOptions kernels;
+    kernels.target = options.target;
+    pm.addPass(createSetTarget(kernels));
+  }
   if (goesTo(Level::Fragments)) {
     pm.addPass(tile::createAssignLayouts());
     pm.addPass(tile::createRemoveLayoutConversions());

@@ -5,6 +5,9 @@
 // RUN: not evoformer-opt %S/Inputs/not-bufferized.mlir --evoformer-bufferize-host --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=ERROR
 // ERROR: error: op was not bufferized
 
+// RUN: not evoformer-opt %S/Inputs/blocks.mlir --evoformer-bufferize-host 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// BLOCKS: blocks.mlir:2:1: error: 'f' has several blocks: tensors become memrefs in functions of one block, whose control flow is scf's
+
 // CHECK-LABEL: evo_tile.kernel @k(
 //       CHECK:   %[[T:.+]] = evo_tile.load %{{.+}} : memref<?xf32> -> tensor<16xf32>
 //  CHECK-NEXT:   %[[S:.+]] = arith.addf %[[T]], %[[T]] : tensor<16xf32>

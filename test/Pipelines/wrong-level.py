@@ -17,6 +17,7 @@ NO_CODE = "holds no gpu.module to serialize"
 PASSES = {
     "evoformer-bufferize-host": {"graph": True},
     "evoformer-results-to-arguments": {},
+    "evoformer-set-target{target=gfx942}": {},
     "evoformer-split-backward": {},
     "evo-tile-to-cpu-llvm": {level: None for level in LEVELS},
     "convert-evoformer-to-tile{target=gfx942}": {

@@ -108,7 +108,12 @@ expect("'absent.npy': No such file or directory", "evoformer-run", "plan.json",
 expect("argument 'query' is given twice", "evoformer-run", "plan.json",
        *arguments(), "--input=query=key.npy")
 expect("has too few arguments for the files given", "evoformer-run",
-       "plan.json", *arguments(), "--input=nobody=query.npy")
+       "plan.json", *arguments(), "--input=query.npy", "--input=key.npy")
+for option in ("input", "output"):
+    expect("'nobody=query.npy' names no argument of function "
+           "'triangle_attention' .a file of this name is './nobody=query.npy'",
+           "evoformer-run", "plan.json", *arguments(),
+           f"--{option}=nobody=query.npy")
 expect("'nobody=1x2' names no argument of function 'triangle_attention'",
        "evoformer-run", "plan.json", "--shape=nobody=1x2")
 expect("layout '0,0,1,2,3' of argument 'query' is no order of its dimensions",

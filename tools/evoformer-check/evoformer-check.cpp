@@ -235,24 +235,28 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
       llvm::outs() << "FAILED " << entry.str() << "\n  "
                    << toString(report.takeError()) << '\n';
     } else if (settings->verbose || report->times) {
-      llvm::outs() << "passed " << entry.str() << "\n  error "
-                   << llvm::format("%.2e", report->maxError) << " (eager "
-                   << llvm::format("%.2e", report->maxEagerError)
-                   << "), share of the allowed "
-                   << llvm::format("%.2f", report->worstRatio)
-                   << (report->gradientRows
-                           ? llvm::formatv(
-                                 ", {0} of {1} rows of gradients beyond "
-                                 "twice eager's own error (at most "
-                                 "{2:f2} of it), median {3:f2} of "
-                                 "eager's",
-                                 report->luckyRows, report->gradientRows,
-                                 report->worstLucky, report->medianRatio)
-                                 .str()
-                           : "")
-                   << ", compiled in "
-                   << llvm::format("%.0f", report->compileMilliseconds)
-                   << " ms\n";
+      llvm::outs()
+          << "passed " << entry.str() << "\n  error "
+          << llvm::format("%.2e", report->maxError) << " (eager "
+          << llvm::format("%.2e", report->maxEagerError)
+          << "), share of the allowed "
+          << llvm::format("%.2f", report->worstRatio)
+          << (report->shortRows ? llvm::formatv(", {0} of {1} rows of outputs "
+                                                "accepted by their terms",
+                                                report->shortRows, report->rows)
+                                      .str()
+                                : "")
+          << (report->gradientRows
+                  ? llvm::formatv(", {0} of {1} rows of gradients beyond "
+                                  "twice eager's own error (at most "
+                                  "{2:f2} of it), median {3:f2} of "
+                                  "eager's",
+                                  report->luckyRows, report->gradientRows,
+                                  report->worstLucky, report->medianRatio)
+                        .str()
+                  : "")
+          << ", compiled in "
+          << llvm::format("%.0f", report->compileMilliseconds) << " ms\n";
       const char *separator = "  largest errors of rows: ";
       for (const auto &gradient : report->gradientErrors) {
         llvm::outs() << llvm::formatv("{0}{1} {2:e1} (eager {3:e1})", separator,

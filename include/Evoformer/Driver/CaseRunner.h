@@ -21,6 +21,7 @@ struct CaseReport {
   double maxError = 0, maxEagerError = 0, worstRatio = 0;
   /// Of gradients, and those that pass only by the usual error of eager mode,
   /// see reference::compareGradient.
+  int64_t rows = 0, shortRows = 0;
   int64_t gradientRows = 0, luckyRows = 0;
   double worstLucky = 0, medianRatio = 0;
   /// The largest relative errors of a row of each gradient, and eager mode's.

@@ -57,4 +57,30 @@ def ResultsToArguments
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def SetTarget : Pass<"evoformer-set-target", "::mlir::ModuleOp"> {
+  let summary = "Say which chip kernels are for";
+  let description = [{
+    Gives every `evo_tile.kernel` without a target that of the option or, without
+    one, the module's `evo_tile.target`; where there is neither, kernels stay as
+    they are. What attention becomes has a target already: this is for kernels
+    that are written over tiles. Their schedule stays their own.
+
+    ```mlir
+    evo_tile.kernel @k(%x: memref<?xf32>)
+        attributes {schedule = #evo_tile.schedule<..>} { .. }
+    ```
+    becomes
+    ```mlir
+    evo_tile.kernel @k(%x: memref<?xf32>)
+        attributes {schedule = #evo_tile.schedule<..>,
+                    target = #evo_tile.target<"gfx942", ..>} { .. }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"",
+           "chip that kernels are for; default: the module's evo_tile.target">
+  ];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
+}
+
 #endif // EVOFORMER_PIPELINES_PASSES_TD

@@ -33,6 +33,21 @@ func.func @f(%q: tensor<2x3x16x4x32xf16>,
 
 // -----
 
+func.func @f(%q: memref<2x3x16x4x32xf16>,
+            %k: memref<2x3x8x4x32xf16>,
+            %v: memref<2x3x8x4x24xf16, 3>,
+            %o: memref<2x3x16x4x24xf16>) {
+  // expected-error @+1 {{value must be in the default memory space, that of the device's global memory, but is 'memref<2x3x8x4x24xf16, 3>'}}
+  evoformer.attention
+      query(%q : memref<2x3x16x4x32xf16>)
+      key(%k : memref<2x3x8x4x32xf16>)
+      value(%v : memref<2x3x8x4x24xf16, 3>)
+      outs(%o : memref<2x3x16x4x24xf16>)
+  return
+}
+
+// -----
+
 func.func @f(%q: memref<*xf16>,
             %k: memref<2x3x8x4x32xf16>,
             %v: memref<2x3x8x4x24xf16>,

@@ -44,7 +44,7 @@ evo_tile.kernel @tensor(%t: tensor<4xf32>) {
 
 // -----
 
-// expected-error @below {{is in workgroup memory}}
+// expected-error @below {{must be in the default memory space, that of the device's global memory}}
 evo_tile.kernel @lds(%m: memref<4xf32, #gpu.address_space<workgroup>>) {
   evo_tile.return
 }

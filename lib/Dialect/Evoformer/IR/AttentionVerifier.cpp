@@ -59,6 +59,13 @@ static LogicalResult verifySemantics(Family op) {
         return op->emitOpError()
                << op.getOperandName(operand)
                << " must be a tensor without encoding, but is " << tensor;
+    if (auto memref = dyn_cast<MemRefType>(operand.get().getType()))
+      if (memref.getMemorySpace())
+        return op->emitOpError()
+               << op.getOperandName(operand)
+               << " must be in the default memory space, "
+                  "that of the device's global memory, but is "
+               << memref;
   }
   return success();
 }

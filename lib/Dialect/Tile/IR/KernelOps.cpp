@@ -59,8 +59,11 @@ LogicalResult KernelOp::verify() {
       return emitOpError("argument type ")
              << type << " is neither a memref nor a scalar";
     if (auto memref = dyn_cast<MemRefType>(type);
-        memref && isWorkgroupMemory(memref))
-      return emitOpError("argument ") << type << " is in workgroup memory";
+        memref && memref.getMemorySpace())
+      return emitOpError("argument ")
+             << type
+             << " must be in the default memory space, that of the device's "
+                "global memory";
   }
   if (getTarget() && getSchedule() && !getTarget()->isCPU()) {
     int64_t lanes =

@@ -1,0 +1,43 @@
+//===- SetTarget.cpp - The chip of kernels over tiles ---------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Pipelines/Pipelines.h"
+#include "Evoformer/Target/Targets.h"
+
+namespace mlir::evoformer {
+#define GEN_PASS_DEF_SETTARGET
+#include "Evoformer/Pipelines/Passes.h.inc"
+} // namespace mlir::evoformer
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+namespace {
+class SetTarget : public evoformer::impl::SetTargetBase<SetTarget> {
+public:
+  using SetTargetBase::SetTargetBase;
+
+protected:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto chip = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
+    if (!target.empty()) {
+      FailureOr<tile::TargetAttr> found =
+          tile::getTarget(module.getLoc(), target);
+      if (failed(found))
+        return signalPassFailure();
+      chip = *found;
+    }
+    if (!chip)
+      return;
+    for (auto kernel : module.getOps<tile::KernelOp>())
+      if (!kernel.getTarget())
+        kernel.setTargetAttr(chip);
+  }
+};
+} // namespace
