@@ -255,27 +255,28 @@ TEST(Gradients, RoundedOutput) {
   EXPECT_DOUBLE_EQ(gradients.query.elements[0], 0);
 }
 
-// Three rows, eager mode without an error in the first and lost in the last:
-// its usual error counts in the first, and no more than that.
+// Four rows, eager mode without an error in the first and lost in the last:
+// its usual error where it errs counts in the first, and no more than that.
 TEST(Gradients, UsualErrorOfEagerMode) {
   DenseArray reference;
-  reference.sizes = {1, 1, 1, 3, 2};
-  reference.elements = {1, 0, 1, 0, 1, 0};
+  reference.sizes = {1, 1, 1, 4, 2};
+  reference.elements = {1, 0, 1, 0, 1, 0, 1, 0};
   reference.magnitudes = reference.elements;
   DenseArray eager = reference;
   eager.elements[2] += 0.01;
-  eager.elements[4] += 5;
+  eager.elements[4] += 0.01;
+  eager.elements[6] += 5;
   double usual = 2 * 0.01;
   auto compare = [&](double error) {
     std::vector<double> given = reference.elements;
     given[0] += error;
     return compareGradient(
-        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 3, 2}),
+        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 4, 2}),
         reference, eager, reference);
   };
   Comparison none = compare(0);
   EXPECT_TRUE(none.passed());
-  EXPECT_EQ(none.rows, 3);
+  EXPECT_EQ(none.rows, 4);
   EXPECT_EQ(none.luckyRows, 0);
   Comparison lucky = compare(1.9 * usual);
   EXPECT_TRUE(lucky.passed()) << lucky.firstWrong;
@@ -293,6 +294,8 @@ TEST(Gradients, MedianOfRows) {
   DenseArray eager = reference, exact = reference;
   for (double &element : eager.elements)
     element += 0.01;
+  // That is one rounding.
+  eager.twoRoundings = 1e-4;
   auto compare = [&](double error) {
     std::vector<double> given = reference.elements;
     for (double &element : given)
@@ -304,6 +307,10 @@ TEST(Gradients, MedianOfRows) {
   EXPECT_TRUE(compare(0.0124).passed());
   EXPECT_TRUE(compare(0.0126).isMedianWrong);
   EXPECT_FALSE(compare(0.0126).passed());
+  // Here it is lost digits.
+  eager.twoRoundings = 0;
+  EXPECT_TRUE(compare(0.0199).passed());
+  EXPECT_TRUE(compare(0.0201).isMedianWrong);
   exact = eager;
   EXPECT_FALSE(compare(0.0099).passed());
 }
