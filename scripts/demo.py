@@ -239,6 +239,9 @@ def show(example, tools, folder, length):
         good &= show_run(example, tools, folder, arrays, expected,
                          f"this GPU, {count}", "cuda",
                          ["--target=sm_80", "--repeat=20", "--cold-cache"])
+    # The kernels of this one's gradients are those of the other two.
+    if example.name == "msa_row_attention":
+        return good
     return good & show_gradients(example, tools, folder)
 
 
