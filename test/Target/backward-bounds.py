@@ -33,6 +33,7 @@ LIMITS = {
 # generator's scheduler is short of registers there. Others must not join them.
 DRAINING = {
     ("gfx942", "f32", 40, "bias_grad"),
+    ("gfx942", "f32", 64, "bias_grad"),
     ("gfx1100", "bf16", 48, "bias_grad"),
     ("gfx1100", "f16", 48, "bias_grad"),
     ("gfx1100", "f16", 8, "query_grad"),

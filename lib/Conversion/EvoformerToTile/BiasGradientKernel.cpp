@@ -132,8 +132,7 @@ void GradientProgram::writeBias() {
         Value narrow = narrowLogits(b, some.logits);
         for (const Bias &gradient : operands.logitGrads)
           storeLogits(b, item, some.logits, narrow, gradient, origin);
-        auto cleared = llvm::map_to_vector(
-            keys.key, [&](Value key) { return clearNaN(b, key); });
+        SmallVector<Value> cleared = clearNaN(b, keys.key);
         store(item,
               accumulate(b, zeros(blocks.queries, parts), narrow, cleared),
               parts, facts.scale, operands.queryGrad, item.queries);

@@ -99,12 +99,11 @@ void GradientProgram::writeQuery() {
                         /*keysFirst=*/false,
                         {zero, zero, key}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
-        auto cleared = llvm::map_to_vector(
-            keys.key, [&](Value key) { return clearNaN(b, key); });
         Value narrow = narrowLogits(b, some.logits);
         for (const Bias &gradient : operands.logitGrads)
           storeLogits(b, item, some.logits, narrow, gradient, key);
-        scf::YieldOp::create(b, accumulate(b, sums, narrow, cleared));
+        scf::YieldOp::create(
+            b, accumulate(b, sums, narrow, clearNaN(b, keys.key)));
       });
   store(item, loop.getResults(), parts, facts.scale, operands.queryGrad,
         item.queries);
@@ -139,7 +138,8 @@ void GradientProgram::writeKeyValue() {
         SmallVector<Value> next;
         if (operands.keyGrad)
           next = accumulate(b, sums.take_front(numKeySums),
-                            narrowLogits(b, some.logits), queries.query);
+                            narrowLogits(b, some.logits),
+                            clearNaN(b, queries.query));
         if (operands.valueGrad)
           llvm::append_range(next, accumulate(b, sums.drop_front(numKeySums),
                                               narrowWeights(b, some.weights),

@@ -124,12 +124,16 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   result.weights =
       b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
                    tile.broadcast(b, queries.logSum, perQuery)));
+  // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
+  if (choosesZeros())
+    result.weights = b.select(b.equals(logits, -kInfinity),
+                              b.splatLike(logits, 0), result.weights);
   if (!needsLogitGradient())
     return result;
   // The product starts from -delta.
   Value difference = multiply(queries.weighted, keys.value,
                               tile.broadcast(b, queries.delta, perQuery));
-  // A dropped key's value may hold anything.
+  // A dropped key's value may hold anything, and so may delta.
   if (choosesZeros())
     difference = b.select(b.equals(result.weights, 0),
                           b.splatLike(difference, 0), difference);
@@ -144,11 +148,13 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
 // Sums
 //===----------------------------------------------------------------------===//
 
-Value GradientProgram::clearNaN(TileBuilder &b, Value key) {
+SmallVector<Value> GradientProgram::clearNaN(TileBuilder &b,
+                                             ArrayRef<Value> parts) {
   if (!chooseDrops || operands.biases.empty())
-    return key;
-  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, key, key);
-  return b.select(isNaN, b.splatLike(key, 0), key);
+    return llvm::to_vector(parts);
+  return llvm::map_to_vector(parts, [&](Value part) {
+    return b.select(b.isNaN(part), b.splatLike(part, 0), part);
+  });
 }
 
 SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,

@@ -56,8 +56,9 @@ private:
   };
 
   bool needsLogitGradient() const { return operands.delta != nullptr; }
-  /// Whether gradients of logits are 0 where the weight is, at two instructions
-  /// a logit; else a NaN of the value or of delta is seen there.
+  /// Whether weights of dropped keys, and gradients of logits where the weight
+  /// is 0, are chosen to be 0, at four instructions a logit; else a NaN of the
+  /// key, the value or delta is seen there.
   bool choosesZeros() const {
     return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
   }
@@ -86,9 +87,10 @@ private:
   /// sums + a * b for each part, `a` being narrow.
   SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,
                                 ArrayRef<Value> parts);
-  /// A key without NaNs for the sum of the query's gradient, where a bias of
-  /// the query may drop it: kept, it has made the gradient of its logit NaN.
-  Value clearNaN(TileBuilder &b, Value key);
+  /// Depth parts of a key (query) without NaNs for the sum of the query's (the
+  /// key's) gradient, where a bias of the query may drop it: kept, it has made
+  /// the gradient of its logit NaN.
+  SmallVector<Value> clearNaN(TileBuilder &b, ArrayRef<Value> parts);
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);

@@ -11,7 +11,8 @@
 // CHECK:         %[[SUM:.*]] = scf.for %[[N:.*]] = %c0 to %[[ROWS:.*]] step %c1 iter_args(%[[S:.*]] = %{{.*}}) -> (tensor<1x32x64xf32>)
 // The scores, the weights, their gradient on top of -delta.
 // CHECK:           %[[SCORES:.*]] = evo_tile.mma
-// CHECK:           %[[P:.*]] = math.exp2
+// CHECK:           %[[EXP:.*]] = math.exp2
+// CHECK:           %[[P:.*]] = arith.select %{{.*}}, %{{.*}}, %[[EXP]]
 // CHECK:           %[[DP:.*]] = evo_tile.mma
 // CHECK:           %[[KEPT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[DP]]
 // CHECK:           %[[NEXT:.*]] = math.fma %[[P]], %[[KEPT]], %[[S]]
