@@ -152,28 +152,25 @@ static Error compareGradients(const AttentionCase &problem,
     return note(comparison, name, report);
   };
   using Gradients = reference::AttentionGradients;
-  if (Error error = compare(
-          outputs.query, "query_grad",
-          [](Gradients & all) -> auto & { return all.query; }))
+  if (Error error = compare(outputs.query, "query_grad",
+                            [](Gradients &all) -> auto & { return all.query; }))
     return error;
-  if (Error error = compare(
-          outputs.key, "key_grad",
-          [](Gradients & all) -> auto & { return all.key; }))
+  if (Error error = compare(outputs.key, "key_grad",
+                            [](Gradients &all) -> auto & { return all.key; }))
     return error;
-  if (Error error = compare(
-          outputs.value, "value_grad",
-          [](Gradients & all) -> auto & { return all.value; }))
+  if (Error error = compare(outputs.value, "value_grad",
+                            [](Gradients &all) -> auto & { return all.value; }))
     return error;
   if (problem.gateType)
-    if (Error error = compare(
-            outputs.gate, "gate_grad",
-            [](Gradients & all) -> auto & { return all.gate; }))
+    if (Error error =
+            compare(outputs.gate, "gate_grad",
+                    [](Gradients &all) -> auto & { return all.gate; }))
       return error;
   for (size_t i = 0; i < outputs.biases.size() && !partial; ++i)
     if (outputs.biases[i].data)
-      if (Error error = compare(
-              outputs.biases[i], "bias" + std::to_string(i) + "_grad",
-              [i](Gradients & all) -> auto & { return all.biases[i]; }))
+      if (Error error =
+              compare(outputs.biases[i], "bias" + std::to_string(i) + "_grad",
+                      [i](Gradients &all) -> auto & { return all.biases[i]; }))
         return error;
   return Error::success();
 }

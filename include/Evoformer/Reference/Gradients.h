@@ -64,9 +64,9 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
 /// with u as in compareOutput and t what two roundings make of a term; and of
 /// 32 rows or more, that the median of
 /// (|e| - |u|) / |m| is at most 1.25 times that of |g| / |m|, plus 1e-6;
-/// at most twice that where it is more than four roundings, since large masks of
-/// queries have taken the digits of most rows.
-/// docs/design.md says why ('Backward').
+/// at most twice that where it is more than four roundings, since large masks
+/// of queries have taken the digits of most rows. docs/design.md says why
+/// ('Backward').
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
                            const DenseArray &eager, const DenseArray &exact);
 
