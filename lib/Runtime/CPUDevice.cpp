@@ -70,7 +70,9 @@ private:
 
 Expected<std::vector<std::unique_ptr<LoadedKernel>>>
 CPUDevice::loadAll(ArrayRef<const KernelInfo *> infos) {
-  auto kept = loadModules(infos, pool.getMaxConcurrency());
+  // One after another: JITs at work at the same time are under suspicion of a
+  // rare crash.
+  auto kept = loadModules(infos, /*numThreads=*/1);
   if (!kept)
     return kept.takeError();
   return Device::loadAll(infos);
