@@ -15,6 +15,9 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::runtime;
 using llvm::ArrayRef;
 
+/// As many as any table holds.
+static constexpr unsigned kManyNormals = 65536;
+
 namespace {
 /// Draws elements from a table of values that are already in their type, so
 /// that large arrays fill fast.
@@ -29,14 +32,9 @@ public:
     writeElement(type, value, &values[values.size() - bytes]);
   }
   void addNormals(unsigned count) {
-    // Quantiles of the normal distribution by a sum of uniform numbers.
-    std::mt19937_64 engine(12345);
-    for (unsigned i = 0; i < count; ++i) {
-      double sum = -6;
-      for (int j = 0; j < 12; ++j)
-        sum += (engine() >> 11) * 0x1p-53;
-      addValue(sum);
-    }
+    static const std::vector<double> normals = drawNormals();
+    for (double value : llvm::ArrayRef(normals).take_front(count))
+      addValue(value);
   }
   void fill(HostArray &array) {
     size_t count = values.size() / bytes;
@@ -52,6 +50,16 @@ public:
   }
 
 private:
+  static std::vector<double> drawNormals() {
+    // Quantiles of the normal distribution by a sum of uniform numbers.
+    std::mt19937_64 engine(12345);
+    std::vector<double> normals(kManyNormals, -6);
+    for (double &sum : normals)
+      for (int j = 0; j < 12; ++j)
+        sum += (engine() >> 11) * 0x1p-53;
+    return normals;
+  }
+
   ElementType type;
   unsigned bytes;
   uint64_t state;
@@ -242,7 +250,7 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
       fillBias(problem.biases[i - 3], seed, arrays[i]);
     } else if (isSequence) {
       Drawer drawer(arrays[i].layout.type, seed);
-      drawer.addNormals(65536);
+      drawer.addNormals(kManyNormals);
       drawer.fill(arrays[i]);
     }
   }

@@ -56,9 +56,14 @@ namespace {
 /// One case on the device.
 class CaseRun {
 public:
-  CaseRun(const AttentionCase &problem, Session &session, uint64_t guardBytes)
+  /// With the inputs of an earlier run, or new ones if `inputs` is empty.
+  CaseRun(const AttentionCase &problem, Session &session, uint64_t guardBytes,
+          llvm::ArrayRef<HostArray> inputs)
       : session(session), device(session.getDevice()), guardBytes(guardBytes),
         operands(getOperands(problem)) {
+    arrays = inputs.vec();
+    if (!arrays.empty())
+      return;
     for (const CaseOperand &operand : operands)
       arrays.emplace_back(operand.layout);
     fillInputs(problem, arrays);
@@ -192,7 +197,11 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
         operand.layout.getStorageElements() * getByteSize(operand.layout.type);
   if (Error error = checkMemory(bytes, "the case"))
     return error;
-  CaseRun run(problem, *(*program)->session, guardBytes);
+  Memory forgotten;
+  Memory &known = remembers ? memory[problem.str()] : forgotten;
+  CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
+  if (remembers && known.inputs.empty())
+    known.inputs = run.arrays;
   if (Error error = run.upload())
     return error;
   if (Error error = run.runOnce())
@@ -202,8 +211,11 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   if (Error error = run.checkSecondRun())
     return error;
   report.outputHash = run.hashOutputs();
-  if (Error error = compareCase(problem, run.arrays, referenceThreads, report))
-    return error;
+  if (known.rightHash != report.outputHash)
+    if (Error error =
+            compareCase(problem, run.arrays, referenceThreads, report))
+      return error;
+  known.rightHash = report.outputHash;
   if (measureOptions) {
     Expected<Times> times = run.time(*measureOptions);
     if (!times)

@@ -57,10 +57,12 @@ MutantChecker::MutantChecker(MLIRContext &context,
                              const CompileOptions &compileOptions) {
   for (const AttentionCase &problem : cases) {
     Group &group = groups[makeModule(problem)];
-    if (!group.runner)
+    if (!group.runner) {
       // Without guard zones an access behind a buffer is a finding.
       group.runner = std::make_unique<CaseRunner>(
           context, device, compileOptions, /*guardBytes=*/0);
+      group.runner->remembers = true;
+    }
     group.cases.push_back(problem);
   }
 }

@@ -12,6 +12,7 @@
 #include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Driver/KernelTimes.h"
 #include "llvm/ADT/StringMap.h"
+#include <map>
 
 namespace mlir::evoformer {
 
@@ -48,6 +49,9 @@ public:
 
   /// Threads of the reference; 0: one a core.
   unsigned referenceThreads = 0;
+  /// Keep each case's inputs and the hash of results that were right, for cases
+  /// that run again and again.
+  bool remembers = false;
   /// Time the case after checking it.
   std::optional<MeasureOptions> measureOptions;
   /// Each launch by itself as well.
@@ -62,6 +66,10 @@ private:
     runtime::Plan plan;
     std::unique_ptr<runtime::Session> session;
   };
+  struct Memory {
+    std::vector<HostArray> inputs;
+    std::optional<uint64_t> rightHash;
+  };
   llvm::Expected<Program *> getProgram(const AttentionCase &problem,
                                        CaseReport &report);
 
@@ -72,6 +80,8 @@ private:
   /// The last few, by text; a cover lists cases of one module one after the
   /// other.
   std::string lastText;
+  /// By the case's text.
+  std::map<std::string, Memory> memory;
   std::unique_ptr<Program> lastProgram;
 };
 
