@@ -50,7 +50,7 @@ public:
   /// Threads of the reference; 0: one a core.
   unsigned referenceThreads = 0;
   /// Keep each case's inputs and the hash of results that were right, for cases
-  /// that run again and again.
+  /// that run again and again: the same bits are right without a second run.
   bool remembers = false;
   /// Time the case after checking it.
   std::optional<MeasureOptions> measureOptions;
