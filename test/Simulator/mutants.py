@@ -6,12 +6,10 @@
 #
 # (the tools in PATH) with the counts of defects of attention and of each
 # general kernel but l2_norm, where any number near the maximum does as well as
-# the maximum. More arguments, an architecture, a kernel ("attention" or a general
-# one) and numbers in the draw, run only those defects and keep the modules:
+# the maximum. More arguments, an architecture, a kernel ("attention" or a
+# general one) and numbers in the draw, run only those and keep the modules:
 #
 #   python3 test/Simulator/mutants.py . /tmp/mutants 300 100 gfx942 softmax 3,17
-#
-# With few defects there are fewer sizes, too.
 #
 # RUN: rm -rf %t
 # RUN: %python %s %source_dir %t 63 42 | FileCheck %s
@@ -28,7 +26,6 @@ from simulation import CHIPS, prepare, run
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
 AGAIN = sys.argv[5:]
-STEP = 1 if ATTENTION >= 300 else 5
 # In the last, each lane holds the maximum of some row of each position in a
 # workgroup.
 ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66), (272, 68))
@@ -37,7 +34,7 @@ ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66), (272, 68))
 SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
                     (77, 45, 29), (38, 54, 22), (48, 77, 31),
                     *((4 * g + 1 + g % 4, 4 * (5 * g % 16) + 4 - g % 4, 17 + g)
-                      for g in range(0, 16, STEP))),
+                      for g in range(16))),
          "softmax": ROWS, "layer_norm": ROWS}
 OUTCOMES = ("finding", "wrong", "differs", "survived")
 
@@ -63,7 +60,7 @@ def remainders():
     """Keys that end after each of 32, and a single one."""
     for n, program in PROGRAMS:
         yield f"Sq=1 Sk=1 {program} first=1 seed=100\n"
-        for r in range(1, 33, STEP):
+        for r in range(1, 33):
             yield (f"N={n} Sq={37 * r % 71 + 1} Sk={r + 32 * (r // 2 % 3)} "
                    f"{program} first=1 seed={100 + r}\n")
 
