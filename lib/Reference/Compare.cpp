@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -351,9 +350,9 @@ Comparison mlir::evoformer::reference::compareGradient(
   });
   // Nor do those that eager mode has exactly, such as rows with one key.
   std::vector<double> erring;
-  std::copy_if(eagerShares.begin(), eagerShares.end(),
-               std::back_inserter(erring),
-               [](double share) { return share > 0; });
+  for (double share : eagerShares)
+    if (share > 0)
+      erring.push_back(share);
   double usual = kUsual * findMedian(erring);
 
   rows.forEach([&](const std::array<int64_t, 5> &index, int64_t at) {

@@ -13,7 +13,6 @@ import torch
 import torch._dynamo.testing
 import torch_reference as reference
 from evoformer import _torch
-from evoformer.bench import host
 from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 
 
@@ -120,9 +119,11 @@ def test_profiler_and_flops(device, tmp_path):
     # Work and kernels, as a trace shows them.
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
     with open(tmp_path / "trace.json", encoding="utf-8") as file:
-        forward, backward = [
-            event["args"] for event in json.load(file)["traceEvents"]
-            if event.get("name") == "evoformer::launch"]
+        launches = [event for event in json.load(file)["traceEvents"]
+                    if event.get("name") == "evoformer::launch"]
+    # On a GPU the backward pass is a thread's of its own.
+    forward, backward = [
+        event["args"] for event in sorted(launches, key=lambda one: one["ts"])]
     assert int(forward["flops"]) == 2 * one_product
     assert int(backward["flops"]) == 5 * one_product
     operands = [*case.operands[:3], *case.operands[3], case.gate, case.gate]
@@ -195,20 +196,8 @@ def test_several_gpus():
         assert torch.cuda.current_device() == 0
     for a, b in zip(*results):
         assert torch.equal(a, b)
-    # Compiled for the first, loaded by both.
-    calls = [call for prepared in _torch._prepared.values()
-             for call in prepared.forwards.values()
-             if prepared.index == 0 and prepared.device.type == "cuda"]
-    assert calls and calls[-1].program.origin == "memory"
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_launch_time(direction):
-    """At most 5 us of the host's time a launch, the driver's work included."""
-    kind = "hip" if torch.version.hip else "cuda"
-    options = type("Options", (), dict(device=kind, depth=32, repeat=200, dry=False))
-    microseconds, count = host.launch(options, direction, "bf16")
-    print(f"{direction}: {microseconds:.2f} us, {count} launches, "
-          f"{microseconds / count:.2f} us each")
-    assert microseconds <= 5 * count
+    # Compiled for one of them (here or by an earlier test), loaded by both.
+    origins = [call.program.origin for prepared in _torch._prepared.values()
+               for call in prepared.forwards.values()
+               if prepared.device.type == "cuda"]
+    assert len(origins) >= 2 and "memory" in origins
