@@ -28,8 +28,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///                         over them is faster where that is known
 ///   value_depth=32        default: depth
 ///   bias=bnk:i1           one word a bias, in order: the letters of bnhqk
-///   whose
-///                         dimensions it has, the others have size 1; its type
+///                         whose dimensions it has, the others have size 1;
+///                         its type
 ///   gate=bf16 out=f32     types; without gate= there is none
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)
@@ -53,10 +53,10 @@ evoformerDescribeAttention(const char *description, char **text);
 ///   target=sm_80          a chip, see evoformerGetChips; default: cpu
 ///   device=cuda           cpu, cuda or hip: what runs it; default: cpu
 ///   schedule=v1:…         forces the cut
-///   deferred              kernels are compiled, or taken from the cache, when
-///   a
-///                         call needs them: a run of one alignment and size
-///                         takes half of them. The plan has them over tiles
+///   deferred              kernels are compiled, or taken from the cache,
+///                         when a call needs them: a run of one alignment and
+///                         size takes half of them. The plan has them over
+///                         tiles
 ///   bias_gradients=apart  where gradients of biases are computed: apart,
 ///                         with-query or auto (the default)
 ///   partial_sum_bytes=0   the most memory that partial sums of one bias's

@@ -178,6 +178,8 @@ expect("unknown level 'lanes': it is tiles, fragments, staged or pipelined",
 expect("unknown version", "evoformer-run", "attention.mlir",
        "--schedule=v2:q=64")
 expect("'absent.mlir': No such file", "evoformer-run", "absent.mlir")
+(work / "empty.mlir").write_text("")
+expect("there is no function to run", "evoformer-run", "empty.mlir")
 expect("there is no function 'other'", "evoformer-run", "plan.json",
        "--function=other")
 for name, text, message in (

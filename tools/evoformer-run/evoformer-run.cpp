@@ -121,6 +121,8 @@ static Expected<const PlanFunction *> getFunction(const Plan &plan) {
   }
   if (plan.functions.size() == 1)
     return &plan.functions.front();
+  if (plan.functions.empty())
+    return createStringError("there is no function to run");
   std::string names;
   for (const PlanFunction &function : plan.functions)
     names += " " + function.name;

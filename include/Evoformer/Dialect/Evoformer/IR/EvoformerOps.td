@@ -89,6 +89,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     The others are added to the scores in f32: on all keys of one query -1e9
     leaves few digits of its scores, as in a framework's f32. Sums of up to ten
     lowest finite numbers do not overflow, so that only -inf drops a key.
+    Scores, and scores times `scale`, are f32 too: where they reach 2^127 in size,
+    rows are NaN, and an lse beyond f32 is infinite. Weights are rounded to the
+    type of `value`, which an output of f32 shows.
 
     #### Statistics
 
