@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -40,7 +41,10 @@ def test_refuses_other_libraries(tmp_path):
                         "has interface 99"), ("int f;", "is no libevoformer")):
         (tmp_path / "other.c").write_text(body)
         other = tmp_path / "other.so"
-        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", other,
+        # The set-up installs clang, and no 'cc'.
+        compiler = (os.environ.get("CC") or shutil.which("cc")
+                    or shutil.which("clang-22") or "/usr/lib/llvm-22/bin/clang")
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", other,
                         tmp_path / "other.c"], check=True)
         done = subprocess.run(
             [sys.executable, "-c", "import evoformer; evoformer.chips()"],

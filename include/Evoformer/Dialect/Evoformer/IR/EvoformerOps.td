@@ -67,7 +67,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     An i1 bias means 'keep where true'. Key `j` is dropped for query `i` if an
     i1 bias is false there or another bias is -inf there. The weight of a
-    dropped key is exactly 0: a NaN in its row of `key` is ignored; its row of
+    dropped key is exactly 0: a NaN in its row of `key` is ignored (a NaN or +inf
+    that a further bias of the query has there need not be); its row of
     `value` is multiplied by 0, so a NaN or an infinity there makes the output
     NaN. If no key is left, or Sk = 0, then the sum over the keys is 0, whatever
     `value` holds, so that `out` = 0, `lse` = -inf and `stats` = 0. B, N, H or
