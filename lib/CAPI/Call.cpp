@@ -175,45 +175,48 @@ EvoformerStatus evoformerCallCreate(EvoformerProgram *program,
 
 void evoformerCallRelease(EvoformerCall *call) { delete call; }
 
-EvoformerStatus evoformerCallPrepare(EvoformerCall *call,
+/// Reads what a run with these operands does, while the device is the caller's.
+static EvoformerStatus readRecording(EvoformerCall &call,
                                      const uint64_t *addresses,
-                                     uint64_t *workspaceBytes) {
-  DeviceScope scope(*call->device);
+                                     function_ref<void(Recording &)> read) {
+  DeviceScope scope(*call.device);
   if (Error error = scope.takeError())
     return fail(std::move(error));
   Expected<Recording *> recording =
-      call->getRecording(ArrayRef(addresses, call->arguments.size()));
+      call.getRecording(ArrayRef(addresses, call.arguments.size()));
   if (!recording)
     return fail(recording.takeError());
-  *workspaceBytes = getWorkspaceBytes(**recording);
+  read(**recording);
   return EVOFORMER_SUCCESS;
+}
+
+EvoformerStatus evoformerCallPrepare(EvoformerCall *call,
+                                     const uint64_t *addresses,
+                                     uint64_t *workspaceBytes) {
+  return readRecording(*call, addresses, [&](Recording &recording) {
+    *workspaceBytes = getWorkspaceBytes(recording);
+  });
 }
 
 EvoformerStatus evoformerCallGetLaunches(EvoformerCall *call,
                                          const uint64_t *addresses,
                                          char **text) {
-  DeviceScope scope(*call->device);
-  if (Error error = scope.takeError())
-    return fail(std::move(error));
-  Expected<Recording *> recording =
-      call->getRecording(ArrayRef(addresses, call->arguments.size()));
-  if (!recording)
-    return fail(recording.takeError());
-  json::Array launches;
-  for (auto [kernel, workItems] : (*recording)->getLaunches()) {
-    const KernelInfo &info = call->program->kernels[kernel]->info;
-    launches.push_back(
-        json::Object{{"name", info.name},
-                     {"symbol", info.symbol},
-                     {"workItems", static_cast<int64_t>(workItems)},
-                     {"threads", static_cast<int64_t>(info.threads)},
-                     {"ldsBytes", static_cast<int64_t>(info.ldsBytes)},
-                     {"report", info.report}});
-  }
-  std::string written;
-  raw_string_ostream(written) << json::Value(std::move(launches));
-  *text = copyText(written);
-  return EVOFORMER_SUCCESS;
+  return readRecording(*call, addresses, [&](Recording &recording) {
+    json::Array launches;
+    for (auto [kernel, workItems] : recording.getLaunches()) {
+      const KernelInfo &info = call->program->kernels[kernel]->info;
+      launches.push_back(
+          json::Object{{"name", info.name},
+                       {"symbol", info.symbol},
+                       {"workItems", static_cast<int64_t>(workItems)},
+                       {"threads", static_cast<int64_t>(info.threads)},
+                       {"ldsBytes", static_cast<int64_t>(info.ldsBytes)},
+                       {"report", info.report}});
+    }
+    std::string written;
+    raw_string_ostream(written) << json::Value(std::move(launches));
+    *text = copyText(written);
+  });
 }
 
 EvoformerStatus evoformerCallRun(EvoformerCall *call, const uint64_t *addresses,

@@ -24,20 +24,14 @@ public:
 
 protected:
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    auto chip = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
-    if (!target.empty()) {
-      FailureOr<tile::TargetAttr> found =
-          tile::getTarget(module.getLoc(), target);
-      if (failed(found))
-        return signalPassFailure();
-      chip = *found;
-    }
-    if (!chip)
+    FailureOr<tile::TargetAttr> chip = tile::findTarget(getOperation(), target);
+    if (failed(chip))
+      return signalPassFailure();
+    if (!*chip)
       return;
-    for (auto kernel : module.getOps<tile::KernelOp>())
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
       if (!kernel.getTarget())
-        kernel.setTargetAttr(chip);
+        kernel.setTargetAttr(*chip);
   }
 };
 } // namespace

@@ -139,77 +139,57 @@ template <class T, class Op> static const Inst *shift(Wave &w, const Inst *i) {
   return binary<T, Op>(w, i);
 }
 
-template <template <class> class Op> static Handler pickBinary(Kind kind) {
+/// The handler that `pick` has for the type of `kind`, given as a zero.
+template <typename Pick> static Handler pickWidth(Kind kind, Pick pick) {
   switch (kind) {
   case Kind::I8:
-    return binary<uint8_t, Op<uint8_t>>;
+    return pick(uint8_t());
   case Kind::I16:
-    return binary<uint16_t, Op<uint16_t>>;
+    return pick(uint16_t());
   case Kind::I32:
-    return binary<uint32_t, Op<uint32_t>>;
+    return pick(uint32_t());
   case Kind::I64:
-    return binary<uint64_t, Op<uint64_t>>;
-  default:
-    return nullptr;
-  }
-}
-
-template <template <class> class Op> static Handler pickDivide(Kind kind) {
-  switch (kind) {
-  case Kind::I8:
-    return divide<uint8_t, Op<uint8_t>>;
-  case Kind::I16:
-    return divide<uint16_t, Op<uint16_t>>;
-  case Kind::I32:
-    return divide<uint32_t, Op<uint32_t>>;
-  case Kind::I64:
-    return divide<uint64_t, Op<uint64_t>>;
-  default:
-    return nullptr;
-  }
-}
-
-template <template <class> class Op> static Handler pickShift(Kind kind) {
-  switch (kind) {
-  case Kind::I8:
-    return shift<uint8_t, Op<uint8_t>>;
-  case Kind::I16:
-    return shift<uint16_t, Op<uint16_t>>;
-  case Kind::I32:
-    return shift<uint32_t, Op<uint32_t>>;
-  case Kind::I64:
-    return shift<uint64_t, Op<uint64_t>>;
+    return pick(uint64_t());
   default:
     return nullptr;
   }
 }
 
 template <template <class> class Op> static Handler pickUnary(Kind kind) {
-  switch (kind) {
-  case Kind::I8:
-    return unary<uint8_t, Op<uint8_t>>;
-  case Kind::I16:
-    return unary<uint16_t, Op<uint16_t>>;
-  case Kind::I32:
-    return unary<uint32_t, Op<uint32_t>>;
-  case Kind::I64:
-    return unary<uint64_t, Op<uint64_t>>;
-  default:
-    return nullptr;
-  }
+  return pickWidth(kind, [](auto zero) -> Handler {
+    using T = decltype(zero);
+    return unary<T, Op<T>>;
+  });
+}
+
+template <template <class> class Op> static Handler pickBinary(Kind kind) {
+  return pickWidth(kind, [](auto zero) -> Handler {
+    using T = decltype(zero);
+    return binary<T, Op<T>>;
+  });
+}
+
+template <template <class> class Op> static Handler pickDivide(Kind kind) {
+  return pickWidth(kind, [](auto zero) -> Handler {
+    using T = decltype(zero);
+    return divide<T, Op<T>>;
+  });
+}
+
+template <template <class> class Op> static Handler pickShift(Kind kind) {
+  return pickWidth(kind, [](auto zero) -> Handler {
+    using T = decltype(zero);
+    return shift<T, Op<T>>;
+  });
 }
 
 template <template <class> class Op> static Handler pickTernary(Kind kind) {
-  switch (kind) {
-  case Kind::I16:
-    return ternary<uint16_t, Op<uint16_t>>;
-  case Kind::I32:
-    return ternary<uint32_t, Op<uint32_t>>;
-  case Kind::I64:
-    return ternary<uint64_t, Op<uint64_t>>;
-  default:
+  if (kind == Kind::I8)
     return nullptr;
-  }
+  return pickWidth(kind, [](auto zero) -> Handler {
+    using T = decltype(zero);
+    return ternary<T, Op<T>>;
+  });
 }
 
 /// On one bit, addition is exclusive or, multiplication is and; -1 < 0.

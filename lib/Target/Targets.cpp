@@ -75,3 +75,9 @@ FailureOr<tile::TargetAttr> tile::getTarget(Location loc, StringRef chip) {
   llvm::interleaveComma(getKnownChips(), diag);
   return diag << ", or the path of a file that ends in .mlir";
 }
+
+FailureOr<tile::TargetAttr> tile::findTarget(ModuleOp module, StringRef chip) {
+  if (!chip.empty())
+    return getTarget(module.getLoc(), chip);
+  return module->getAttrOfType<TargetAttr>("evo_tile.target");
+}

@@ -19,6 +19,10 @@ SmallVector<StringRef> getKnownChips();
 /// `.mlir`. An unknown name is an error at `loc` that lists the known ones.
 FailureOr<TargetAttr> getTarget(Location loc, StringRef chip);
 
+/// The target that `chip` names or, where that is empty, the module's
+/// `evo_tile.target`; null where there is neither.
+FailureOr<TargetAttr> findTarget(ModuleOp module, StringRef chip);
+
 /// A chip from text: a module with an `evo_tile.target` attribute.
 FailureOr<TargetAttr> parseTarget(MLIRContext *context, StringRef text,
                                   StringRef name);

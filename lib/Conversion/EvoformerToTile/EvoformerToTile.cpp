@@ -132,12 +132,9 @@ protected:
   }
 
   FailureOr<TargetAttr> findTarget() {
-    if (!target.empty())
-      return getTarget(getOperation().getLoc(), target);
-    auto attribute =
-        getOperation()->getAttrOfType<TargetAttr>("evo_tile.target");
-    if (attribute)
-      return attribute;
+    FailureOr<TargetAttr> found = tile::findTarget(getOperation(), target);
+    if (failed(found) || *found)
+      return found;
     return getOperation().emitError("no target: give the option 'target' or "
                                     "the module an 'evo_tile.target'");
   }
