@@ -46,21 +46,11 @@ public:
   }
 
   Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
-  Expected<std::vector<std::unique_ptr<LoadedKernel>>>
-  loadAll(ArrayRef<const KernelInfo *> infos) override;
   Error launch(LoadedKernel &kernel, uint64_t workItems,
                ArrayRef<LaunchArgument> arguments) override;
   Error flushCaches() override;
 
 private:
-  Expected<SmallVector<std::shared_ptr<CPUModule>>>
-  loadModules(ArrayRef<const KernelInfo *> infos, unsigned numThreads) {
-    return runtime::loadModules(
-        infos, numThreads, modules, [&](const KernelInfo &info) {
-          return CPUModule::compile(*info.object, store.get());
-        });
-  }
-
   std::unique_ptr<CodeStore> store;
   DefaultThreadPool pool;
   ModuleMap<CPUModule> modules;
@@ -68,19 +58,13 @@ private:
 };
 } // namespace
 
-Expected<std::vector<std::unique_ptr<LoadedKernel>>>
-CPUDevice::loadAll(ArrayRef<const KernelInfo *> infos) {
-  // One after another: JITs at work at the same time are under suspicion of a
-  // rare crash.
-  auto kept = loadModules(infos, /*numThreads=*/1);
-  if (!kept)
-    return kept.takeError();
-  return Device::loadAll(infos);
-}
-
 Expected<std::unique_ptr<LoadedKernel>>
 CPUDevice::load(const KernelInfo &info) {
-  auto kept = loadModules({&info}, 1);
+  // Several kernels come one after another, too (Device::loadAll): JITs at work
+  // at the same time are under suspicion of a rare crash.
+  auto kept = loadModules({&info}, 1, modules, [&](const KernelInfo &info) {
+    return CPUModule::compile(*info.object, store.get());
+  });
   if (!kept)
     return kept.takeError();
   std::shared_ptr<CPUModule> module = kept->front();
