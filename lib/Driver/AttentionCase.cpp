@@ -19,12 +19,13 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 static constexpr std::pair<BiasValues, const char *> biasValueNames[] = {
-    {BiasValues::Normal, "normal"},   {BiasValues::AllFalse, "all-false"},
-    {BiasValues::Sparse, "sparse"},   {BiasValues::Large, "large"},
-    {BiasValues::Huge, "huge"},       {BiasValues::AllHuge, "all-huge"},
-    {BiasValues::Lowest, "lowest"},   {BiasValues::Infinite, "infinite"},
-    {BiasValues::Columns, "columns"}, {BiasValues::AllLowest, "all-lowest"},
-    {BiasValues::Mixed, "mixed"},     {BiasValues::Rows, "rows"},
+    {BiasValues::Normal, "normal"},    {BiasValues::AllFalse, "all-false"},
+    {BiasValues::Sparse, "sparse"},    {BiasValues::Large, "large"},
+    {BiasValues::Huge, "huge"},        {BiasValues::AllHuge, "all-huge"},
+    {BiasValues::Lowest, "lowest"},    {BiasValues::Infinite, "infinite"},
+    {BiasValues::Columns, "columns"},  {BiasValues::AllLowest, "all-lowest"},
+    {BiasValues::Mixed, "mixed"},      {BiasValues::Rows, "rows"},
+    {BiasValues::AllTrue, "all-true"}, {BiasValues::NaN, "nan"},
 };
 
 bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {
@@ -75,6 +76,8 @@ std::string AttentionCase::str() const {
     os << " nan_values=1";
   if (nanFirst)
     os << " first=1";
+  if (largeScores)
+    os << " large=1";
   if (backward)
     os << " pass=backward";
   if (gradientType)
@@ -148,6 +151,7 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
                    .Case("stats", &result.stats)
                    .Case("nan_values", &result.nanValues)
                    .Case("first", &result.nanFirst)
+                   .Case("large", &result.largeScores)
                    .Default(nullptr);
   if (flag) {
     *flag = value == "1";

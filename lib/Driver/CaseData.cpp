@@ -106,6 +106,9 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   case BiasValues::AllFalse:
     drawer.addValue(isMask ? 0 : -INFINITY);
     break;
+  case BiasValues::AllTrue:
+    drawer.addValue(isMask ? 1 : 0);
+    break;
   case BiasValues::Sparse:
     for (int i = 0; i < 16; ++i)
       drawer.addValue(isMask ? i == 0 : (i == 0 ? 0 : -INFINITY));
@@ -132,6 +135,7 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
     break;
   case BiasValues::Columns:
   case BiasValues::Rows:
+  case BiasValues::NaN:
     drawer.addNormals(4096);
     break;
   case BiasValues::Infinite:
@@ -145,6 +149,11 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
     array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
       if (index[4] % 3 == 1)
         writeElement(bias.type, -INFINITY, array.storage.data() + at);
+    });
+  if (bias.values == BiasValues::NaN)
+    array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+      if (index[3] % 16 == 0 && index[4] == 0)
+        writeElement(bias.type, NAN, array.storage.data() + at);
     });
   if (bias.values != BiasValues::Rows)
     return;
@@ -236,6 +245,16 @@ static void poisonFirstElements(const AttentionCase &problem,
     poison(arrays[3 + numBiases]);
 }
 
+/// Every third query times 2^122: their scores lie on both sides of zero, as
+/// far from it as the lowest bias is from the lowest f32 and farther.
+static void enlargeQueries(HostArray &queries) {
+  queries.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+    if (index[2] % 3 == 1)
+      writeElement(queries.layout.type, queries.read(index) * 0x1p122,
+                   queries.storage.data() + at);
+  });
+}
+
 void mlir::evoformer::fillInputs(const AttentionCase &problem,
                                  std::vector<HostArray> &arrays) {
   size_t numBiases = problem.biases.size();
@@ -254,6 +273,8 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
       drawer.fill(arrays[i]);
     }
   }
+  if (problem.largeScores)
+    enlargeQueries(arrays[0]);
   if (problem.nanKeys && problem.zero.empty())
     poisonDropped(problem, arrays, 1);
   if (problem.nanValues && problem.zero.empty())

@@ -32,7 +32,7 @@ ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66), (272, 68))
 # The last ones end after each group of four rows, of four columns, and after
 # each element of a vector of the depth.
 SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
-                    (77, 45, 29), (38, 54, 22), (48, 77, 31),
+                    (77, 45, 29), (38, 54, 22), (48, 77, 31), (33, 32, 20),
                     *((4 * g + 1 + g % 4, 4 * (5 * g % 16) + 4 - g % 4, 17 + g)
                       for g in range(16))),
          "softmax": ROWS, "layer_norm": ROWS}

@@ -15,7 +15,8 @@ namespace mlir::evoformer {
 /// What a bias holds.
 enum class BiasValues {
   Normal,    // normal numbers; of i1: true with probability 0.8
-  AllFalse,  // i1: false throughout
+  AllFalse,  // i1: false throughout; floats: -inf
+  AllTrue,   // i1: true throughout; floats: 0
   Sparse,    // i1: one key in sixteen is kept
   Large,     // 0, or -1e4 for three keys in ten
   Huge,      // 0, or -1e9 for three keys in ten
@@ -28,6 +29,7 @@ enum class BiasValues {
              // f32), -1e9, the lowest and -inf
   Rows, // normal numbers, plus one of these for every other query, or every
         // other row n where the bias has no queries
+  NaN,  // normal numbers, and NaN at the first key of every sixteenth query
 };
 
 struct BiasCase {
@@ -56,6 +58,8 @@ struct BiasCase {
 ///     first              1: the first element of queries, values and gate is
 ///                        NaN where the result shows it in one row or column
 ///                        only: loads outside of a tile fall back to it
+///     large              1: every third query is 2^122 times as large, beyond
+///                        f16
 ///     pass               forward, or backward: every gradient as well
 ///     grads              bf16, f16, f32: type of gradients; default: operands'
 ///     seed               of the numbers
@@ -67,7 +71,7 @@ struct AttentionCase {
   runtime::ElementType type = runtime::ElementType::F32;
   std::optional<runtime::ElementType> outputType, gateType;
   std::vector<BiasCase> biases;
-  bool lse = false, stats = false, nanFirst = false;
+  bool lse = false, stats = false, nanFirst = false, largeScores = false;
   /// NaN in keys that biases drop for all queries; `nanSome`: in some that they
   /// drop for at least one query; `nanValues`: in the values of the former.
   bool nanKeys = false, nanSome = false, nanValues = false;
