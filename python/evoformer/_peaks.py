@@ -16,7 +16,10 @@ it is the dense one:
 * NVIDIA Ada GPU architecture white paper, appendix A, GeForce RTX 4090: BF16
   Tensor TFLOPS with FP32 accumulate 165.2, FP32 82.6, 1008 GB/s
 * AMD Instinct MI300X data sheet: bfloat16 1307.4 TFLOPs, FP32 Matrix 163.4
-  TFLOPs, 5.3 TB/s
+  TFLOPs, 5.3 TB/s; MI325X data sheet: the same rates, 6 TB/s
+* AMD Radeon RX 7900 XTX product page: FP32 61.4 TFLOPs, 960 GB/s; 512
+  operations of matrix products a clock and compute unit
+  (https://gpuopen.com/learn/wmma_on_rdna3/) on 96 units at 2.5 GHz
 """
 
 PEAKS = {
@@ -26,4 +29,6 @@ PEAKS = {
     "L40S": (362.05, 91.6, 0.864),
     "RTX 4090": (165.2, 82.6, 1.008),
     "MI300X": (1307.4, 163.4, 5.3),
+    "MI325X": (1307.4, 163.4, 6),
+    "RX 7900 XTX": (122.8, 61.4, 0.96),
 }
