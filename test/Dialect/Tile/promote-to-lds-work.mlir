@@ -83,6 +83,46 @@ evo_tile.kernel @padded(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) a
   evo_tile.return
 }
 
+// So does that of a tile without one, zero: a choice of zeros keeps it.
+// CHECK-LABEL: evo_tile.kernel @padded_cleared
+//       CHECK:   scf.for
+//       CHECK:     %[[X:.+]] = evo_tile.load %arg0
+//       CHECK:     %[[CLEARED:.+]] = arith.select %arg2, %[[X]], %
+//       CHECK:     evo_tile.barrier
+//       CHECK:     evo_tile.store %[[CLEARED]]
+//   CHECK-NOT:     arith.select
+//       CHECK:   evo_tile.return
+evo_tile.kernel @padded_cleared(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %keep: i1, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c24 = arith.constant 24 : index
+  %zero = arith.constant dense<0.0> : tensor<24x16xf16, #padded>
+  scf.for %i = %c0 to %n step %c24 {
+    %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<24x16xf16, #padded>
+    %y = arith.select %keep, %x, %zero : tensor<24x16xf16, #padded>
+    evo_tile.store %y, %o[%i, %c0] : tensor<24x16xf16, #padded>, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// One of ones does not.
+// CHECK-LABEL: evo_tile.kernel @padded_ones
+//       CHECK:   scf.for
+//       CHECK:     %[[X:.+]] = evo_tile.load %arg0
+//       CHECK:     evo_tile.store %[[X]]
+//       CHECK:     %[[READ:.+]] = evo_tile.load {{.+}}workgroup
+//       CHECK:     arith.select %{{.+}}, %[[READ]]
+evo_tile.kernel @padded_ones(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %keep: i1, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c24 = arith.constant 24 : index
+  %one = arith.constant dense<1.0> : tensor<24x16xf16, #padded>
+  scf.for %i = %c0 to %n step %c24 {
+    %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<24x16xf16, #padded>
+    %y = arith.select %keep, %x, %one : tensor<24x16xf16, #padded>
+    evo_tile.store %y, %o[%i, %c0] : tensor<24x16xf16, #padded>, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
 // Two users meet in one value, which can be copied in the tile's place.
 // CHECK-LABEL: evo_tile.kernel @users_meet
 //       CHECK:   scf.for

@@ -113,7 +113,8 @@ def Tile_LoadOp : Tile_Op<"load"> {
     The tile's element [a, b, ..] is source[indices + (a, b, ..)]. A dimension
     that `in_bounds` does not promise is checked against the source's own size:
     outside, elements read as `padding`; without `padding`, as some element of
-    the source that is in bounds (the source then must not be empty).
+    the source that is in bounds (the source then must not be empty). What the
+    result's layout holds beyond the tile reads as `padding`, without it as 0.
 
     `alignment`, in bytes, promises that an element whose index along the
     source's contiguous dimension is a multiple of alignment / element size has

@@ -201,9 +201,10 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Option<"prefetchRegisters", "prefetch-registers", "int64_t",
            /*default=*/"-1",
            "Registers per lane for tiles loaded an iteration ahead; 0 turns "
-           "this off, -1 is a sixteenth of the target's registers, and up to "
-           "an eighth where that is too little for any, copies go through "
-           "registers, and there is room">];
+           "this off, -1 is a sixteenth of the target's registers. Where copies "
+           "go through registers, -1 also allows what the loop's tiles leave of "
+           "three quarters for tiles that products multiply, and an eighth for "
+           "others if a sixteenth is too little for any">];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect",

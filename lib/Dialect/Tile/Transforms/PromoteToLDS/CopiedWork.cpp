@@ -37,11 +37,19 @@ static bool canRemake(Value value, Block *block, int64_t depth = 4) {
          });
 }
 
+/// What atoms that reach beyond the tile hold there.
+static Attribute getPadding(LoadOp load) {
+  if (TypedAttr padding = load.getPaddingAttr())
+    return padding;
+  return Builder(load.getContext())
+      .getZeroAttr(load.getTileType().getElementType());
+}
+
 /// Whether `op` keeps the padding of the tile `from`: a choice between the tile
 /// and that constant does.
-static bool keepsPadding(Operation *op, Value from, TypedAttr padding) {
+static bool keepsPadding(Operation *op, Value from, Attribute padding) {
   auto select = dyn_cast<arith::SelectOp>(op);
-  if (!select || !padding)
+  if (!select)
     return false;
   Value other = select.getTrueValue() == from ? select.getFalseValue()
                                               : select.getTrueValue();
@@ -87,7 +95,7 @@ Value mlir::evoformer::tile::findCopiedWork(LoadOp load) {
     if (!exact &&
         !(met == 1 && llvm::any_of(op->getOperands(), [&](Value from) {
             return known.contains(from) &&
-                   keepsPadding(op, from, load.getPaddingAttr());
+                   keepsPadding(op, from, getPadding(load));
           })))
       break;
     Value value = op->getResult(0);

@@ -27,18 +27,24 @@ static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
 static constexpr int64_t kPrefetchShare = 16;
 
 /// Analyses a loop with the default share of registers for prefetched tiles. A
-/// loop that copies through registers waits for all its loads in one order, and
-/// where nothing is prefetched, the last such wait leaves nothing under way:
-/// then twice as much is tried, if the loop's tiles leave room.
+/// loop that copies through registers waits for all its loads in one order: a
+/// tile that a product waits for in the iteration that issues it leaves nothing
+/// under way, so that such tiles may take what the loop's tiles leave. Where
+/// nothing is prefetched, the last wait of all leaves nothing either: then
+/// twice the share is tried.
 static FailureOr<StagedLoop>
 analyseByDefault(scf::ForOp loop, TargetAttr target, std::string &reason) {
   int64_t registers = target.getRegisters(), share = registers / kPrefetchShare;
   FailureOr<StagedLoop> staged = analyseLoop(loop, share, reason);
-  if (failed(staged) || !staged->prefetches.empty() || staged->stores.empty())
+  if (failed(staged) || staged->stores.empty())
     return staged;
   int64_t room = registers * 3 / 4 - estimatePressure(loop);
-  return room > share ? analyseLoop(loop, std::min(2 * share, room), reason)
-                      : staged;
+  if (room <= share)
+    return staged;
+  staged = analyseLoop(loop, {share, room}, reason);
+  if (succeeded(staged) && staged->prefetches.empty())
+    staged = analyseLoop(loop, {std::min(2 * share, room), room}, reason);
+  return staged;
 }
 
 static int64_t getKernelBytes(KernelOp kernel) {
@@ -101,7 +107,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     std::string reason;
     FailureOr<StagedLoop> staged =
         prefetchRegisters < 0 ? analyseByDefault(loop, target, reason)
-                              : analyseLoop(loop, prefetchRegisters, reason);
+                              : analyseLoop(loop, {prefetchRegisters}, reason);
     if (failed(staged)) {
       missed(reason);
       continue;

@@ -41,7 +41,7 @@ public:
     staged.loop = loop;
   }
 
-  FailureOr<StagedLoop> run(int64_t registerBudget);
+  FailureOr<StagedLoop> run(const PrefetchBudget &budget);
 
 private:
   LogicalResult fail(const Twine &why) {
@@ -54,7 +54,7 @@ private:
   LogicalResult checkUnwritten(Operation *op);
   SmallVector<Operation *> inOrder(const SetVector<Operation *> &slice);
   LogicalResult splitStores();
-  void collectPrefetches(int64_t registerBudget);
+  void collectPrefetches(const PrefetchBudget &budget);
 
   StagedLoop staged;
   Block *body;
@@ -233,10 +233,10 @@ static bool isRowVector(RankedTensorType tile) {
   return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <= 1;
 }
 
-void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
+void LoopAnalysis::collectPrefetches(const PrefetchBudget &budget) {
   // A row vector of which a lane has this little takes no share of the budget.
   constexpr int64_t kFewRegisters = 2;
-  const int64_t mostDirect = registerBudget;
+  int64_t taken = 0;
   SetVector<Operation *> direct;
   SmallVector<LoadOp> loads;
   for (Operation &op : *body)
@@ -254,24 +254,24 @@ void LoopAnalysis::collectPrefetches(int64_t registerBudget) {
     bool isRow = isRowVector(load.getTileType());
     // What is added to a product arrives during it if it is issued first; what
     // a product needs does not.
-    bool isDirect =
-        isRow && (registers > kFewRegisters || !feedsProduct(load, body));
+    bool feeds = feedsProduct(load, body);
+    bool isDirect = isRow && (registers > kFewRegisters || !feeds);
     if (!varies || isDirect) {
-      if (registers <= mostDirect)
+      if (registers <= budget.registers)
         direct.insert(slice.begin(), slice.end());
       continue;
     }
     if (!isRow) {
-      if (registers > registerBudget)
+      if (taken + registers > (feeds ? budget.withFactors : budget.registers))
         continue;
-      registerBudget -= registers;
+      taken += registers;
     }
     staged.prefetches.push_back({load, inOrder(slice), getLastUse(load, body)});
   }
   staged.directSlice = inOrder(direct);
 }
 
-FailureOr<StagedLoop> LoopAnalysis::run(int64_t registerBudget) {
+FailureOr<StagedLoop> LoopAnalysis::run(const PrefetchBudget &budget) {
   if (staged.loop.getUnsignedCmp())
     return fail("the loop compares without sign");
   if (failed(collectWrites()))
@@ -284,13 +284,13 @@ FailureOr<StagedLoop> LoopAnalysis::run(int64_t registerBudget) {
   staged.copySlice = inOrder(slice);
   if (failed(splitStores()))
     return failure();
-  collectPrefetches(registerBudget);
+  collectPrefetches(budget);
   reason.clear();
   return staged;
 }
 
 FailureOr<StagedLoop> mlir::evoformer::tile::analyseLoop(scf::ForOp loop,
-                                                         int64_t registerBudget,
+                                                         PrefetchBudget budget,
                                                          std::string &reason) {
-  return LoopAnalysis(loop, reason).run(registerBudget);
+  return LoopAnalysis(loop, reason).run(budget);
 }

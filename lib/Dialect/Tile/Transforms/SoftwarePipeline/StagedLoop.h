@@ -50,10 +50,20 @@ struct StagedLoop {
   }
 };
 
+/// The 32-bit registers of a lane that prefetched tiles may take: all of them,
+/// and together with tiles that products multiply, whose latency nothing hides.
+struct PrefetchBudget {
+  PrefetchBudget(int64_t registers) : PrefetchBudget(registers, registers) {}
+  PrefetchBudget(int64_t registers, int64_t withFactors)
+      : registers(registers), withFactors(std::max(registers, withFactors)) {}
+
+  int64_t registers, withFactors;
+};
+
 /// Takes the loop apart. Fails, with `reason` set, where copies cannot run
-/// ahead; a loop without buffers is no failure. Direct loads are prefetched as
-/// long as they need at most `registerBudget` 32-bit registers a lane.
-FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, int64_t registerBudget,
+/// ahead; a loop without buffers is no failure. Direct loads are prefetched
+/// within the budget.
+FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, PrefetchBudget budget,
                                   std::string &reason);
 
 /// True if the loop's estimated pressure leaves a quarter of the target's
