@@ -37,8 +37,9 @@ static StringRef stringify(LayoutRelation relation) {
 }
 
 /// Ops that can simply be made again in another layout: sources, and short
-/// chains of elementwise work on them, which cost less than an exchange.
-static bool isRemade(Operation *op, int64_t depth = 3) {
+/// chains of elementwise work on them, which cost less than an exchange: a row
+/// compared, a tile cleared by it, compared and cleared again.
+static bool isRemade(Operation *op, int64_t depth = 4) {
   if (!op)
     return false;
   if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::SplatOp, IotaOp>(op))
