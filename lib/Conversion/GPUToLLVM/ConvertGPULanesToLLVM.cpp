@@ -198,6 +198,23 @@ LogicalResult ConvertGPULanesToLLVM::convert(gpu::GPUModuleOp module,
   return applyFullConversion(module, legality, std::move(patterns));
 }
 
+/// What optimizers may do to a loop comes from scf as an attribute like any
+/// other; branches have a place for it.
+static void annotateLoops(gpu::GPUModuleOp module) {
+  constexpr StringLiteral name("llvm.loop_annotation");
+  module.walk([&](Operation *op) {
+    auto annotation =
+        dyn_cast_if_present<LLVM::LoopAnnotationAttr>(op->getAttr(name));
+    if (!annotation)
+      return;
+    if (auto branch = dyn_cast<LLVM::BrOp>(op))
+      branch.setLoopAnnotationAttr(annotation);
+    else if (auto branch = dyn_cast<LLVM::CondBrOp>(op))
+      branch.setLoopAnnotationAttr(annotation);
+    op->removeAttr(name);
+  });
+}
+
 void ConvertGPULanesToLLVM::runOnOperation() {
   gpu::GPUModuleOp module = getOperation();
   auto target = module->getAttrOfType<tile::TargetAttr>("evo_tile.target");
@@ -226,6 +243,7 @@ void ConvertGPULanesToLLVM::runOnOperation() {
   if (failed(rewriteLanes(module, target, *facts)) ||
       failed(convert(module, target, *facts)))
     return signalPassFailure();
+  annotateLoops(module);
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
       facts->finishKernel(function, blockSizes.lookup(function.getName()));

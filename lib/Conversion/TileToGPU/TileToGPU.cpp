@@ -140,6 +140,31 @@ static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
   return workgroups * lanes < kFewLanes ? 0 : workgroups;
 }
 
+/// Copies that run ahead through registers take them twice once an optimizer
+/// unrolls their loop, which it does where it knows that iterations are few.
+/// Loops whose tiles take more than half of the registers stay as they are.
+static void keepRolled(KernelOp kernel, TargetAttr target) {
+  MLIRContext *context = kernel.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, BoolAttr::get(context, true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, /*disableNonforced=*/{}, /*vectorize=*/{}, /*interleave=*/{},
+      unroll, /*unrollAndJam=*/{}, /*licm=*/{}, /*distribute=*/{},
+      /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+      /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+  kernel.walk([&](scf::ForOp loop) {
+    bool copies = llvm::any_of(*loop.getBody(), [](Operation &op) {
+      auto store = dyn_cast<StoreOp>(op);
+      return store && isWorkgroupMemory(store.getDestType());
+    });
+    if (copies && estimatePressure(loop) > target.getRegisters() / 2)
+      loop->setAttr("llvm.loop_annotation", annotation);
+  });
+}
+
 namespace {
 struct ConvertTileToGPUPass
     : mlir::evoformer::tile::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
@@ -186,6 +211,7 @@ protected:
     context.target = *kernel.getTarget();
     if (failed(placeLDS(kernel, context)))
       return failure();
+    keepRolled(kernel, context.target);
     gpu::GPUModuleOp gpuModule = getGPUModule(module, context.target);
     int64_t lanes = context.target.getSubgroupSize() *
                     kernel.getSchedule()->getNumSubgroups();
