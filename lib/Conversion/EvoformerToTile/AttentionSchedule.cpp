@@ -93,6 +93,10 @@ static ScheduleCost estimate(const Machine &machine,
       operand(rows * depth) +
       std::max(accumulators(rows * keys) / 2, operand(rows * keys)) +
       fragments + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+  for (int64_t copied : {facts.depth, facts.valueDepth})
+    cost.registers += narrowCopyRegisters(machine, copied, bytes,
+                                          schedule.blocks.rows * keys * copied,
+                                          schedule.subgroups);
   // Where copies run ahead, so does a bias of 16 bits. Operands that lanes
   // replicate take more registers and are loaded late where these are scarce.
   if (schedule.stages > 1) {

@@ -87,6 +87,14 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
                    copies * accumulators(own * sums) +
                    operand(own * (depth + valueDepth)) +
                    operand(own * cut.other) + underWay + addresses;
+  // Each copied plain, and what is read transposed once more.
+  auto narrow = [&](int64_t depth, bool isTransposed) {
+    return narrowCopyRegisters(machine, depth, bytes,
+                               cut.other * depth * (isTransposed ? 2 : 1),
+                               cut.subgroups);
+  };
+  cost.registers += narrow(facts.depth, kind != GradientKind::Bias) +
+                    narrow(facts.valueDepth, kind == GradientKind::KeyValue);
   // Rows of the other side, 16 bytes longer against conflicts of the banks, and
   // what is read transposed the other way round.
   auto rows = [&](int64_t depth) { return cut.other * (depth * bytes + 16); };

@@ -60,10 +60,10 @@ struct Candidate {
 static constexpr StringLiteral kStrategyAttr("amdgpu-sched-strategy");
 static constexpr StringLiteral kWavesAttr("amdgpu-waves-per-eu");
 static constexpr Tuning kDefault{"", ""};
-static constexpr Tuning kAlternatives[] = {{"", "", /*fences=*/true},
-                                           {"iterative-ilp", ""},
-                                           {"max-memory-clause", ""},
-                                           {"", "2"}};
+static constexpr Tuning kAlternatives[] = {
+    {"", "", /*fences=*/true},  {"iterative-ilp", ""},
+    {"max-memory-clause", ""},  {"", "2"},
+    {"", "2", /*fences=*/true}, {"iterative-minreg", ""}};
 /// Each bit lets one kind of instruction through.
 static constexpr uint64_t kEverything = 0x7ff;
 
@@ -92,13 +92,27 @@ static auto weigh(const KernelReport &report, tile::TargetAttr target) {
                          isLoneWave(report, target), drains, work);
 }
 
-/// Kernels that spill to memory or whose matrix loop has a problem are worth
-/// another try.
+/// Kernels that spill to memory or whose loop of products has a problem are
+/// worth another try.
 static bool hasProblem(const KernelReport &report, tile::TargetAttr target) {
   auto [scratch, lone, drains, work] = weigh(report, target);
-  bool hasMatrix =
-      report.hotLoop && report.hotLoop->get(InstructionClass::Matrix) > 0;
-  return scratch > 0 || (hasMatrix && (lone || drains > 0));
+  bool hasProducts =
+      report.hotLoop && (report.hotLoop->get(InstructionClass::Matrix) > 0 ||
+                         report.stages.value_or(1) > 1);
+  return scratch > 0 || (hasProducts && (lone || drains > 0));
+}
+
+/// Whether a choice may mend what is wrong with a kernel's best code so far.
+static bool isWorthTrying(const Tuning &tuning, const Candidate &candidate,
+                          tile::TargetAttr target) {
+  if (!hasProblem(candidate.report, target))
+    return false;
+  if (tuning.fences)
+    return !candidate.fences.empty();
+  // Takes latencies for fewer registers.
+  if (tuning.strategy == "iterative-minreg")
+    return candidate.report.scratchBytes.value_or(0) > 0;
+  return tuning.waves.empty() || isLoneWave(candidate.report, target);
 }
 
 static SmallVector<Fence> collectFences(llvm::Function &function) {
@@ -171,10 +185,7 @@ LogicalResult mlir::evoformer::generateTunedISA(
     SmallVector<Tuning> next;
     bool changed = false;
     for (const Candidate &candidate : candidates) {
-      bool wanted =
-          hasProblem(candidate.report, target) &&
-          (tuning.waves.empty() || isLoneWave(candidate.report, target)) &&
-          (!tuning.fences || !candidate.fences.empty());
+      bool wanted = isWorthTrying(tuning, candidate, target);
       next.push_back(wanted ? tuning : candidate.best);
       changed |= wanted;
     }
