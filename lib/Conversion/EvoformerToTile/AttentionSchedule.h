@@ -16,6 +16,10 @@ namespace mlir::evoformer {
 /// What a user forces; what is absent is chosen.
 struct ScheduleRequest {
   std::optional<int64_t> rows, queries, keys, subgroups, stages;
+
+  bool isForced() const {
+    return rows || queries || keys || subgroups || stages;
+  }
 };
 
 /// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2`, any subset of it, or

@@ -11,6 +11,7 @@
 #include "GradientHost.h"
 #include "HostBuilder.h"
 #include "HostProgram.h"
+#include "JointGradients.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Target/Targets.h"
@@ -126,8 +127,9 @@ protected:
     chip = *target;
     request = *forced;
     SymbolTable symbols(getOperation());
+    llvm::SmallDenseSet<Operation *> done;
     for (AttentionFamilyOpInterface op : ops)
-      if (failed(convert(op, symbols)))
+      if (!done.contains(op) && failed(convert(op, symbols, done)))
         return signalPassFailure();
   }
 
@@ -139,7 +141,9 @@ protected:
                                     "the module an 'evo_tile.target'");
   }
 
-  LogicalResult convert(AttentionFamilyOpInterface op, SymbolTable &symbols) {
+  /// `done`: ops that are converted along with another one.
+  LogicalResult convert(AttentionFamilyOpInterface op, SymbolTable &symbols,
+                        llvm::SmallDenseSet<Operation *> &done) {
     auto host = op->getParentOfType<FunctionOpInterface>();
     if (!host || host->getParentOp() != getOperation())
       return op->emitOpError("must be in a function of the module that the "
@@ -156,7 +160,14 @@ protected:
               return write(attention, host, builder, factory);
             })
             .Case<AttentionGradientOp>([&](auto gradient) {
-              return write(gradient, host, builder, factory);
+              SmallVector<AttentionGradientOp> joint =
+                  mayBeJoint(chip) && !request.isForced()
+                      ? findJointGradients(gradient)
+                      : SmallVector<AttentionGradientOp>();
+              if (joint.size() < 2)
+                return write(gradient, host, builder, factory);
+              done.insert(joint.begin(), joint.end());
+              return writeJoint(joint, host, factory);
             })
             .Case<AttentionDeltaOp>(
                 [&](auto delta) { return write(delta, builder, factory); })
@@ -164,7 +175,7 @@ protected:
               return other->emitOpError("must be split into its steps: run "
                                         "evoformer-split-backward first");
             });
-    if (succeeded(converted))
+    if (succeeded(converted) && !done.contains(op))
       op->erase();
     return converted;
   }
@@ -197,8 +208,9 @@ protected:
     return success();
   }
 
-  LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
-                      TileBuilder &builder, KernelFactory &factory) {
+  /// The operands of a step, or null where it asks for what no kernel does.
+  FailureOr<GradientOperands> getOperands(TileBuilder &builder,
+                                          AttentionGradientOp op) {
     // Biases whose gradient is that of the logits come with the query, and one
     // that has queries and keys may.
     SmallVector<int64_t> ofLogits, ofBias;
@@ -240,6 +252,15 @@ protected:
       else
         operands.biasGrad = gradient;
     }
+    return operands;
+  }
+
+  LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
+                      TileBuilder &builder, KernelFactory &factory) {
+    FailureOr<GradientOperands> found = getOperands(builder, op);
+    if (failed(found))
+      return failure();
+    GradientOperands &operands = *found;
     AttentionFacts facts = getFacts(op);
     auto writeOne = [&](const GradientOperands &some) -> LogicalResult {
       FailureOr<GradientSchedule> cut = chooseGradientSchedule(
@@ -258,6 +279,42 @@ protected:
     ofBiasAlone.queryGrad = {};
     ofBiasAlone.logitGrads.clear();
     return failure(failed(writeOne(ofQuery)) || failed(writeOne(ofBiasAlone)));
+  }
+
+  /// Steps with equal logits, in the place of the last of them.
+  LogicalResult writeJoint(ArrayRef<AttentionGradientOp> ops,
+                           FunctionOpInterface host, KernelFactory &factory) {
+    AttentionGradientOp last = ops.back();
+    TileBuilder builder(last.getLoc(), last.getContext());
+    builder.setInsertionPoint(last);
+    FailureOr<GradientOperands> all = getOperands(builder, ops.front());
+    if (failed(all))
+      return failure();
+    for (AttentionGradientOp op : ops.drop_front()) {
+      FailureOr<GradientOperands> some = getOperands(builder, op);
+      if (failed(some))
+        return failure();
+      auto take = [](Value &mine, Value other) {
+        if (other)
+          mine = other;
+      };
+      take(all->delta, some->delta);
+      take(all->queryGrad, some->queryGrad);
+      take(all->keyGrad, some->keyGrad);
+      take(all->valueGrad, some->valueGrad);
+      if (some->biasGrad.memory)
+        all->biasGrad = some->biasGrad;
+      llvm::append_range(all->logitGrads, some->logitGrads);
+    }
+    bool failedApart = false;
+    writeJointProgram(builder, factory, getFacts(last), *all, partialSumBytes,
+                      [&](TileBuilder &at) {
+                        for (AttentionGradientOp op : ops)
+                          failedApart |= failed(write(op, host, at, factory));
+                      });
+    for (AttentionGradientOp op : ops)
+      op.erase();
+    return failure(failedApart);
   }
 
   LogicalResult write(AttentionDeltaOp op, TileBuilder &builder,

@@ -7,6 +7,7 @@
 
 #include "GradientHost.h"
 
+#include "HostArithmetic.h"
 #include "HostBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,52 +43,22 @@ static PartCount countParts(TileBuilder &builder,
   if (!operands.biasGrad.memory || partialSumBytes == 0 ||
       llvm::none_of(summed, [](bool is) { return is; }))
     return {};
-  auto product = [&](ArrayRef<Value> values) {
-    Value result = builder.index(1);
-    for (Value value : values)
-      if (value)
-        result = builder.mul(result, value);
-    return result;
-  };
-  auto elements = [&](Value memory) {
-    SmallVector<Value> sizes;
-    for (int64_t dim = 0; dim < 5; ++dim)
-      sizes.push_back(builder.index(builder.dim(memory, dim)));
-    return product(sizes);
-  };
-  auto atLeastOne = [&](Value value) {
-    return arith::MaxUIOp::create(builder, value, builder.index(1));
-  };
-  auto atMost = [&](Value value, Value limit) {
-    return arith::MinUIOp::create(builder, value, limit);
-  };
-  auto ceilDiv = [&](Value value, Value divisor) -> Value {
-    return arith::DivUIOp::create(
-        builder, builder.add(value, builder.sub(divisor, builder.index(1))),
-        divisor);
-  };
-  int64_t wanted =
-      target.getIntProperty("work_items", target.isCPU() ? 64 : 1024);
-  Value items =
-      atLeastOne(product(getGradientSpace(builder, operands, blocks)));
-  Value steps = atLeastOne(product(countBiasSteps(builder, operands, blocks)));
-  int64_t bytes = getElementBytes(
-      cast<MemRefType>(operands.query.getType()).getElementType());
-  Value memory =
-      partialSumBytes >= 0
-          ? builder.index(partialSumBytes)
-          : builder.mul(builder.add(elements(operands.query),
-                                    builder.add(elements(operands.key),
-                                                elements(operands.value))),
-                        builder.index(bytes));
+  Value items = atLeastOne(
+      builder,
+      getProduct(builder, getGradientSpace(builder, operands, blocks)));
+  Value steps = atLeastOne(
+      builder, getProduct(builder, countBiasSteps(builder, operands, blocks)));
+  Value memory = getPartBudget(builder, operands, partialSumBytes);
   Value ofPart = atLeastOne(
-      builder.mul(elements(operands.biasGrad.memory), builder.index(4)));
-  Value parts = ceilDiv(builder.index(wanted), items);
-  parts = atMost(parts, arith::DivUIOp::create(builder, memory, ofPart));
-  parts = atMost(atLeastOne(parts), steps);
+      builder, builder.mul(countElements(builder, operands.biasGrad.memory),
+                           builder.index(4)));
+  Value parts = ceilDiv(builder, builder.index(getWantedItems(target)), items);
+  parts =
+      atMost(builder, parts, arith::DivUIOp::create(builder, memory, ofPart));
+  parts = atMost(builder, atLeastOne(builder, parts), steps);
   // Whole parts, none of them empty.
-  Value length = ceilDiv(steps, parts);
-  return {ceilDiv(steps, length), length};
+  Value length = ceilDiv(builder, steps, parts);
+  return {ceilDiv(builder, steps, length), length};
 }
 
 /// Where the tile of logits has its keys first, a lane holds some queries of a

@@ -36,6 +36,18 @@ void writeGradientProgram(TileBuilder &builder, KernelFactory &factory,
                           const GradientSchedule &schedule,
                           int64_t partialSumBytes);
 
+/// Whether one kernel of the target may compute all gradients.
+bool mayBeJoint(tile::TargetAttr target);
+
+/// Writes the launches of one recomputation for the gradients of key and value
+/// and others, at most one of them that of a bias that is summed: one kernel
+/// where sizes give it enough items and memory, and else `apart`.
+void writeJointProgram(TileBuilder &builder, KernelFactory &factory,
+                       const AttentionFacts &facts,
+                       const GradientOperands &operands,
+                       int64_t partialSumBytes,
+                       function_ref<void(TileBuilder &)> apart);
+
 /// Writes the launch of the first step.
 void writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
                        const DeltaOperands &operands);

@@ -22,12 +22,14 @@ SmallVector<Value *> GradientOperands::present() {
       {&stats, &delta, &queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)
     all.push_back(&gradient.memory);
-  all.push_back(&stepsOfPart);
+  all.append({&stepsOfPart, &keysOfItem});
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
 
 GradientKind evoformer::getGradientKind(const GradientOperands &operands) {
+  if (operands.keysOfItem)
+    return GradientKind::Joint;
   if (operands.biasGrad.memory)
     return operands.queryGrad ? GradientKind::QueryBias : GradientKind::Bias;
   return operands.queryGrad ? GradientKind::Query : GradientKind::KeyValue;
@@ -39,6 +41,7 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
   case GradientKind::QueryBias:
     return OwnedDim::Queries;
   case GradientKind::KeyValue:
+  case GradientKind::Joint:
     return OwnedDim::Keys;
   case GradientKind::Bias:
     break;
@@ -168,7 +171,8 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
   GradientKind kind = getGradientKind(operands);
-  StringRef suffix = operands.queryGrad           ? "query_grad"
+  StringRef suffix = kind == GradientKind::Joint  ? "all_grads"
+                     : operands.queryGrad         ? "query_grad"
                      : kind == GradientKind::Bias ? "bias_grad"
                                                   : "key_value_grad";
   return factory.create(
@@ -182,6 +186,8 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
           program.writeQuery();
         else if (kind == GradientKind::KeyValue)
           program.writeKeyValue();
+        else if (kind == GradientKind::Joint)
+          program.writeJoint();
         else
           program.writeBias();
       });

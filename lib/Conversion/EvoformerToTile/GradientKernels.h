@@ -34,6 +34,10 @@ struct GradientOperands {
   /// Parts of these sums, each over so many steps of the loop: then `biasGrad`
   /// is of f32 and has the parts as a leading dimension. Null: one part.
   Value stepsOfPart;
+  /// With all gradients at once: the keys of an item. Then `queryGrad` is of
+  /// f32 and has the items that share a query as a leading dimension, and steps
+  /// of a part are rows.
+  Value keysOfItem;
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
@@ -64,7 +68,9 @@ inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
 
 /// What one recomputation is for. Query and one bias together: an item has a
 /// block of queries with all keys in one tile, and loops over what is summed.
-enum class GradientKind { Query, KeyValue, Bias, QueryBias };
+/// Joint: key and value beside any others; an item has rows and keys of a head,
+/// and what it sums of the others lies in memory that is its own.
+enum class GradientKind { Query, KeyValue, Bias, QueryBias, Joint };
 GradientKind getGradientKind(const GradientOperands &operands);
 
 /// What an item of the kernel owns: subgroups share a block of this dimension

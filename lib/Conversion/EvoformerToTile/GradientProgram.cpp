@@ -104,18 +104,20 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
                            const QueryTiles &queries, const KeyTiles &keys,
                            const LogitsTile &tile, Value sum) {
   auto multiply = [&](ArrayRef<Value> ofQueries, ArrayRef<Value> ofKeys,
-                      Value start) {
+                      ArrayRef<Value> columns, Value start) {
     Value product;
-    for (auto [query, key] : llvm::zip_equal(ofQueries, ofKeys)) {
+    for (auto [query, key] :
+         llvm::zip_equal(ofQueries, columns.empty() ? ofKeys : columns)) {
       Value from = product ? Value() : start;
-      Value some = tile.keysFirst ? multiplyTransposed(b, key, query, from)
-                                  : multiplyTransposed(b, query, key, from);
+      Value some = tile.keysFirst    ? multiplyTransposed(b, key, query, from)
+                   : columns.empty() ? multiplyTransposed(b, query, key, from)
+                                     : evoformer::multiply(b, query, key, from);
       product = product ? b.addf(product, some) : some;
     }
     return product;
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
-  Value scores = multiply(queries.query, keys.key, {});
+  Value scores = multiply(queries.query, keys.key, keys.keyColumns, {});
   Value logits = buildLogits(b, slices.logits, tile, scores);
   Recomputed result;
   // The maximum first: where it is large, its sum with the logarithm would
@@ -131,7 +133,7 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   if (!needsLogitGradient())
     return result;
   // The product starts from -delta.
-  Value difference = multiply(queries.weighted, keys.value,
+  Value difference = multiply(queries.weighted, keys.value, keys.valueColumns,
                               tile.broadcast(b, queries.delta, perQuery));
   // A dropped key's value may hold anything, and so may delta.
   if (choosesZeros())
@@ -163,7 +165,7 @@ SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,
   if (!operands.keySum.memory)
     return llvm::to_vector(sums);
   return llvm::map_to_vector(sums, [&](Value sum) {
-    return item.clearDropped(builder, slices.logits.keySum, sum, zero);
+    return item.clearDropped(item.builder, slices.logits.keySum, sum, zero);
   });
 }
 
@@ -198,15 +200,14 @@ SmallVector<Value> GradientProgram::accumulate(TileBuilder &b, ValueRange sums,
   return result;
 }
 
-void GradientProgram::storeLogits(TileBuilder &b, const WorkItem &item,
-                                  Value logits, Value narrow,
-                                  const Bias &gradient, Value key) {
+Value GradientProgram::sliceGradient(const WorkItem &item,
+                                     const Bias &gradient) {
   OpFoldResult origin = builder.getIndexAttr(0);
   auto at = [&](int64_t dim, Value index) {
     return gradient.broadcast[dim] ? origin : OpFoldResult(index);
   };
   // Where it broadcasts there is one row.
-  Value memory = item.builder.slice(
+  return item.builder.slice(
       gradient.memory,
       {{at(kBiasB, item.batch), {}},
        {at(kBiasN, item.rows.start), gradient.broadcast[kBiasN]
@@ -215,9 +216,16 @@ void GradientProgram::storeLogits(TileBuilder &b, const WorkItem &item,
        {at(kBiasH, item.head), {}},
        {item.queries.start, item.queries.extent},
        {item.keys.start, item.keys.extent}});
+}
+
+void GradientProgram::storeLogits(TileBuilder &b, const WorkItem &item,
+                                  Value logits, Value narrow,
+                                  const Bias &gradient, Value key,
+                                  Value query) {
+  Value memory = sliceGradient(item, gradient);
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   b.store(element == facts.elementType ? narrow : b.convert(logits, element),
-          memory, {zero, zero, key},
+          memory, {zero, query ? query : zero, key},
           {item.rows.fits, item.queries.fits, item.keys.fits},
           operands.alignedLogitGrads ? getKeyAlignment(element, blocks.keys)
                                      : 0);

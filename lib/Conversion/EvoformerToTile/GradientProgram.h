@@ -34,6 +34,7 @@ public:
   void writeQuery();
   void writeKeyValue();
   void writeBias();
+  void writeJoint();
 
 private:
   /// Memory of an item, from where its ranges start.
@@ -49,6 +50,9 @@ private:
   };
   struct KeyTiles {
     SmallVector<Value> key, value;
+    /// [rows, depth, keys], where a loop over queries takes them as they are;
+    /// empty: products transpose.
+    SmallVector<Value> keyColumns, valueColumns;
   };
   /// [rows, queries, keys] or [rows, keys, queries].
   struct Recomputed {
@@ -94,10 +98,19 @@ private:
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);
+  /// The item's part [rows, queries, keys] of the gradient of a bias.
+  Value sliceGradient(const WorkItem &item, const Bias &gradient);
   /// Stores the gradients of a tile of logits, from `key` on, as those of a
   /// bias; `narrow` are the same in the inputs' type.
   void storeLogits(TileBuilder &b, const WorkItem &item, Value logits,
-                   Value narrow, const Bias &gradient, Value key);
+                   Value narrow, const Bias &gradient, Value key,
+                   Value query = {});
+  /// Of joint gradients: one row and block of keys, with all queries.
+  void writeKeyBlock(const WorkItem &item, Value queryMemory,
+                     const Bias &biasGrad);
+  /// Sets what the item's sums start from to zero.
+  void clearQueries(const WorkItem &item, Value queryMemory);
+  void clearBias(const WorkItem &item, const Bias &biasGrad);
   SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);
   void store(const WorkItem &item, ValueRange sums, ArrayRef<DepthPart> parts,
              double factor, Value memory, const ItemRange &range);

@@ -207,8 +207,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       }
     }
   }
-  bool isForced = request.queries || request.keys || request.stages ||
-                  request.rows || request.subgroups;
+  bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
   // What is chosen here may spill registers and read in narrow pieces; what a
   // user asks for is refused.

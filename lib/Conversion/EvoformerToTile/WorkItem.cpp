@@ -216,14 +216,22 @@ Value WorkItem::clearDropped(TileBuilder &b, const BiasSlice &keySum,
 // Products
 //===----------------------------------------------------------------------===//
 
-Value evoformer::multiplyTransposed(TileBuilder &b, Value x, Value y, Value c) {
+Value evoformer::multiply(TileBuilder &b, Value x, Value y, Value c) {
   RankedTensorType xType = TileBuilder::typeOf(x);
-  RankedTensorType yType = TileBuilder::typeOf(y);
-  int64_t rows = xType.getDimSize(0), depth = xType.getDimSize(2);
-  int64_t columns = yType.getDimSize(1);
-  Value transposed = TransposeOp::create(b, yType.clone({rows, depth, columns}),
-                                         y, ArrayRef<int64_t>{0, 2, 1});
+  int64_t columns = TileBuilder::typeOf(y).getDimSize(2);
   if (!c)
-    c = b.splat({rows, xType.getDimSize(1), columns}, b.getF32Type(), 0);
-  return MmaOp::create(b, x, transposed, c);
+    c = b.splat({xType.getDimSize(0), xType.getDimSize(1), columns},
+                b.getF32Type(), 0);
+  return MmaOp::create(b, x, y, c);
+}
+
+Value evoformer::transposeLast(TileBuilder &b, Value tile) {
+  RankedTensorType type = TileBuilder::typeOf(tile);
+  ArrayRef<int64_t> shape = type.getShape();
+  return TransposeOp::create(b, type.clone({shape[0], shape[2], shape[1]}),
+                             tile, ArrayRef<int64_t>{0, 2, 1});
+}
+
+Value evoformer::multiplyTransposed(TileBuilder &b, Value x, Value y, Value c) {
+  return multiply(b, x, transposeLast(b, y), c);
 }

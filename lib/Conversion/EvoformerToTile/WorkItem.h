@@ -104,6 +104,13 @@ private:
   OpFoldResult keyExtent(Value memory, int64_t dim) const;
 };
 
+/// [rows, x, y] as [rows, y, x].
+Value transposeLast(TileBuilder &b, Value tile);
+
+/// a * b for tiles [rows, x, depth] and [rows, depth, y], added to `c` (null:
+/// zero).
+Value multiply(TileBuilder &b, Value x, Value y, Value c = {});
+
 /// a * b^T for tiles [rows, x, depth] and [rows, y, depth], added to `c` (null:
 /// zero).
 Value multiplyTransposed(TileBuilder &b, Value x, Value y, Value c = {});

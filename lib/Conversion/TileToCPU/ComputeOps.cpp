@@ -175,13 +175,41 @@ static FailureOr<Value> extendTile(OpBuilder &b, Operation *op, Value tile,
       });
 }
 
+/// What a tile is the transpose [batch.., y, x] of, or null. Transposes have
+/// become loops by the time that their users do.
+static Value getTransposed(Value tile) {
+  auto copy = tile.getDefiningOp<linalg::GenericOp>();
+  if (!copy || copy.getNumDpsInputs() != 1 ||
+      !llvm::hasSingleElement(*copy.getBody()) ||
+      copy.getBody()->getTerminator()->getOperand(0) !=
+          copy.getBody()->getArgument(0))
+    return {};
+  AffineMap map = copy.getIndexingMapsArray()[0];
+  unsigned rank = map.getNumDims();
+  SmallVector<unsigned> swapped = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  if (rank < 2)
+    return {};
+  std::swap(swapped[rank - 2], swapped[rank - 1]);
+  if (map != AffineMap::getPermutationMap(swapped, tile.getContext()))
+    return {};
+  return copy.getDpsInputs()[0];
+}
+
 static LogicalResult lowerMma(RewriterBase &rewriter, MmaOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = tileType(op.getC());
   Type sumType = getSumType(type.getElementType());
-  FailureOr<Value> a = extendTile(rewriter, op, op.getA(), sumType);
+  // Elements of the left operand are read one at a time, in any order.
+  Value left = getTransposed(op.getA());
+  bool isTransposed = left != nullptr;
+  FailureOr<Value> a =
+      extendTile(rewriter, op, isTransposed ? left : op.getA(), sumType);
   FailureOr<Value> b = extendTile(rewriter, op, op.getB(), sumType);
-  FailureOr<Value> c = extendTile(rewriter, op, op.getC(), sumType);
+  // Sums that start from zero start in registers.
+  bool isFromZero = matchPattern(op.getC(), m_PosZeroFloat());
+  FailureOr<Value> c = isFromZero
+                           ? emptyTile(rewriter, loc, type.clone(sumType))
+                           : extendTile(rewriter, op, op.getC(), sumType);
   if (failed(a) || failed(b) || failed(c))
     return failure();
   // Loops: batch.., M, N, K.
@@ -196,12 +224,14 @@ static LogicalResult lowerMma(RewriterBase &rewriter, MmaOp op) {
     results.append({row, column});
     return AffineMap::get(rank + 1, 0, results, rewriter.getContext());
   };
-  Value sum = linalg::ContractOp::create(rewriter, loc, TypeRange(c->getType()),
-                                         ValueRange{*a, *b}, ValueRange{*c},
-                                         rewriter.getAffineMapArrayAttr(
-                                             {map(m, k), map(k, n), map(m, n)}))
-                  .getResult(0);
-  rewriter.replaceOp(op, roundTile(rewriter, loc, sum, type));
+  auto product = linalg::ContractOp::create(
+      rewriter, loc, TypeRange(c->getType()), ValueRange{*a, *b},
+      ValueRange{*c},
+      rewriter.getAffineMapArrayAttr(
+          {isTransposed ? map(k, m) : map(m, k), map(k, n), map(m, n)}));
+  if (isFromZero)
+    product->setAttr(tile_to_cpu::kFromZeroAttr, rewriter.getUnitAttr());
+  rewriter.replaceOp(op, roundTile(rewriter, loc, product.getResult(0), type));
   return success();
 }
 

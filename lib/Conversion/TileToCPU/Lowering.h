@@ -17,6 +17,9 @@ namespace mlir::evoformer::tile_to_cpu {
 /// Marks the functions that were kernels until their buffers are placed.
 inline constexpr llvm::StringLiteral kKernelAttr = "evo_tile.cpu_kernel";
 
+/// Marks products whose sums start from zero, whatever their output holds.
+inline constexpr llvm::StringLiteral kFromZeroAttr = "evo_tile.from_zero";
+
 /// Takes layouts off all tensor types below `root` and the workgroup address
 /// space off all memrefs.
 LogicalResult dropLayouts(Operation *root);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
+#include "Lowering.h"
 #include "VectorLoops.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -26,6 +27,13 @@ static LogicalResult lower(IRRewriter &rewriter, linalg::LinalgOp op,
   if (auto contract = dyn_cast<linalg::ContractOp>(op.getOperation())) {
     if (succeeded(vectorizeContract(rewriter, contract, target)))
       return success();
+    if (op->removeAttr(kFromZeroAttr)) {
+      Value sum = op.getDpsInits()[0];
+      Value zero = arith::ConstantOp::create(
+          rewriter, op.getLoc(),
+          rewriter.getZeroAttr(getElementTypeOrSelf(sum.getType())));
+      linalg::FillOp::create(rewriter, op.getLoc(), zero, sum);
+    }
   } else {
     FailureOr<linalg::GenericOp> generic =
         dyn_cast<linalg::GenericOp>(op.getOperation());

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Lowering.h"
 #include "VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,9 +26,12 @@ namespace {
 
 class ProductEmitter {
 public:
-  ProductEmitter(OpBuilder &b, linalg::ContractOp op, VectorTarget target)
+  ProductEmitter(OpBuilder &b, linalg::ContractOp op, bool isLeftTransposed,
+                 VectorTarget target)
       : b(b), loc(op.getLoc()), lhs(op.getInputs()[0]), rhs(op.getInputs()[1]),
-        sum(op.getOutputs()[0]), sizes(op.getStaticLoopRanges()) {
+        sum(op.getOutputs()[0]), isLeftTransposed(isLeftTransposed),
+        isFromZero(op->hasAttr(kFromZeroAttr)),
+        sizes(op.getStaticLoopRanges()) {
     int64_t rank = cast<MemRefType>(sum.getType()).getRank();
     rows = sizes[rank - 2];
     columns = sizes[rank - 1];
@@ -64,6 +68,7 @@ private:
   OpBuilder &b;
   Location loc;
   Value lhs, rhs, sum;
+  bool isLeftTransposed, isFromZero;
   SmallVector<int64_t> sizes;
   int64_t rows, columns, depth, lanes, blockRows;
   Type element;
@@ -92,10 +97,15 @@ void ProductEmitter::emitBlock(Value row, int64_t height, Value column,
   }
   SmallVector<Value> sums;
   for (int64_t i = 0; i < height; ++i)
-    for (auto [start, lanes] : llvm::zip_equal(starts, widths))
+    for (auto [start, lanes] : llvm::zip_equal(starts, widths)) {
+      auto type = VectorType::get(lanes, element);
       sums.push_back(
-          vector::LoadOp::create(b, loc, VectorType::get(lanes, element), sum,
-                                 at(shifted(row, i), shifted(column, start))));
+          isFromZero
+              ? Value(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)))
+              : vector::LoadOp::create(
+                    b, loc, type, sum,
+                    at(shifted(row, i), shifted(column, start))));
+    }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   Value end = arith::ConstantIndexOp::create(b, loc, depth);
@@ -111,7 +121,9 @@ void ProductEmitter::emitBlock(Value row, int64_t height, Value column,
                                  at(k, shifted(column, start))));
     auto *running = loop.getRegionIterArgs().begin();
     for (int64_t i = 0; i < height; ++i) {
-      Value left = memref::LoadOp::create(b, loc, lhs, at(shifted(row, i), k));
+      Value m = shifted(row, i);
+      Value left = memref::LoadOp::create(
+          b, loc, lhs, isLeftTransposed ? at(k, m) : at(m, k));
       for (Value vectorValue : right) {
         Value splat =
             vector::BroadcastOp::create(b, loc, vectorValue.getType(), left);
@@ -165,16 +177,20 @@ LogicalResult tile_to_cpu::vectorizeContract(RewriterBase &rewriter,
   SmallVector<int64_t> left(whole), right(whole);
   left[rank - 1] = rank;
   right[rank - 2] = rank;
+  SmallVector<int64_t> transposed(left);
+  std::swap(transposed[rank - 2], transposed[rank - 1]);
   auto isMap = [&](AffineMap map, ArrayRef<int64_t> dims) {
     return map == AffineMap::getMultiDimMapWithTargets(
                       rank + 1, SmallVector<unsigned>(dims.begin(), dims.end()),
                       op.getContext());
   };
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (!isMap(maps[0], left) || !isMap(maps[1], right) || !isMap(maps[2], whole))
+  bool isLeftTransposed = isMap(maps[0], transposed);
+  if ((!isLeftTransposed && !isMap(maps[0], left)) || !isMap(maps[1], right) ||
+      !isMap(maps[2], whole))
     return failure();
   rewriter.setInsertionPoint(op);
-  ProductEmitter(rewriter, op, target).run();
+  ProductEmitter(rewriter, op, isLeftTransposed, target).run();
   rewriter.eraseOp(op);
   return success();
 }

@@ -28,7 +28,8 @@ def ConvertEvoformerToTile
       block) and loops over key blocks with a running maximum and sum.
     * A gradient's kernel recomputes the logits from `stats`: that of a query
       loops over key blocks, that of key and value over query blocks, that of a
-      bias over all that the bias broadcasts.
+      bias over all that the bias broadcasts. Steps of one gradient that stand
+      together share a kernel where the target's `joint_items` and sizes allow.
 
     ```mlir
     evoformer.attention query(%q : memref<?x?x?x4x32xbf16>) key(..) value(..)

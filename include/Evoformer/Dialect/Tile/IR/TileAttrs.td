@@ -116,6 +116,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     | `sched_barrier` | unit | the code generator's scheduler takes fences |
     | `uniform` | string | intrinsic that makes an i32 known to be uniform over a subgroup |
     | `gradient_reuse` | i64 | the same where gradients own queries or keys (default 1) |
+    | `joint_items` | i64 | work items from which on one kernel computes all gradients and sums in memory what it does not own, for targets of one lane with caches; absent: never |
     | `registers_per_processor` | i64 | registers that resident workgroups share; where given, kernels with `evo_tile.where` ask for the workgroups that their usual part allows |
     | `operand_reuse` | i64 | atoms of a product that should share one fragment (default 2); fewer leave registers for more subgroups, as measured |
     | `max_lds_static` | i64 | LDS bytes a kernel may declare statically |

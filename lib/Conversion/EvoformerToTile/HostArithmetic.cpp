@@ -1,0 +1,59 @@
+//===- HostArithmetic.cpp - Sizes and counts of host programs -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostArithmetic.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+Value evoformer::getProduct(TileBuilder &builder, ArrayRef<Value> values) {
+  Value result = builder.index(1);
+  for (Value value : values)
+    if (value)
+      result = builder.mul(result, value);
+  return result;
+}
+
+Value evoformer::countElements(TileBuilder &builder, Value memory) {
+  SmallVector<Value> sizes;
+  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    sizes.push_back(builder.index(builder.dim(memory, dim)));
+  return getProduct(builder, sizes);
+}
+
+Value evoformer::atLeastOne(TileBuilder &builder, Value value) {
+  return arith::MaxUIOp::create(builder, value, builder.index(1));
+}
+
+Value evoformer::atMost(TileBuilder &builder, Value value, Value limit) {
+  return arith::MinUIOp::create(builder, value, limit);
+}
+
+Value evoformer::ceilDiv(TileBuilder &builder, Value value, Value divisor) {
+  return arith::DivUIOp::create(
+      builder, builder.add(value, builder.sub(divisor, builder.index(1))),
+      divisor);
+}
+
+int64_t evoformer::getWantedItems(tile::TargetAttr target) {
+  return target.getIntProperty("work_items", target.isCPU() ? 64 : 1024);
+}
+
+Value evoformer::getPartBudget(TileBuilder &builder,
+                               const GradientOperands &operands,
+                               int64_t partialSumBytes) {
+  if (partialSumBytes >= 0)
+    return builder.index(partialSumBytes);
+  int64_t bytes = getElementBytes(
+      cast<MemRefType>(operands.query.getType()).getElementType());
+  return builder.mul(
+      builder.add(countElements(builder, operands.query),
+                  builder.add(countElements(builder, operands.key),
+                              countElements(builder, operands.value))),
+      builder.index(bytes));
+}

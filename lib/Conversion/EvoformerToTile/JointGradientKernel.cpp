@@ -1,0 +1,204 @@
+//===- JointGradientKernel.cpp - All gradients from one recomputation -----===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An item has some rows of a head and some of its keys. For each row and block
+// of keys it loops over the queries and sums the gradients of key and value, as
+// the kernel for these does; what a tile adds to the gradients of the query and
+// of a bias it adds to memory that no other item writes. Five products a logit
+// instead of nine, for targets that hold such sums in a cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientProgram.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+/// A loop without results over multiples of `step`.
+static void forEach(TileBuilder &builder, Value first, Value end, int64_t step,
+                    function_ref<void(TileBuilder &, Value)> body) {
+  scf::ForOp::create(
+      builder, first, end, builder.index(step), ValueRange(),
+      [&](OpBuilder &nested, Location loc, Value at, ValueRange) {
+        TileBuilder b(loc, nested);
+        body(b, at);
+        scf::YieldOp::create(b);
+      });
+}
+
+/// The part `index` of memory with the parts as its leading dimension.
+static Value slicePart(TileBuilder &builder, Value memory, Value index) {
+  SmallVector<SliceDim> dims = {{index, {}}};
+  for (int64_t dim = 1; dim < 6; ++dim)
+    dims.push_back({builder.getIndexAttr(0), builder.dim(memory, dim)});
+  return builder.slice(memory, dims);
+}
+
+void GradientProgram::clearQueries(const WorkItem &item, Value queryMemory) {
+  Value slice = item.sliceSequence(queryMemory, item.queries);
+  forEach(item.builder, zero, item.builder.index(item.queries.extent),
+          blocks.queries, [&](TileBuilder &b, Value query) {
+            for (auto [part, tile] :
+                 llvm::zip_equal(parts, zeros(blocks.queries, parts)))
+              b.store(tile, slice, {zero, query, b.index(part.start)},
+                      {item.rows.fits, item.queries.fits, true});
+          });
+}
+
+void GradientProgram::clearBias(const WorkItem &item, const Bias &biasGrad) {
+  Value slice = sliceGradient(item, biasGrad);
+  TileBuilder &builder = item.builder;
+  Value tile = builder.splat({blocks.rows, blocks.queries, blocks.keys},
+                             builder.getF32Type(), 0);
+  forEach(builder, zero, builder.index(item.queries.extent), blocks.queries,
+          [&](TileBuilder &b, Value query) {
+            b.store(tile, slice, {zero, query, zero},
+                    {item.rows.fits, item.queries.fits, item.keys.fits});
+          });
+}
+
+void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
+                                    const Bias &biasGrad) {
+  TileBuilder &outer = item.builder;
+  Slices slices = slice(item);
+  KeyTiles keys = loadKeys(outer, item, slices, zero);
+  // Once, for all queries.
+  for (Value part : keys.key)
+    keys.keyColumns.push_back(transposeLast(outer, part));
+  for (Value part : keys.value)
+    keys.valueColumns.push_back(transposeLast(outer, part));
+  SmallVector<Value> ofKeys = clearNaN(outer, keys.key);
+  Value querySums =
+      queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
+  Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
+  SmallVector<Value> start;
+  if (operands.keyGrad)
+    start = zeros(blocks.keys, parts);
+  size_t numKeySums = start.size();
+  if (operands.valueGrad)
+    llvm::append_range(start, zeros(blocks.keys, valueParts));
+  auto loop = scf::ForOp::create(
+      outer, zero, outer.index(item.queries.extent),
+      outer.index(blocks.queries), start,
+      [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
+        TileBuilder b(loc, nested);
+        QueryTiles queries = loadQueries(b, item, slices, query);
+        LogitsTile tile{{blocks.rows, blocks.queries, blocks.keys},
+                        /*keysFirst=*/false,
+                        {zero, query, zero}};
+        Recomputed some = recompute(b, slices, queries, keys, tile);
+        Value narrow = narrowLogits(b, some.logits);
+        SmallVector<Value> next;
+        if (operands.keyGrad)
+          next =
+              accumulate(b, sums.take_front(numKeySums),
+                         transposeLast(b, narrow), clearNaN(b, queries.query));
+        if (operands.valueGrad)
+          llvm::append_range(
+              next, accumulate(b, sums.drop_front(numKeySums),
+                               transposeLast(b, narrowWeights(b, some.weights)),
+                               queries.weighted));
+        if (querySums) {
+          for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
+            Value added = evoformer::multiply(b, narrow, ofKey);
+            Value sum = item.load(b, querySums, query, item.queries, part);
+            sum = b.fma(added, b.splatLike(added, facts.scale), sum);
+            b.store(sum, querySums, {zero, query, b.index(part.start)},
+                    {item.rows.fits, item.queries.fits, true});
+          }
+        }
+        if (biasSums) {
+          SmallVector<bool> inBounds = {item.rows.fits, item.queries.fits,
+                                        item.keys.fits};
+          Value sum = b.load(biasSums, {zero, query, zero}, tile.shape,
+                             inBounds, b.getF32FloatAttr(0));
+          b.store(b.addf(sum, some.logits), biasSums, {zero, query, zero},
+                  inBounds);
+        }
+        for (const Bias &gradient : operands.logitGrads)
+          storeLogits(b, item, some.logits, narrow, gradient, zero, query);
+        scf::YieldOp::create(b, next);
+      });
+  SmallVector<Value> sums = clearDropped(item, slices, loop.getResults());
+  ValueRange results(sums);
+  if (operands.keyGrad)
+    store(item, results.take_front(numKeySums), parts, facts.scale,
+          operands.keyGrad, item.keys);
+  if (operands.valueGrad)
+    store(item, results.drop_front(numKeySums), valueParts, 1,
+          operands.valueGrad, item.keys);
+}
+
+void GradientProgram::writeJoint() {
+  Value id[4];
+  for (int64_t dim = 0; dim < 4; ++dim)
+    id[dim] = WorkItemIdOp::create(builder, dim);
+  Value batch = id[kSpaceB], part = id[kSpaceRows], head = id[kSpaceH];
+  auto range = [&](Value start, Value count, OpFoldResult size) {
+    Value end = builder.add(start, count);
+    return arith::MinUIOp::create(builder, end, builder.index(size));
+  };
+  OpFoldResult numRows = builder.dim(operands.query, 1);
+  OpFoldResult numKeys = builder.dim(operands.key, 3);
+  Value firstRow = builder.mul(part, operands.stepsOfPart);
+  Value endRow = range(firstRow, operands.stepsOfPart, numRows);
+  Value firstKey = builder.mul(id[kSpaceBlocks], operands.keysOfItem);
+  Value endKey = range(firstKey, operands.keysOfItem, numKeys);
+
+  Value queryMemory;
+  if (operands.queryGrad)
+    queryMemory = slicePart(builder, operands.queryGrad, id[kSpaceBlocks]);
+  // A set of parts for each dimension in which the bias broadcasts.
+  Bias biasGrad = operands.biasGrad;
+  if (biasGrad.memory) {
+    Value index = zero;
+    auto append = [&](int64_t dim, Value count, Value at) {
+      if (biasGrad.broadcast[dim])
+        index = builder.add(builder.mul(index, count), at);
+    };
+    append(kBiasB, builder.index(builder.dim(operands.query, 0)), batch);
+    append(kBiasH, builder.index(builder.dim(operands.query, 2)), head);
+    Value numParts = arith::CeilDivUIOp::create(builder, builder.index(numRows),
+                                                operands.stepsOfPart);
+    append(kBiasN, numParts, part);
+    biasGrad.memory = slicePart(builder, biasGrad.memory, index);
+  }
+
+  auto itemAt = [&](TileBuilder &b, Value row, Value key) {
+    return WorkItem{
+        b,
+        alignedRows,
+        batch,
+        head,
+        ItemRange::ofBlock(b, numRows, row, blocks.rows),
+        ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
+        ItemRange::ofBlock(b, numKeys, key, blocks.keys),
+        /*ownsKeyBlock=*/true};
+  };
+  auto clearBiasAt = [&](TileBuilder &b, Value row) {
+    forEach(b, firstKey, endKey, blocks.keys, [&](TileBuilder &b, Value key) {
+      clearBias(itemAt(b, row, key), biasGrad);
+    });
+  };
+  bool sumsRows = biasGrad.memory && biasGrad.broadcast[kBiasN];
+  if (sumsRows)
+    clearBiasAt(builder, firstRow);
+  forEach(builder, firstRow, endRow, blocks.rows,
+          [&](TileBuilder &b, Value row) {
+            if (biasGrad.memory && !sumsRows)
+              clearBiasAt(b, row);
+            if (queryMemory)
+              clearQueries(itemAt(b, row, firstKey), queryMemory);
+            forEach(b, firstKey, endKey, blocks.keys,
+                    [&](TileBuilder &b, Value key) {
+                      writeKeyBlock(itemAt(b, row, key), queryMemory, biasGrad);
+                    });
+          });
+}

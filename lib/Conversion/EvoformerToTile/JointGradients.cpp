@@ -1,0 +1,94 @@
+//===- JointGradients.cpp - Steps that share a recomputation --------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JointGradients.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+using Role = AttentionOperand;
+
+/// Whether what they read is the same, delta aside, which only one may need.
+static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
+  if (a.getScaleValue() != b.getScaleValue())
+    return false;
+  for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
+                    Role::WeightedGradient, Role::Stats, Role::Delta}) {
+    MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
+    MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
+    if (role == Role::Delta && (ofA.empty() || ofB.empty()))
+      continue;
+    if (ofA.size() != ofB.size())
+      return false;
+    for (auto [x, y] : llvm::zip_equal(ofA, ofB))
+      if (x.get() != y.get() ||
+          (!isStatistic(role) && a.getOperandOrder(x) != b.getOperandOrder(y)))
+        return false;
+  }
+  return true;
+}
+
+namespace {
+/// What a group of steps asks for.
+struct Wanted {
+  bool query = false, keys = false, summedBias = false;
+
+  /// Takes a step in, if one kernel can do it with the others.
+  bool add(AttentionGradientOp op) {
+    Wanted next = *this;
+    auto join = [](bool &has, bool more) {
+      bool fits = !(has && more);
+      has |= more;
+      return fits;
+    };
+    if (!join(next.query, op.getQueryGrad() != nullptr) ||
+        !join(next.keys, op.getKeyGrad() || op.getValueGrad()))
+      return false;
+    for (int64_t bias : op.getBiasGradients()) {
+      if (op.getQueryGrad() && op.isLogitGradient(bias))
+        continue;
+      std::array<bool, 5> broadcast = op.getBiasBroadcast(bias);
+      if (broadcast[3] || broadcast[4] || !join(next.summedBias, true))
+        return false;
+    }
+    *this = next;
+    return true;
+  }
+};
+} // namespace
+
+SmallVector<AttentionGradientOp>
+evoformer::findJointGradients(AttentionGradientOp first) {
+  SmallVector<AttentionGradientOp> joint = {first};
+  Wanted wanted;
+  if (!wanted.add(first))
+    return joint;
+  for (Operation *next = first->getNextNode(); next;
+       next = next->getNextNode()) {
+    if (auto op = dyn_cast<AttentionGradientOp>(next)) {
+      if (!op.hasPureBufferSemantics() || !haveEqualInputs(first, op))
+        break;
+      // Another step neither reads nor writes what these write.
+      if (wanted.add(op))
+        joint.push_back(op);
+      continue;
+    }
+    // All are computed where the last one is, behind what checks its sizes.
+    if (!isMemoryEffectFree(next) && !isa<memref::AllocOp, cf::AssertOp>(next))
+      break;
+  }
+  // Without a gradient of values alone every kernel needs delta.
+  bool hasDelta = llvm::any_of(
+      joint, [](AttentionGradientOp op) { return op.getDelta() != nullptr; });
+  if (!wanted.keys || !hasDelta)
+    joint.resize(1);
+  return joint;
+}
