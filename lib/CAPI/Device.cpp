@@ -31,7 +31,10 @@ Error LoadedProgram::load(Device &device, ArrayRef<unsigned> numbers) {
       missing.push_back(number);
   if (missing.empty())
     return Error::success();
-  auto code = program->getCode(missing);
+  auto code =
+      program->getCode(missing, [&](StringRef format, StringRef contents) {
+        device.prepare(format, contents);
+      });
   if (!code)
     return code.takeError();
   auto loaded = device.loadAll(*code);
@@ -43,8 +46,8 @@ Error LoadedProgram::load(Device &device, ArrayRef<unsigned> numbers) {
 }
 
 namespace {
-/// The processor's code beside the programs. It depends on this library, which
-/// the key therefore names.
+/// A device's own code beside the programs. The processor's depends on this
+/// library, which the key therefore names.
 class CodeCache final : public CodeStore {
 public:
   std::optional<std::string> get(StringRef key) override {
@@ -70,7 +73,7 @@ createDevice(StringRef kind, int ordinal, StringRef library) {
     return createCPUDevice(getNumThreads(), std::make_unique<CodeCache>());
   }
   if (kind == "cuda")
-    return createCUDADevice(ordinal, library);
+    return createCUDADevice(ordinal, library, std::make_unique<CodeCache>());
   if (kind == "hip")
     return createHIPDevice(ordinal, library);
   return createStringError("device kind '" + kind +

@@ -116,7 +116,7 @@ static std::optional<KernelInfo> readCode(StringRef text) {
   return kernel;
 }
 
-Error ProgramData::compile(ArrayRef<unsigned> numbers) {
+Error ProgramData::compile(ArrayRef<unsigned> numbers, CodeTaker prepare) {
   DiskCache cache(request.cacheFolder);
   StringRef tiles = plan.kernels[numbers.front()].object->contents;
   // By symbol, since equal kernels share one.
@@ -142,7 +142,7 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers) {
     symbols.push_back(symbol.str());
   std::lock_guard<std::mutex> lock(getCompilerMutex());
   Expected<std::vector<KernelCode>> compiled =
-      compileKernels(tiles, symbols, request.options, getNumThreads());
+      compileKernels(tiles, symbols, request.options, getNumThreads(), prepare);
   if (!compiled)
     return compiled.takeError();
   for (auto [entry, made] : zip_equal(missing, *compiled)) {
@@ -162,14 +162,14 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers) {
 }
 
 Expected<std::vector<const KernelInfo *>>
-ProgramData::getCode(ArrayRef<unsigned> numbers) {
+ProgramData::getCode(ArrayRef<unsigned> numbers, CodeTaker prepare) {
   std::lock_guard<std::mutex> lock(mutex);
   SmallVector<unsigned> deferred;
   for (unsigned number : numbers)
     if (!code[number] && isDeferred(number) && !is_contained(deferred, number))
       deferred.push_back(number);
   if (!deferred.empty())
-    if (Error error = compile(deferred))
+    if (Error error = compile(deferred, prepare))
       return error;
   std::vector<const KernelInfo *> result;
   for (unsigned number : numbers)

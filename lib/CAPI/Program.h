@@ -10,6 +10,7 @@
 
 #include "Cache.h"
 #include "Evoformer/Driver/Compile.h"
+#include "Evoformer/Driver/DeferredKernels.h"
 #include "Evoformer/Runtime/Plan.h"
 #include "evoformer-c/Compile.h"
 #include <mutex>
@@ -43,15 +44,15 @@ public:
 
   /// Kernels of the plan with code that devices load, in the order of their
   /// numbers. Those that the plan has over tiles are compiled, or taken from
-  /// the cache on disk, once.
+  /// the cache on disk, once; `prepare` gets those that are compiled.
   llvm::Expected<std::vector<const runtime::KernelInfo *>>
-  getCode(llvm::ArrayRef<unsigned> numbers);
+  getCode(llvm::ArrayRef<unsigned> numbers, CodeTaker prepare);
 
 private:
   ProgramData(std::string planText, runtime::Plan plan, CompileRequest request)
       : planText(std::move(planText)), plan(std::move(plan)),
         request(std::move(request)), code(this->plan.kernels.size()) {}
-  llvm::Error compile(llvm::ArrayRef<unsigned> numbers);
+  llvm::Error compile(llvm::ArrayRef<unsigned> numbers, CodeTaker prepare);
   bool isDeferred(unsigned number) const;
   /// The kernel with the code of what it shares a symbol with.
   void setCode(unsigned number, const runtime::KernelInfo &compiled);

@@ -13,9 +13,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/Threading.h"
+#include "llvm/Support/ThreadPool.h"
 #include <atomic>
-#include <thread>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -105,11 +104,14 @@ class Worker {
 public:
   Worker(const DialectRegistry &registry, const CompileOptions &options)
       : context(registry, MLIRContext::Threading::DISABLED), problems(&context),
-        options(options), pm(&context, ModuleOp::getOperationName()) {}
+        options(options), pm(&context, ModuleOp::getOperationName()) {
+    // What was parsed has been verified, and people wait for this.
+    pm.enableVerifier(false);
+  }
 
   /// Compiles the kernels whose numbers `next` yields.
   void run(StringRef tiles, ArrayRef<std::string> symbols,
-           std::atomic<size_t> &next);
+           std::atomic<size_t> &next, CodeTaker prepare);
   /// What must wait until all threads have ended. Moves the results to their
   /// places.
   Error finish(MutableArrayRef<KernelCode> results);
@@ -175,7 +177,7 @@ LogicalResult Worker::compile(StringRef symbol, size_t number) {
 }
 
 void Worker::run(StringRef tiles, ArrayRef<std::string> symbols,
-                 std::atomic<size_t> &next) {
+                 std::atomic<size_t> &next, CodeTaker prepare) {
   kernels = parseSourceString<ModuleOp>(tiles, &context);
   if (!kernels) {
     good = false;
@@ -190,6 +192,10 @@ void Worker::run(StringRef tiles, ArrayRef<std::string> symbols,
     if (number >= symbols.size())
       return;
     good = succeeded(compile(symbols[number], number));
+    const CompiledKernels &compiled = done.back().compiled;
+    if (good && compiled.assemblyFormat == "ptx" &&
+        !done.back().serialization.object)
+      prepare(compiled.assemblyFormat, compiled.assembly);
   }
 }
 
@@ -222,22 +228,25 @@ Error Worker::finish(MutableArrayRef<KernelCode> results) {
 Expected<std::vector<KernelCode>>
 mlir::evoformer::compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
                                 const CompileOptions &options,
-                                unsigned numThreads) {
+                                unsigned numThreads, CodeTaker prepare) {
   DialectRegistry registry;
   registerForCompilation(registry);
-  size_t count = std::min<size_t>(
-      symbols.size(),
-      llvm::hardware_concurrency(numThreads).compute_thread_count());
+  llvm::ThreadPoolStrategy strategy = llvm::hardware_concurrency(numThreads);
+  size_t count =
+      std::min<size_t>(symbols.size(), strategy.compute_thread_count());
   std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<std::thread> threads;
   std::atomic<size_t> next{0};
   for (size_t i = 0; i < std::max<size_t>(count, 1); ++i)
     workers.push_back(std::make_unique<Worker>(registry, options));
-  for (size_t i = 1; i < workers.size(); ++i)
-    threads.emplace_back([&, i] { workers[i]->run(tiles, symbols, next); });
-  workers.front()->run(tiles, symbols, next);
-  for (std::thread &thread : threads)
-    thread.join();
+  auto run = [&](Worker &worker) { worker.run(tiles, symbols, next, prepare); };
+  if (workers.size() == 1) {
+    run(*workers.front());
+  } else {
+    llvm::DefaultThreadPool pool(strategy);
+    for (std::unique_ptr<Worker> &worker : workers)
+      pool.async([&] { run(*worker); });
+    pool.wait();
+  }
 
   std::vector<KernelCode> results(symbols.size());
   for (std::unique_ptr<Worker> &worker : workers)

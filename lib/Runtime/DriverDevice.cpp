@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DriverLinker.h"
 #include "Evoformer/Runtime/Device.h"
 #include "LoadModules.h"
 #include "llvm/ADT/StringExtras.h"
@@ -73,6 +74,7 @@ struct DriverFunctions {
   int (*pushContext)(Handle) = nullptr;
   int (*popContext)(Handle *) = nullptr;
   int (*getAttribute)(int *, int, int) = nullptr;
+  int (*getVersion)(int *) = nullptr;
   int (*setFunctionAttribute)(Handle, int, int) = nullptr;
   int (*cudaErrorName)(int, const char **) = nullptr;
   int (*cudaErrorText)(int, const char **) = nullptr;
@@ -98,6 +100,7 @@ public:
   static Expected<DriverLibrary> open(Vendor vendor, StringRef name);
 
   Vendor vendor;
+  sys::DynamicLibrary handle;
   DriverFunctions call;
 
   /// Success, or an error with the driver's name for it.
@@ -123,8 +126,9 @@ struct DriverKernel : LoadedKernel {
 
 class DriverDevice : public Device {
 public:
-  explicit DriverDevice(DriverLibrary library)
-      : library(std::move(library)), call(this->library.call) {}
+  DriverDevice(DriverLibrary library, std::unique_ptr<CodeStore> store)
+      : library(std::move(library)), call(this->library.call),
+        store(std::move(store)) {}
   ~DriverDevice() override;
 
   Error initialize(int ordinal);
@@ -157,6 +161,7 @@ public:
   Expected<std::unique_ptr<LoadedKernel>> load(const KernelInfo &info) override;
   Expected<std::vector<std::unique_ptr<LoadedKernel>>>
   loadAll(ArrayRef<const KernelInfo *> infos) override;
+  void prepare(StringRef format, StringRef contents) override;
   Error launch(LoadedKernel &kernel, uint64_t workItems,
                ArrayRef<LaunchArgument> arguments) override;
   Error synchronize() override {
@@ -171,6 +176,8 @@ public:
 
 private:
   Expected<std::shared_ptr<DriverModule>> loadModule(const KernelInfo &info);
+  /// Null where it does not load.
+  std::shared_ptr<DriverModule> loadLinked(StringRef ptx);
   /// Errors of asynchronous launches appear later: names the last one.
   std::string afterKernel() const {
     return lastKernel.empty() ? "" : " (after kernel '" + lastKernel + "')";
@@ -187,6 +194,9 @@ private:
   SmallVector<int, 2> previousDevices;
   Handle startEvent = nullptr, stopEvent = nullptr;
   uint64_t flushBuffer = 0;
+  std::unique_ptr<CodeStore> store;
+  /// Null for HIP.
+  std::unique_ptr<DriverLinker> linker;
   ModuleMap<DriverModule> modules;
 };
 } // namespace
@@ -220,6 +230,7 @@ Expected<DriverLibrary> DriverLibrary::open(Vendor vendor, StringRef name) {
 
   DriverLibrary library;
   library.vendor = vendor;
+  library.handle = handle;
   std::string missing;
   auto resolve = [&](auto &member, const char *symbol) {
     void *address = handle.getAddressOfSymbol(symbol);
@@ -237,6 +248,8 @@ Expected<DriverLibrary> DriverLibrary::open(Vendor vendor, StringRef name) {
     resolve(call.pushContext, "cuCtxPushCurrent_v2");
     resolve(call.popContext, "cuCtxPopCurrent_v2");
     resolve(call.getAttribute, "cuDeviceGetAttribute");
+    call.getVersion = reinterpret_cast<int (*)(int *)>(
+        handle.getAddressOfSymbol("cuDriverGetVersion"));
     resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
     resolve(call.cudaErrorName, "cuGetErrorName");
     resolve(call.cudaErrorText, "cuGetErrorString");
@@ -345,6 +358,14 @@ Error DriverDevice::initialize(int ordinal) {
     if (Error error = library.check(call.retainContext(&context, device),
                                     "taking the device's context"))
       return error;
+  if (library.vendor == Vendor::NVIDIA) {
+    int version = 0;
+    if (call.getVersion)
+      call.getVersion(&version);
+    linker = std::make_unique<DriverLinker>(
+        library.handle, (chip + " by driver " + Twine(version)).str(),
+        std::move(store));
+  }
   if (Error error = enter())
     return error;
   for (Handle *event : {&startEvent, &stopEvent})
@@ -372,6 +393,28 @@ Expected<uint64_t> DriverDevice::allocate(uint64_t bytes) {
   return address;
 }
 
+std::shared_ptr<DriverModule> DriverDevice::loadLinked(StringRef ptx) {
+  // Stored code may be broken.
+  for (bool anew : {false, true}) {
+    std::optional<std::string> code =
+        anew ? linker->getAnew(ptx) : linker->get(ptx);
+    if (!code)
+      return nullptr;
+    Handle handle = nullptr;
+    if (call.loadModule(&handle, code->data(), 0, nullptr, nullptr) == 0)
+      return std::make_shared<DriverModule>(library, handle);
+  }
+  return nullptr;
+}
+
+void DriverDevice::prepare(StringRef format, StringRef contents) {
+  if (!linker || format != "ptx" || call.pushContext(context) != 0)
+    return;
+  linker->prepare(contents);
+  Handle popped = nullptr;
+  call.popContext(&popped);
+}
+
 Expected<std::shared_ptr<DriverModule>>
 DriverDevice::loadModule(const KernelInfo &info) {
   const KernelObject &object = *info.object;
@@ -383,7 +426,10 @@ DriverDevice::loadModule(const KernelInfo &info) {
         Twine(isNVIDIA ? "CUDA takes ptx or cubin" : "HIP takes hsaco") +
         ", not '" + object.format + "' for " + object.target);
 
-  // PTX is compiled here: its log says what was wrong. The logs' sizes are
+  if (object.format == "ptx")
+    if (std::shared_ptr<DriverModule> module = loadLinked(object.contents))
+      return module;
+  // PTX that does not link: the log says what is wrong. The logs' sizes are
   // passed as values in the pointers.
   std::string errorLog(16384, '\0'), infoLog(16384, '\0');
   auto number = [](uintptr_t value) {
@@ -520,25 +566,28 @@ Error DriverDevice::flushCaches() {
                        "flushing the caches" + afterKernel());
 }
 
-static Expected<std::unique_ptr<Device>> create(Vendor vendor, int ordinal,
-                                                StringRef name) {
+static Expected<std::unique_ptr<Device>>
+create(Vendor vendor, int ordinal, StringRef name,
+       std::unique_ptr<CodeStore> store) {
   Expected<DriverLibrary> library = DriverLibrary::open(vendor, name);
   if (!library)
     return library.takeError();
-  auto device = std::make_unique<DriverDevice>(std::move(*library));
+  auto device =
+      std::make_unique<DriverDevice>(std::move(*library), std::move(store));
   if (Error error = device->initialize(ordinal))
     return error;
   return device;
 }
 
-Expected<std::unique_ptr<Device>> createCUDADevice(int ordinal,
-                                                   StringRef library) {
-  return create(Vendor::NVIDIA, ordinal, library);
+Expected<std::unique_ptr<Device>>
+createCUDADevice(int ordinal, StringRef library,
+                 std::unique_ptr<CodeStore> store) {
+  return create(Vendor::NVIDIA, ordinal, library, std::move(store));
 }
 
 Expected<std::unique_ptr<Device>> createHIPDevice(int ordinal,
                                                   StringRef library) {
-  return create(Vendor::AMD, ordinal, library);
+  return create(Vendor::AMD, ordinal, library, {});
 }
 
 } // namespace mlir::evoformer::runtime

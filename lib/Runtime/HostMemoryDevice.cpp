@@ -20,6 +20,7 @@ LoadedKernel::~LoadedKernel() = default;
 Device::~Device() = default;
 CodeStore::~CodeStore() = default;
 Error Device::enter() { return Error::success(); }
+void Device::prepare(StringRef format, StringRef contents) {}
 
 Expected<std::vector<std::unique_ptr<LoadedKernel>>>
 Device::loadAll(ArrayRef<const KernelInfo *> infos) {

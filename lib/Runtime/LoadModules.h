@@ -11,8 +11,8 @@
 #include "Evoformer/Runtime/Device.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ThreadPool.h"
 #include <atomic>
-#include <thread>
 
 namespace mlir::evoformer::runtime {
 
@@ -54,12 +54,15 @@ loadModules(llvm::ArrayRef<const KernelInfo *> infos, unsigned numThreads,
         problems[i] = llvm::toString(module.takeError());
     }
   };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(numThreads, missing.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  if (numThreads <= 1 || missing.size() <= 1) {
+    work();
+  } else {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(
+        std::min<size_t>(numThreads, missing.size())));
+    for (size_t i = 0; i < missing.size(); ++i)
+      pool.async(work);
+    pool.wait();
+  }
 
   for (auto [i, module] : llvm::enumerate(made)) {
     if (!module)

@@ -34,12 +34,17 @@ struct KernelCode {
   PlanKernel kernel;
 };
 
+/// Takes the format and contents of code, in any thread.
+using CodeTaker = llvm::function_ref<void(StringRef, StringRef)>;
+
 /// Compiles kernels of such an object on up to `numThreads` threads (0: one a
 /// core); the result is in the order of `symbols`. An error is what the
-/// compiler has to say. To be called by one thread at a time.
+/// compiler has to say. To be called by one thread at a time. `prepare` gets
+/// PTX as soon as it is there, in the thread that compiled it.
 llvm::Expected<std::vector<KernelCode>>
 compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
-               const CompileOptions &options, unsigned numThreads);
+               const CompileOptions &options, unsigned numThreads,
+               CodeTaker prepare);
 
 /// While it lives, keeps a context's errors as text for people.
 class ErrorText {

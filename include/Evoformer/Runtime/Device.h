@@ -105,6 +105,10 @@ public:
   virtual llvm::Expected<std::vector<std::unique_ptr<LoadedKernel>>>
   loadAll(llvm::ArrayRef<const KernelInfo *> infos);
 
+  /// Does ahead what loading this code takes longest with. May be called from
+  /// any thread, for a device that is in use.
+  virtual void prepare(llvm::StringRef format, llvm::StringRef contents);
+
   /// Runs `workItems` > 0 work items. Launches are ordered; they may return
   /// before the kernel ends.
   virtual llvm::Error launch(LoadedKernel &kernel, uint64_t workItems,
@@ -133,9 +137,11 @@ public:
 llvm::Expected<std::unique_ptr<Device>>
 createCPUDevice(unsigned numThreads, std::unique_ptr<CodeStore> store = {});
 
-/// Through libcuda, opened at run time (`library` empty: libcuda.so.1).
+/// Through libcuda, opened at run time (`library` empty: libcuda.so.1). Machine
+/// code that PTX has become is taken from `store`.
 llvm::Expected<std::unique_ptr<Device>>
-createCUDADevice(int ordinal, llvm::StringRef library = "");
+createCUDADevice(int ordinal, llvm::StringRef library = "",
+                 std::unique_ptr<CodeStore> store = {});
 
 /// Through libamdhip64, opened at run time (`library` empty: its usual names).
 llvm::Expected<std::unique_ptr<Device>>

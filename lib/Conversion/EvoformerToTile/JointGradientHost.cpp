@@ -1,4 +1,4 @@
-//===- JointGradientHost.cpp - When gradients are computed jointly ---------===//
+//===- JointGradientHost.cpp - When gradients are computed jointly --------===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
