@@ -72,7 +72,7 @@ static const Inst *loadToLDS(Wave &w, const Inst *i) {
   group.sequence = ++w.vectorMemory;
   forLanes(w.mask, [&](unsigned lane) {
     uint64_t address = global[lane] + i->imm64;
-    checkAlignment(w, i, lane, address, std::min(i->imm, 4u));
+    checkAlignment(w, i, lane, address, 4);
     const uint8_t *from =
         globalAddress(w, i, lane, address, i->imm, Access::Read);
     issueCopy(w, i, lane, uint32_t(base + i->imm64 + lane * i->imm), i->imm,
@@ -101,6 +101,7 @@ static const Inst *bufferLoadToLDS(Wave &w, const Inst *i) {
     unsigned size = 0;
     if (offset < limit) {
       size = unsigned(std::min<uint64_t>(i->imm, (limit - offset + 3) / 4 * 4));
+      checkAlignment(w, i, lane, address, 4);
       from = globalAddress(w, i, lane, address, size, Access::Read);
     }
     issueCopy(w, i, lane, uint32_t(base + i->imm64 + lane * i->imm), i->imm,

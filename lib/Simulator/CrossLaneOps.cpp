@@ -278,7 +278,6 @@ Handler mlir::evoformer::sim::crossLaneHandler(CrossLane op) {
   case CrossLane::DPP:
     return dpp;
   case CrossLane::Permlane16:
-  case CrossLane::PermlaneX16:
     return permlane16;
   case CrossLane::SwapRows:
     return swapRows;
@@ -304,9 +303,6 @@ Handler mlir::evoformer::sim::crossLaneHandler(CrossLane op) {
     return vote<CrossLane::VoteUni>;
   case CrossLane::VoteBallot:
     return vote<CrossLane::VoteBallot>;
-  case CrossLane::MatchAny:
-  case CrossLane::Redux:
-    return nullptr;
   }
   return nullptr;
 }

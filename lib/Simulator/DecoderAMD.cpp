@@ -27,6 +27,32 @@ static bool isHint(StringRef name) {
       .Default(false);
 }
 
+/// CDNA3 ISA and RDNA3 ISA, 'Data Parallel Processing (DPP)', table of
+/// DPP_CTRL: shifts of whole waves and broadcasts of rows are CDNA's, row_xmask
+/// is RDNA's.
+static bool isDPPControl(int64_t control, bool isCDNA) {
+  if (control < 0 || control > 0x1ff)
+    return false;
+  if (control <= 0xff) // quad_perm
+    return true;
+  switch (control & 0x1f0) {
+  case 0x100: // row_shl, row_shr, row_ror by 1 to 15
+  case 0x110:
+  case 0x120:
+    return (control & 15) != 0;
+  case 0x130: // wave_shl, wave_rol, wave_shr, wave_ror
+    return isCDNA && (control & 3) == 0;
+  case 0x140: // row_mirror, row_half_mirror; row_bcast:15, row_bcast:31
+    return control <= 0x141 || (isCDNA && control <= 0x143);
+  case 0x150: // row_newbcast, row_share
+    return true;
+  case 0x160: // row_xmask
+    return !isCDNA;
+  default:
+    return false;
+  }
+}
+
 std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
                                                 ArrayRef<IntrinsicArg> args) {
   if (isHint(name))
@@ -46,8 +72,11 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
     FailureOr<Part> to = defineScalar(op->getResult(0));
     if (failed(to))
       return failure();
-    // f64 and f16 forms have no flushing units.
-    FloatOp op2 = *which;
+    // The f64 forms do not flush; f16 has no numbers that are subnormal in f32.
+    if (a.kind == Kind::F64 && *which == FloatOp::RcpFtz)
+      which = FloatOp::Rcp;
+    if (a.kind == Kind::F64 && *which == FloatOp::RsqFtz)
+      which = FloatOp::Rsqrt;
     if (*which == FloatOp::Med3)
       countArithmetic(a);
     else
@@ -60,7 +89,7 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
     if (args.size() > 2 && args[2].value)
       inst.c = single(args[2].value).offset;
     inst.n = elements(a);
-    return emitChecked(op, floatHandler(op2, a.kind), inst);
+    return emitChecked(op, floatHandler(*which, a.kind), inst);
   }
   if (base == "cvt.pkrtz") {
     FailureOr<Part> to = defineScalar(op->getResult(0));
@@ -87,10 +116,13 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
     if (args.size() > 2)
       inst.c = single(args[2].value).offset;
     inst.n = elements(*to);
-    return emitChecked(op,
-                       base == "perm" ? permuteBytesHandler(true)
-                                      : intHandler(IntOp::Mul, to->kind),
-                       inst);
+    return emitChecked(
+        op,
+        base == "perm"
+            ? permuteBytesHandler(true)
+            : intHandler(base == "mul.u24" ? IntOp::MulU24 : IntOp::MulI24,
+                         to->kind),
+        inst);
   }
 
   // Exchange between lanes: on 32-bit words, one instruction per word.
@@ -148,6 +180,9 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
       auto value = constantOf(args[first + 1 + k]);
       if (!value)
         return unsupported(op, "the controls must be constants");
+      if (k == 0 &&
+          !isDPPControl(*value, StringRef(target.chip).starts_with("gfx9")))
+        return unsupported(op, target.chip + " has no such DPP control");
       controls |= uint32_t(*value & (k == 0 ? 0x1ff : 15)) << shifts[k];
     }
     Part old = toWords(single(args[0].value));
@@ -213,16 +248,45 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
   return std::nullopt;
 }
 
+/// Whether `op` is rocdl.NAME or a call of llvm.amdgcn.NAME.
+static bool isIntrinsic(Operation *op, StringRef name) {
+  if (!op)
+    return false;
+  StringRef is = op->getName().getStringRef();
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    is = call.getIntrin();
+  return (is.consume_front("rocdl.") || is.consume_front("llvm.amdgcn.")) &&
+         is == name;
+}
+
+/// Bytes a lane of a load to LDS. CDNA3 ISA, 'Memory: loads to LDS', and CDNA4
+/// ISA; those of 1 and 2 bytes, which the ISA places at a distance of 4, are
+/// not modelled.
+static bool isLoadToLDSSize(std::optional<int64_t> size, StringRef chip) {
+  return size == 4 || (chip == "gfx950" && (size == 12 || size == 16));
+}
+
 /// Barriers, waits, buffer resources, and loads to LDS.
 std::optional<LogicalResult>
 Decoder::decodeAMDMemory(Operation *op, StringRef name,
                          ArrayRef<IntrinsicArg> args) {
-  if (name == "s.barrier" || name == "s.barrier.wait") {
-    emit(barrierHandler()).imm2 = name == "s.barrier";
+  if (name == "s.barrier") {
+    emit(barrierHandler()).imm2 = 1;
     return success();
   }
-  if (name == "s.barrier.signal") // checked with the wait that follows
+  // The halves of a barrier of gfx12. What happens between them is ordered with
+  // neither side, so nothing may be there.
+  if (name == "s.barrier.signal" || name == "s.barrier.wait") {
+    if (constantOf(args[0]) != -1)
+      return unsupported(op, "a barrier other than that of the workgroup");
+    bool isWait = name == "s.barrier.wait";
+    Operation *other = isWait ? op->getPrevNode() : op->getNextNode();
+    if (!isIntrinsic(other, isWait ? "s.barrier.signal" : "s.barrier.wait"))
+      return unsupported(op, "signal and wait of a barrier must be neighbours");
+    if (isWait)
+      emit(barrierHandler()).imm2 = 1;
     return success();
+  }
   if (name == "barrier") { // rocdl.barrier: with fences on both sides
     emit(fenceHandler());
     emit(barrierHandler());
@@ -284,15 +348,28 @@ Decoder::decodeAMDMemory(Operation *op, StringRef name,
                        : constantI32(arg.immediate).offset;
     };
     uint32_t at = word(offset), scalarAt = word(scalar);
-    program.resources.push_back(
-        {parts[0].offset, parts[1].offset, at, scalarAt});
+    // CDNA3 ISA, 'Buffer Addressing', range checking of raw buffers: against
+    // the number of records less the scalar offset. RDNA's leaves it out.
+    uint32_t records = parts[1].offset;
+    if (constantOf(scalar) != 0 && StringRef(target.chip).starts_with("gfx9")) {
+      Part by = resizeInt({Kind::I32, 1, scalarAt}, Kind::I64, false);
+      uint32_t left = allocate(Kind::I64, 1);
+      Inst &inst = emit(intHandler(IntOp::USubSat, Kind::I64));
+      inst.dst = left;
+      inst.a = records;
+      inst.b = by.offset;
+      inst.n = program.lanes;
+      records = left;
+    }
+    program.resources.push_back({parts[0].offset, records, at, scalarAt});
     return uint32_t(program.resources.size() - 1);
   };
   // The LDS form first: its name extends the other one's.
   if (hasBase("raw.ptr.buffer.load.lds")) {
     auto size = constantOf(args[2]), offset = constantOf(args[5]);
-    if (!size || !offset || *size > 16)
-      return unsupported(op, "size and offset must be constants");
+    if (!offset || !isLoadToLDSSize(size, target.chip))
+      return unsupported(op, "loads to LDS are of 4 bytes, on gfx950 also of "
+                             "12 and 16, at a constant offset");
     uint32_t index = resourceOf(args[0], args[3], args[4]);
     Inst &inst = emit(bufferLoadToLDSHandler());
     inst.a = single(args[1].value).offset;
@@ -310,6 +387,7 @@ Decoder::decodeAMDMemory(Operation *op, StringRef name,
     inst.dst = to->offset;
     inst.a = index;
     inst.n = to->count;
+    inst.imm = std::min(4u, sizeOf(to->kind) * to->count);
     return emitChecked(op, bufferLoadHandler(sizeOf(to->kind)), inst);
   }
   if (hasBase("raw.ptr.buffer.store")) {
@@ -319,12 +397,14 @@ Decoder::decodeAMDMemory(Operation *op, StringRef name,
     inst.a = index;
     inst.b = v.offset;
     inst.n = v.count;
+    inst.imm = std::min(4u, sizeOf(v.kind) * v.count);
     return emitChecked(op, bufferStoreHandler(sizeOf(v.kind)), inst);
   }
   if (hasBase("global.load.lds") || hasBase("load.to.lds")) {
     auto size = constantOf(args[2]), offset = constantOf(args[3]);
-    if (!size || !offset || *size > 16)
-      return unsupported(op, "size and offset must be constants");
+    if (!offset || !isLoadToLDSSize(size, target.chip))
+      return unsupported(op, "loads to LDS are of 4 bytes, on gfx950 also of "
+                             "12 and 16, at a constant offset");
     const Parts source = get(args[0].value);
     bool isBuffer = source.size() == 4;
     uint32_t from = source.front().offset;

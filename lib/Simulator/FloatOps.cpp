@@ -34,11 +34,11 @@ UNARY(Trunc, std::trunc(a))
 UNARY(Round, std::round(a))
 UNARY(Rcp, T(1) / a)
 UNARY(Rsqrt, T(1) / std::sqrt(a))
-UNARY(Exp2Ftz, T(flush(float(std::exp2(flush(float(a)))))))
-UNARY(Log2Ftz, T(flush(float(std::log2(flush(float(a)))))))
+// In f64, so that the one rounding to f32 is the correct one.
+UNARY(Exp2Ftz, T(flush(float(std::exp2(double(flush(float(a))))))))
+UNARY(Log2Ftz, T(flush(float(std::log2(double(flush(float(a))))))))
 UNARY(RcpFtz, T(flush(1.0f / flush(float(a)))))
 UNARY(RsqFtz, T(flush(float(1.0 / std::sqrt(double(flush(float(a))))))))
-UNARY(Canonicalize, a)
 #undef UNARY
 #define BINARY(NAME, EXPR)                                                     \
   struct NAME {                                                                \
@@ -77,8 +77,11 @@ struct Maximum {
     return std::isnan(a) || std::isnan(b) ? a + b : MaxNum::apply(a, b);
   }
 };
+/// CDNA3 ISA and RDNA3 ISA, V_MED3_F32: the smallest if one is a NaN.
 struct Med3 {
   template <class T> static T apply(T a, T b, T c) {
+    if (std::isnan(a) || std::isnan(b) || std::isnan(c))
+      return MinNum::apply(MinNum::apply(a, b), c);
     return MaxNum::apply(MinNum::apply(a, b),
                          MinNum::apply(MaxNum::apply(a, b), c));
   }
@@ -216,7 +219,6 @@ template <class F> static Handler pick(FloatOp op) {
     CASE(Log2Ftz, unary)
     CASE(RcpFtz, unary)
     CASE(RsqFtz, unary)
-    CASE(Canonicalize, unary)
     CASE(Med3, ternary)
 #undef CASE
   case FloatOp::Roundeven:

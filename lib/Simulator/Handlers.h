@@ -30,8 +30,8 @@ enum class IntOp {
   SMax,
   UMin,
   UMax,
-  MulHiU,
-  MulHiS,
+  MulU24,
+  MulI24,
   Ctpop,
   Ctlz,
   Cttz,
@@ -83,7 +83,6 @@ enum class FloatOp {
   RsqFtz,
   Med3,
   Ldexp,
-  Canonicalize,
 };
 /// Numbered as the LLVM dialect's ICmpPredicate.
 Handler intHandler(IntOp op, Kind kind);
@@ -137,7 +136,7 @@ Handler storeHandler(Space space, unsigned size);
 /// c: one I1 per element and lane; b of a load: the pass-through register.
 Handler maskedLoadHandler(Space space, unsigned size);
 Handler maskedStoreHandler(Space space, unsigned size);
-/// a: index of a Resource.
+/// a: index of a Resource; imm is the promised alignment.
 Handler bufferLoadHandler(unsigned size);
 Handler bufferStoreHandler(unsigned size);
 /// Pointer a; value b; dst the old value. imm2: see AtomicOp.
@@ -180,7 +179,6 @@ enum class CrossLane {
   Swizzle,
   DPP,
   Permlane16,
-  PermlaneX16,
   SwapRows,
   Mbcnt,
   MbcntHi,
@@ -193,8 +191,6 @@ enum class CrossLane {
   VoteAll,
   VoteUni,
   VoteBallot,
-  MatchAny,
-  Redux,
 };
 Handler crossLaneHandler(CrossLane op);
 Handler permuteBytesHandler(bool amd);
@@ -210,7 +206,7 @@ enum class Special {
 };
 Handler specialHandler(Special special);
 
-/// Matrix product Program::matrices[imm].
+/// Matrix product Program::matrices[imm]; imm2: checked for being finite.
 Handler matrixHandler();
 
 Handler branchHandler();

@@ -1,6 +1,7 @@
 //===- IntegerOps.cpp - Integer arithmetic over lanes ---------------------===//
 
 #include "Handlers.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 #include <type_traits>
 
@@ -39,8 +40,9 @@ BINARY(SMin, S(a) < S(b) ? a : b)
 BINARY(SMax, S(a) > S(b) ? a : b)
 BINARY(UMin, a < b ? a : b)
 BINARY(UMax, a > b ? a : b)
-BINARY(MulHiU, (unsigned __int128)(a)*b >> widthOf<T>)
-BINARY(MulHiS, (__int128)(S(a)) * S(b) >> widthOf<T>)
+// CDNA3 ISA, V_MUL_U32_U24 and V_MUL_I32_I24: the upper bits do not count.
+BINARY(MulU24, uint64_t(a & 0xffffff) * uint64_t(b & 0xffffff))
+BINARY(MulI24, llvm::SignExtend64<24>(a) * llvm::SignExtend64<24>(b))
 BINARY(UAddSat, T(a + b) < a ? std::numeric_limits<T>::max() : T(a + b))
 BINARY(USubSat, a < b ? 0 : a - b)
 #undef BINARY
@@ -312,8 +314,8 @@ Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
     CASE(SMax)
     CASE(UMin)
     CASE(UMax)
-    CASE(MulHiU)
-    CASE(MulHiS)
+    CASE(MulU24)
+    CASE(MulI24)
     CASE(UAddSat)
     CASE(USubSat)
     CASE(SAddSat)

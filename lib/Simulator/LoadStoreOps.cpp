@@ -151,7 +151,7 @@ static const Inst *maskedStore(Wave &w, const Inst *i) {
 }
 
 /// Calls `f(byteOffset, size, address)` for the parts of a raw buffer access
-/// that the hardware checks one by one: address 0 if the part is out of range.
+/// that the hardware checks one by one, if they are in range.
 /// CDNA3 ISA, 'Buffer Addressing', range checking of raw buffers (stride 0,
 /// no swizzle): a part is out of range if its offset is not below num_records;
 /// parts are the dwords of a wide access.
@@ -175,7 +175,11 @@ static void forBufferParts(Wave &w, const Inst *i, unsigned lane,
                " bytes straddles the end of the buffer resource of " +
                std::to_string(limit) + " bytes";
       });
-    f(at, part, inRange ? base + scalar + start : 0);
+    if (inRange) {
+      if (at == 0)
+        checkAlignment(w, i, lane, base + scalar + start, i->imm);
+      f(at, part, base + scalar + start);
+    }
     at += part;
   }
 }
@@ -188,8 +192,6 @@ template <class T> static const Inst *bufferLoad(Wave &w, const Inst *i) {
     llvm::SmallVector<uint8_t, 128> value(bytes, 0);
     forBufferParts(
         w, i, lane, bytes, [&](unsigned at, unsigned size, uint64_t address) {
-          if (!address)
-            return;
           fetched += size;
           if (const uint8_t *p =
                   globalAddress(w, i, lane, address, size, Access::Read))
@@ -216,8 +218,6 @@ template <class T> static const Inst *bufferStore(Wave &w, const Inst *i) {
                   sizeof(T));
     forBufferParts(
         w, i, lane, bytes, [&](unsigned at, unsigned size, uint64_t address) {
-          if (!address)
-            return;
           written += size;
           if (uint8_t *p =
                   globalAddress(w, i, lane, address, size, Access::Write))

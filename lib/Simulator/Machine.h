@@ -45,13 +45,10 @@ private:
 struct MemoryRegion {
   uint64_t begin, end;
   const Buffer *buffer;
-  /// Per byte, the workgroup (plus 1) that wrote and the one that read it in
-  /// this launch, the latter severalWorkgroups if there were more; writers is
-  /// null if the buffer is read-only.
-  std::atomic<uint32_t> *writers = nullptr, *readers = nullptr;
+  /// Per byte, who wrote and who read it last in this launch (GlobalMark);
+  /// writers is null if the buffer is read-only.
+  std::atomic<uint64_t> *writers = nullptr, *readers = nullptr;
 };
-
-constexpr uint32_t severalWorkgroups = ~uint32_t(0);
 
 /// What all workgroups of a launch share.
 struct LaunchContext {
@@ -65,8 +62,10 @@ struct ByteState {
   uint32_t writer = 0; // epoch << 8 | wave; 0: never written
   uint32_t reader = 0; // epoch << 8 | wave
 };
-/// In the place of a wave: several waves; a copy that landed.
-constexpr uint32_t severalWaves = 255, landedCopy = 254;
+/// In the place of a wave: several waves; a copy that landed; atomic updates by
+/// several waves; added to a wave: it made an atomic update.
+constexpr uint32_t severalWaves = 255, landedCopy = 254, severalAtomics = 253,
+                   atomicUpdate = 128;
 
 struct Workgroup {
   std::array<uint32_t, 3> id;
@@ -160,8 +159,9 @@ inline void report(Wave &w, const Inst *i, FindingKind kind, unsigned lane,
 }
 
 /// Runs every workgroup of a launch.
-LaunchResult runLaunch(const Program &program, const Launch &launch,
-                       std::vector<RawFinding> &findings);
+llvm::Expected<LaunchResult> runLaunch(const Program &program,
+                                       const Launch &launch,
+                                       std::vector<RawFinding> &findings);
 
 } // namespace mlir::evoformer::sim
 

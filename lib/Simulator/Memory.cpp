@@ -46,45 +46,96 @@ static std::string describeOutside(Wave &w, uint64_t address, unsigned size) {
                        size, offset, name, best->end - best->begin);
 }
 
-static std::string nameWorkgroup(uint32_t mark) {
-  return mark == severalWorkgroups ? "several workgroups"
-                                   : "workgroup " + std::to_string(mark - 1);
-}
-
-/// Records a read; the mark of another workgroup that wrote a byte, or 0.
-/// Writing one's own mark before looking for another's, on both sides, makes
-/// sure that of two workgroups one sees the other.
-static uint32_t trackGlobalRead(const MemoryRegion &r, uint64_t at,
-                                unsigned size, uint32_t self) {
-  uint32_t other = 0;
-  for (uint64_t k = at - r.begin, e = k + size; k < e; ++k) {
-    uint32_t before = r.readers[k].load();
-    while (before != self && before != severalWorkgroups &&
-           !r.readers[k].compare_exchange_weak(
-               before, before ? severalWorkgroups : self)) {
-    }
-    uint32_t writer = r.writers ? r.writers[k].load() : 0;
-    if (writer && writer != self)
-      other = writer;
-  }
-  return other;
-}
-
 namespace {
-/// Marks of other workgroups that accessed what is written, or 0.
+/// Who accessed a byte of global memory: workgroup + 1, whether by an atomic
+/// update, the number of barriers before it, and the subgroup. 0: nobody.
+struct GlobalMark {
+  uint64_t bits = 0;
+
+  static constexpr uint32_t severalWorkgroups = ~uint32_t(0);
+  static constexpr uint64_t atomicBit = uint64_t(1) << 31;
+
+  static GlobalMark of(const Wave &w, bool isAtomic) {
+    return {uint64_t(w.group->linearId + 1) << 32 | (isAtomic ? atomicBit : 0) |
+            uint64_t(w.group->epoch & 0x7fffff) << 8 | w.index};
+  }
+  uint32_t workgroup() const { return uint32_t(bits >> 32); }
+  uint32_t subgroup() const { return bits & 255; }
+  bool isAtomic() const { return bits & atomicBit; }
+  /// Same workgroup and number of barriers: only the order within a subgroup is
+  /// certain.
+  bool isConcurrent(GlobalMark other) const {
+    return ((bits ^ other.bits) & ~atomicBit) >> 8 == 0;
+  }
+  /// Whether nothing orders this access before `other`.
+  bool racesWith(GlobalMark other) const {
+    if (!bits || (isAtomic() && other.isAtomic()))
+      return false;
+    return workgroup() != other.workgroup() ||
+           (isConcurrent(other) && subgroup() != other.subgroup());
+  }
+  /// What stands for this access and a later one that does not replace it.
+  GlobalMark joined(GlobalMark later) const {
+    if (!bits)
+      return later;
+    if (workgroup() != later.workgroup())
+      return {uint64_t(severalWorkgroups) << 32 | (later.bits & atomicBit)};
+    if (isConcurrent(later) && subgroup() != later.subgroup())
+      return {later.bits | severalWaves};
+    return later;
+  }
+  std::string name(GlobalMark reporter) const {
+    if (workgroup() == severalWorkgroups)
+      return "several workgroups";
+    if (workgroup() != reporter.workgroup())
+      return "workgroup " + std::to_string(workgroup() - 1);
+    if (subgroup() == severalWaves)
+      return "several subgroups";
+    return "subgroup " + std::to_string(subgroup());
+  }
+};
+
+/// Accesses by others that race with one that is recorded.
 struct GlobalConflict {
-  uint32_t writer = 0, reader = 0;
+  GlobalMark writer, reader;
 };
 } // namespace
 
-static GlobalConflict trackGlobalWrite(const MemoryRegion &r, uint64_t at,
-                                       unsigned size, uint32_t self) {
+/// Puts `self` into a mark besides what is there; returns what was there.
+static GlobalMark join(std::atomic<uint64_t> &mark, GlobalMark self) {
+  uint64_t before = mark.load();
+  while (before != self.bits &&
+         !mark.compare_exchange_weak(before,
+                                     GlobalMark{before}.joined(self).bits)) {
+  }
+  return {before};
+}
+
+/// Leaving one's own mark before looking for another's, on both sides, makes
+/// sure that of two workgroups one sees the other.
+static GlobalConflict trackGlobalRead(const MemoryRegion &r, uint64_t at,
+                                      unsigned size, GlobalMark self) {
   GlobalConflict conflict;
   for (uint64_t k = at - r.begin, e = k + size; k < e; ++k) {
-    uint32_t writer = r.writers[k].exchange(self), reader = r.readers[k].load();
-    if (writer && writer != self)
+    join(r.readers[k], self);
+    GlobalMark writer{r.writers ? r.writers[k].load() : 0};
+    if (writer.racesWith(self))
       conflict.writer = writer;
-    if (reader && reader != self)
+  }
+  return conflict;
+}
+
+static GlobalConflict trackGlobalWrite(const MemoryRegion &r, uint64_t at,
+                                       unsigned size, GlobalMark self) {
+  GlobalConflict conflict;
+  for (uint64_t k = at - r.begin, e = k + size; k < e; ++k) {
+    GlobalMark writer = self.isAtomic()
+                            ? join(r.writers[k], self)
+                            : GlobalMark{r.writers[k].exchange(self.bits)};
+    GlobalMark reader{r.readers[k].load()};
+    if (writer.racesWith(self))
+      conflict.writer = writer;
+    if (reader.racesWith(self))
       conflict.reader = reader;
   }
   return conflict;
@@ -101,15 +152,18 @@ uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
     });
     return nullptr;
   }
-  const uint32_t self = w.group->linearId + 1;
-  auto race = [&](const char *what, uint32_t other, const char *did) {
+  const GlobalMark self = GlobalMark::of(w, access == Access::Atomic);
+  auto race = [&](const char *what, GlobalMark other, const char *did) {
     report(w, i, FindingKind::GlobalRace, lane, address, [&] {
-      return what + nameWorkgroup(other) + did + " in this launch";
+      return what + other.name(self) + did +
+             (other.workgroup() == self.workgroup() ? " since the last barrier"
+                                                    : " in this launch");
     });
   };
   if (access == Access::Read) {
-    if (uint32_t other = trackGlobalRead(*r, address, size, self))
-      race("reads what ", other, " wrote");
+    GlobalConflict conflict = trackGlobalRead(*r, address, size, self);
+    if (conflict.writer.bits)
+      race("reads what ", conflict.writer, " wrote");
     return reinterpret_cast<uint8_t *>(address);
   }
   if (!r->writers) {
@@ -119,45 +173,55 @@ uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
     return nullptr;
   }
   GlobalConflict conflict = trackGlobalWrite(*r, address, size, self);
-  if (access == Access::Write) {
-    if (conflict.writer)
-      race("overwrites what ", conflict.writer, " wrote");
-    else if (conflict.reader)
-      race("overwrites what ", conflict.reader, " read");
-  }
+  if (conflict.writer.bits)
+    race("overwrites what ", conflict.writer, " wrote");
+  else if (conflict.reader.bits)
+    race("overwrites what ", conflict.reader, " read");
   return reinterpret_cast<uint8_t *>(address);
 }
 
-/// Records the bytes [offset, offset + size) as read or written by `w`.
+static bool isAtomicMark(uint32_t wave) {
+  return wave >= atomicUpdate && wave <= severalAtomics;
+}
+
+/// Records the bytes [offset, offset + size) as accessed by `w`.
 static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
-                     unsigned size, bool write) {
+                     unsigned size, Access access) {
   Workgroup &g = *w.group;
-  const uint32_t now = g.epoch << 8 | w.index;
+  const bool write = access != Access::Read, atomic = access == Access::Atomic;
+  const uint32_t now = g.epoch << 8 | w.index, update = now | atomicUpdate;
   bool unwritten = false, race = false, inFlight = false;
   uint32_t other = 0;
+  auto check = [&](uint32_t mark) {
+    if ((mark >> 8) != g.epoch || mark == now || mark == update ||
+        (atomic && isAtomicMark(mark & 255)))
+      return;
+    race = true;
+    other = mark & 255;
+  };
   ByteState *state = g.state.data() + offset;
   const uint8_t *flight = g.inFlight.data() + offset;
   for (unsigned k = 0; k < size; ++k) {
     ByteState &s = state[k];
     inFlight |= flight[k] != 0;
-    if ((s.writer >> 8) == g.epoch && s.writer != now) {
-      race = true;
-      other = s.writer & 255;
-    }
-    if (write) {
-      if ((s.reader >> 8) == g.epoch && s.reader != now) {
-        race = true;
-        other = s.reader & 255;
-      }
+    unwritten |= access != Access::Write && s.writer == 0;
+    check(s.writer);
+    if (write)
+      check(s.reader);
+    if (atomic) {
+      bool shared = (s.writer >> 8) == g.epoch && s.writer != update &&
+                    isAtomicMark(s.writer & 255);
+      s.writer = shared ? g.epoch << 8 | severalAtomics : update;
+    } else if (write) {
       s.writer = now;
-    } else {
-      unwritten |= s.writer == 0;
-      if ((s.reader >> 8) != g.epoch)
-        s.reader = now;
-      else if (s.reader != now)
-        s.reader = now | severalWaves;
+    } else if ((s.reader >> 8) != g.epoch) {
+      s.reader = now;
+    } else if (s.reader != now) {
+      s.reader = now | severalWaves;
     }
   }
+  other = isAtomicMark(other) && other != severalAtomics ? other - atomicUpdate
+                                                         : other;
   const char *verb = write ? "writes" : "reads";
   if (race && other == landedCopy)
     report(w, i, FindingKind::CopyNotAwaited, lane, offset, [&] {
@@ -174,11 +238,13 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
           .str();
     });
   else if (unwritten)
-    report(w, i, FindingKind::UnwrittenLDS, lane, offset,
-           [] { return std::string("reads LDS that nothing has written"); });
+    report(w, i, FindingKind::UnwrittenLDS, lane, offset, [&] {
+      return std::string(atomic ? "updates" : "reads") +
+             " LDS that nothing has written";
+    });
   if (race && other != landedCopy)
     report(w, i, FindingKind::LDSRace, lane, offset, [&] {
-      std::string who = other == severalWaves
+      std::string who = other == severalWaves || other == severalAtomics
                             ? std::string("several other subgroups")
                             : "subgroup " + std::to_string(other);
       return std::string(verb) + " LDS that " + who +
@@ -207,14 +273,7 @@ uint8_t *mlir::evoformer::sim::ldsAddress(Wave &w, const Inst *i, unsigned lane,
       return std::string("accesses LDS after a bare barrier; without a fence "
                          "that acquires, nothing keeps the access behind it");
     });
-  if (access != Access::Atomic)
-    trackLDS(w, i, lane, offset, size, access == Access::Write);
-  else
-    for (unsigned k = 0; k < size; ++k)
-      if (!g.state[offset + k].writer)
-        report(w, i, FindingKind::UnwrittenLDS, lane, offset, [] {
-          return std::string("updates LDS that nothing has written");
-        });
+  trackLDS(w, i, lane, offset, size, access);
   return g.lds.data() + offset;
 }
 
@@ -286,7 +345,7 @@ void mlir::evoformer::sim::landCopies(Wave &w, const CopyGroup &group) {
   issued.site = group.site;
   for (const PendingCopy &copy : group.copies) {
     std::fill_n(g.inFlight.begin() + copy.lds, copy.size, uint8_t(0));
-    ldsAddress(w, &issued, copy.lane, copy.lds, copy.size, Access::Write);
+    trackLDS(w, &issued, copy.lane, copy.lds, copy.size, Access::Write);
     // Visible to nobody, the issuing subgroup included, before a barrier.
     for (unsigned k = 0; k < copy.size; ++k)
       g.state[copy.lds + k].writer = g.epoch << 8 | landedCopy;

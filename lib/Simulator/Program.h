@@ -10,8 +10,10 @@
 #ifndef EVOFORMER_LIB_SIMULATOR_PROGRAM_H
 #define EVOFORMER_LIB_SIMULATOR_PROGRAM_H
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -135,7 +137,8 @@ struct Program {
   /// The register file starts as this image: the constants.
   std::vector<uint8_t> image;
   uint32_t registerBytes = 0;
-  uint32_t staticLDSBytes = 0;
+  uint32_t staticLDSBytes = 0, maxLDSBytes = 0;
+  std::optional<std::array<uint32_t, 3>> requiredBlock;
   bool usesDynamicLDS = false;
   uint32_t dynamicLDSOffset = 0;
   uint32_t privateBytes = 0;

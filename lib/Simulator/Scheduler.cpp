@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -28,7 +29,8 @@ namespace {
 class Worker {
 public:
   Worker(const Program &program, LaunchContext &context);
-  void runWorkgroup(uint32_t linearId);
+  /// False if a subgroup did not end.
+  bool runWorkgroup(uint32_t linearId);
   void finish();
 
   FindingSink sink;
@@ -164,8 +166,8 @@ bool Worker::releaseBarriers() {
       needed = w.barrierThreads;
     if (arrived < needed)
       continue;
-    // A barrier of all subgroups orders every access before it; one of some
-    // subgroups only is treated the same way.
+    // A barrier of all subgroups orders every access before it; launch()
+    // refuses those of some only.
     uint32_t id = w.barrier, count = w.barrierThreads;
     for (Wave &other : waves)
       if (other.status == WaveStatus::AtBarrier && other.barrier == id &&
@@ -177,11 +179,15 @@ bool Worker::releaseBarriers() {
   return progress;
 }
 
-void Worker::runWorkgroup(uint32_t linearId) {
+bool Worker::runWorkgroup(uint32_t linearId) {
   interleave(linearId);
-  for (const Wave &w : waves)
+  bool ends = true;
+  for (const Wave &w : waves) {
     longestSubgroup =
         std::max(longestSubgroup, launch.maxBlocksPerSubgroup - w.blockBudget);
+    ends &= w.status != WaveStatus::Hung;
+  }
+  return ends;
 }
 
 void Worker::interleave(uint32_t linearId) {
@@ -266,17 +272,30 @@ static void mergeFindings(std::vector<RawFinding> &into,
   }
 }
 
-LaunchResult
+llvm::Expected<LaunchResult>
 mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
                                 std::vector<RawFinding> &findings) {
   LaunchContext context{&program, &launch, {}};
-  std::vector<std::unique_ptr<std::atomic<uint32_t>[]>> accesses;
+  // Zeroed pages that nobody touches cost nothing; and unlike `new`, calloc
+  // lets a caller go on where there is no memory.
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  std::vector<std::unique_ptr<std::atomic<uint64_t>[], Free>> accesses;
   for (const Buffer &b : launch.buffers) {
     MemoryRegion r;
     r.begin = reinterpret_cast<uint64_t>(b.base);
     r.end = r.begin + b.size;
     r.buffer = &b;
-    accesses.emplace_back(new std::atomic<uint32_t>[2 * b.size + 1]());
+    void *marks = b.size > uint64_t(1) << 40
+                      ? nullptr
+                      : std::calloc(2 * b.size + 1, sizeof(uint64_t));
+    if (!marks)
+      return llvm::createStringError("not enough memory to watch " +
+                                     std::to_string(b.size) + " bytes of '" +
+                                     b.name + "'");
+    static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t));
+    accesses.emplace_back(static_cast<std::atomic<uint64_t> *>(marks));
     r.readers = accesses.back().get();
     if (!b.readOnly)
       r.writers = r.readers + b.size;
@@ -290,13 +309,16 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
   unsigned threads =
       launch.threads ? launch.threads : std::thread::hardware_concurrency();
   threads = std::max(1u, std::min<unsigned>(threads, total));
-  std::atomic<uint32_t> next{0};
+  std::atomic<uint64_t> next{0};
+  // After one workgroup without end the others would take as long.
+  std::atomic<bool> hangs{false};
   std::mutex mutex;
   LaunchResult result;
   auto work = [&] {
     Worker worker(program, context);
-    for (uint32_t id = next++; id < total; id = next++)
-      worker.runWorkgroup(id);
+    for (uint64_t id = next++; id < total && !hangs; id = next++)
+      if (!worker.runWorkgroup(uint32_t(id)))
+        hangs = true;
     worker.finish();
     std::lock_guard<std::mutex> lock(mutex);
     result.counters.add(worker.counters);
@@ -313,7 +335,7 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
 
   result.subgroupSize = program.lanes;
   for (const MemoryRegion &r : context.regions) {
-    auto countBytes = [&](const std::atomic<uint32_t> *marks) {
+    auto countBytes = [&](const std::atomic<uint64_t> *marks) {
       return std::count_if(marks, marks + (r.end - r.begin),
                            [](const auto &mark) { return mark.load() != 0; });
     };

@@ -117,6 +117,46 @@ llvm::Expected<LLVM::LLVMFuncOp> Simulator::Impl::find(StringRef kernel) {
   return found;
 }
 
+/// What a workgroup may have at most. AMD: 'Local Data Share' of the CDNA3,
+/// CDNA4 and RDNA3 ISA; NVIDIA: "CUDA C++ Programming Guide", 'Technical
+/// Specifications per Compute Capability', shared memory per thread block.
+static uint32_t maxLDSBytesOf(StringRef chip) {
+  if (chip.starts_with("gfx"))
+    return (chip.starts_with("gfx95") ? 160 : 64) << 10;
+  unsigned capability = 0;
+  chip.consume_front("sm_");
+  chip.consumeInteger(10, capability);
+  switch (capability) {
+  case 75:
+    return 64 << 10;
+  case 80:
+  case 87:
+    return 163 << 10;
+  case 86:
+  case 89:
+  case 120:
+  case 121:
+    return 99 << 10;
+  default:
+    return (capability < 75 ? 96 : 227) << 10;
+  }
+}
+
+/// The size of workgroups that the kernel is made for, if it says so.
+static std::optional<std::array<uint32_t, 3>>
+requiredBlockOf(LLVM::LLVMFuncOp function) {
+  for (StringRef name :
+       {"gpu.known_block_size", "rocdl.reqd_work_group_size", "nvvm.reqntid"}) {
+    auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(name);
+    if (!sizes || sizes.size() > 3)
+      continue;
+    std::array<uint32_t, 3> block = {1, 1, 1};
+    llvm::copy(sizes.asArrayRef(), block.begin());
+    return block;
+  }
+  return std::nullopt;
+}
+
 /// The chip decides the subgroup size: 32 but for AMD's gfx9.
 llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
   Target target;
@@ -179,6 +219,8 @@ llvm::Expected<const Program *> Simulator::Impl::get(const std::string &kernel,
   Decoder decoder(*function, *target, *program);
   if (llvm::Error error = decoder.run())
     return std::move(error);
+  program->maxLDSBytes = maxLDSBytesOf(target->chip);
+  program->requiredBlock = requiredBlockOf(*function);
   slot = std::move(program);
   return slot.get();
 }
@@ -257,7 +299,6 @@ llvm::Expected<LaunchResult> Simulator::launch(const Launch &launch) {
     if (threads > 1024)
       return refuse("a workgroup has at most 1024 threads");
   }
-  LaunchResult result;
   if (threads == 0 || workgroups == 0)
     return refuse("the grid or the workgroup is empty");
   uint64_t lds = std::max<uint64_t>((*program)->staticLDSBytes,
@@ -265,12 +306,26 @@ llvm::Expected<LaunchResult> Simulator::launch(const Launch &launch) {
                                         ? (*program)->dynamicLDSOffset +
                                               uint64_t(launch.dynamicLDSBytes)
                                         : 0);
-  if (lds > 256 * 1024)
-    return refuse("more than 256 KiB of LDS");
+  if (lds > (*program)->maxLDSBytes)
+    return refuse(llvm::Twine(lds) + " bytes of LDS; a workgroup has at most " +
+                  llvm::Twine((*program)->maxLDSBytes));
+  if (const auto &block = (*program)->requiredBlock;
+      block && *block != launch.block)
+    return refuse("it is for workgroups of " + llvm::Twine((*block)[0]) +
+                  " x " + llvm::Twine((*block)[1]) + " x " +
+                  llvm::Twine((*block)[2]) + " threads");
+  for (const Inst &inst : (*program)->code)
+    if (inst.fn == barrierHandler() && inst.b && inst.b < threads)
+      return refuse("a barrier of " + llvm::Twine(inst.b) + " of the " +
+                    llvm::Twine(threads) +
+                    " threads is not modelled; each barrier takes the whole "
+                    "workgroup");
   std::vector<RawFinding> raw;
-  result = runLaunch(**program, launch, raw);
+  auto result = runLaunch(**program, launch, raw);
+  if (!result)
+    return result.takeError();
   for (const RawFinding &f : raw)
-    result.findings.push_back(describe(f, **program));
+    result->findings.push_back(describe(f, **program));
   return result;
 }
 
@@ -312,8 +367,6 @@ llvm::StringRef mlir::evoformer::sim::getName(FindingKind kind) {
     return "undefined shift";
   case FindingKind::UnreachableExecuted:
     return "unreachable executed";
-  case FindingKind::AssertionFailed:
-    return "assertion failed";
   }
   return "";
 }

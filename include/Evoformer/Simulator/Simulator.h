@@ -65,7 +65,6 @@ enum class FindingKind {
   DivisionByZero,
   UndefinedShift,
   UnreachableExecuted,
-  AssertionFailed,
 };
 llvm::StringRef getName(FindingKind kind);
 

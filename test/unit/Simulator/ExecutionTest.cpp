@@ -398,7 +398,7 @@ TEST(Execution, BufferResources) {
   %flags = llvm.mlir.constant(159744 : i32) : i32
   %b = rocdl.make.buffer.rsrc %in, %stride, %size, %flags : !llvm.ptr<1> to <7>
   %p = llvm.getelementptr %b[%t] : (!llvm.ptr<7>, i32) -> !llvm.ptr<7>, i32
-  %v = llvm.load %p : !llvm.ptr<7> -> vector<2xi32>
+  %v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr<7> -> vector<2xi32>
   %ob = rocdl.make.buffer.rsrc %out, %stride, %size, %flags : !llvm.ptr<1> to <8>
   %c2 = llvm.mlir.constant(2 : i32) : i32
   %o = llvm.shl %t, %c2 : i32
