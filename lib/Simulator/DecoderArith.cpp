@@ -206,6 +206,11 @@ std::optional<LogicalResult> Decoder::decodeArith(Operation *op,
   }
   if (std::optional<FloatOp> which = floatOp(name)) {
     Part a = single(op->getOperand(0));
+    if (*which == FloatOp::Ldexp) {
+      Part exponent = single(op->getOperand(1));
+      if (exponent.kind != Kind::I32 || exponent.count != a.count)
+        return unsupported(op, "an i32 for each element is expected");
+    }
     if (isTranscendental(*which))
       counts->transcendental += a.count;
     else

@@ -3,6 +3,7 @@
 #include "Matrix.h"
 #include "Float.h"
 #include "Handlers.h"
+#include <algorithm>
 
 using namespace mlir::evoformer::sim;
 
@@ -83,6 +84,12 @@ static void checkReplicated(Wave &w, const Inst *i,
     }
 }
 
+static bool isFinite(const float *elements, unsigned count) {
+  return std::all_of(elements, elements + count,
+                     [](float v) { return std::isfinite(v); });
+}
+
+/// imm2: whether to report what is not finite though all operands are.
 static const Inst *matrixProduct(Wave &w, const Inst *i) {
   const MatrixCall &call = w.program->matrices[i->imm];
   const MatrixShape &s = *call.shape;
@@ -104,6 +111,8 @@ static const Inst *matrixProduct(Wave &w, const Inst *i) {
     for (unsigned lane = 0; lane < s.lanes; ++lane, ++place)
       d[place->row * s.n + place->column] = w.reg<float>(e.offset)[lane];
 
+  const bool wasFinite = i->imm2 && isFinite(a, s.m * s.k) &&
+                         isFinite(b, s.k * s.n) && isFinite(d, s.m * s.n);
   // Products of 16-bit operands are exact in f32; sums are rounded to nearest
   // in ascending order of k. How the units round inside is not documented.
   const bool exactProducts =
@@ -123,8 +132,14 @@ static const Inst *matrixProduct(Wave &w, const Inst *i) {
   }
   place = s.d.data();
   for (const MatrixElement &e : call.d)
-    for (unsigned lane = 0; lane < s.lanes; ++lane, ++place)
-      w.reg<float>(e.offset)[lane] = d[place->row * s.n + place->column];
+    for (unsigned lane = 0; lane < s.lanes; ++lane, ++place) {
+      const float v = d[place->row * s.n + place->column];
+      w.reg<float>(e.offset)[lane] = v;
+      if (wasFinite && !std::isfinite(v))
+        report(w, i, FindingKind::NonFinite, lane, 0, [] {
+          return std::string("the product is not finite, but its operands are");
+        });
+    }
   return i + 1;
 }
 

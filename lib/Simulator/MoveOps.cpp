@@ -126,7 +126,7 @@ static const Inst *fromInt(Wave &w, const Inst *i) {
       // 64-bit values need round-to-odd on the way; halves of them do not
       // lose bits in f64.
       double d = double(wide);
-      if (sizeof(A) == 8 && std::fabs(d) < 0x1p63 &&
+      if (sizeof(A) == 8 && std::fabs(d) < (IsSigned ? 0x1p63 : 0x1p64) &&
           decltype(wide)(d) != wide) {
         uint64_t bits = bitsTo<uint64_t>(d);
         bool grew = IsSigned ? (int64_t(d) > int64_t(wide)) == (d > 0)
@@ -389,9 +389,13 @@ Handler mlir::evoformer::sim::castHandler(Cast cast, Kind from, Kind to) {
     return pickIntInt<PickSExt>(from, to);
   case Cast::FPToSI:
   case Cast::FPToSISat:
+    if (to == Kind::I1)
+      return nullptr;
     return pickFloatInt<PickToSI>(from, to);
   case Cast::FPToUI:
   case Cast::FPToUISat:
+    if (to == Kind::I1)
+      return nullptr;
     return pickFloatInt<PickToUI>(from, to);
   case Cast::SIToFP:
     return pickFloatInt<PickFromSI>(to, from);

@@ -1,6 +1,6 @@
 //===- NonFinite.cpp - Results that are infinite or NaN by themselves -----===//
 //
-// An optional check behind each floating-point operation: a result that is
+// An optional check behind each elementwise operation: a result that is
 // infinite or NaN although no operand of the lane is, or NaN although none is
 // NaN, was not in the input.
 //
@@ -64,6 +64,9 @@ static bool isElementwise(Operation *op) {
   StringRef name = op->getName().getStringRef();
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
     name = call.getIntrin();
+  // Matrix.cpp looks at products of matrices as a whole.
+  if (name.contains("mfma") || name.contains("wmma") || name.contains("mma."))
+    return false;
   if (op->getNumResults() != 1 || !isPure(op) ||
       isa<LLVM::BitcastOp, LLVM::SelectOp, LLVM::ExtractElementOp,
           LLVM::InsertElementOp, LLVM::ShuffleVectorOp, LLVM::ExtractValueOp,
