@@ -69,6 +69,31 @@ FailureOr<Kind> Decoder::kindOf(Operation *op, Type type) {
   return unsupported(op, "type " + text);
 }
 
+LogicalResult Decoder::requireSize(Operation *op, Type type, uint64_t limit) {
+  if (auto array = dyn_cast<LLVM::LLVMArrayType>(type)) {
+    uint64_t count = std::max<uint64_t>(1, array.getNumElements());
+    if (count > limit)
+      return unsupported(op, "an array of this size");
+    return requireSize(op, array.getElementType(), limit / count);
+  }
+  if (auto structure = dyn_cast<LLVM::LLVMStructType>(type)) {
+    if (structure.isOpaque())
+      return unsupported(op, "an opaque struct has no size");
+    for (Type member : structure.getBody())
+      if (failed(requireSize(op, member, limit)))
+        return failure();
+    return success();
+  }
+  if (auto vector = dyn_cast<VectorType>(type))
+    if (!vector.isScalable())
+      return requireSize(op, vector.getElementType(), limit);
+  if (type.isIntOrFloat() || isa<LLVM::LLVMPointerType>(type))
+    return success();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return unsupported(op, "type " + text + " has no size");
+}
+
 LogicalResult Decoder::flatten(Operation *op, Type type,
                                llvm::SmallVectorImpl<MemoryPart> &parts,
                                uint64_t offset) {
@@ -78,17 +103,29 @@ LogicalResult Decoder::flatten(Operation *op, Type type,
     FailureOr<Kind> kind = kindOf(op, vector.getElementType());
     if (failed(kind))
       return failure();
-    uint32_t count = vector.getRank() ? vector.getDimSize(0) : 1;
-    parts.push_back({*kind, count, offset});
+    uint64_t count = vector.getRank() ? vector.getDimSize(0) : 1;
+    if (count > maxElements)
+      return unsupported(op, "more than " + Twine(maxElements) + " elements");
+    parts.push_back({*kind, uint32_t(count), offset});
     return success();
   }
+  if (isa<LLVM::LLVMArrayType, LLVM::LLVMStructType>(type) &&
+      failed(requireSize(op, type)))
+    return failure();
+  const size_t before = parts.size();
+  auto refuseEmpty = [&]() -> LogicalResult {
+    return parts.size() == before ? unsupported(op, "a type without elements")
+                                  : success();
+  };
   if (auto array = dyn_cast<LLVM::LLVMArrayType>(type)) {
+    if (array.getNumElements() > maxElements)
+      return unsupported(op, "more than " + Twine(maxElements) + " elements");
     uint64_t stride = layout.getTypeSize(array.getElementType());
     for (unsigned k = 0; k < array.getNumElements(); ++k)
       if (failed(
               flatten(op, array.getElementType(), parts, offset + k * stride)))
         return failure();
-    return success();
+    return refuseEmpty();
   }
   if (auto structure = dyn_cast<LLVM::LLVMStructType>(type)) {
     uint64_t at = offset;
@@ -99,7 +136,7 @@ LogicalResult Decoder::flatten(Operation *op, Type type,
         return failure();
       at += layout.getTypeSize(member);
     }
-    return success();
+    return refuseEmpty();
   }
   if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type)) {
     unsigned space = pointer.getAddressSpace();
@@ -120,8 +157,8 @@ LogicalResult Decoder::flatten(Operation *op, Type type,
 }
 
 uint32_t Decoder::allocate(Kind kind, uint32_t count) {
-  uint32_t offset = nextRegister;
-  nextRegister += llvm::alignTo(bytesOf(kind) * count, 64);
+  uint32_t offset = uint32_t(nextRegister);
+  nextRegister += llvm::alignTo(uint64_t(bytesOf(kind)) * count, 64);
   return offset;
 }
 
@@ -269,6 +306,16 @@ LogicalResult Decoder::decodeOperation(Operation *op) {
   return unsupported(op);
 }
 
+LogicalResult Decoder::checkDecoded(Operation *op) {
+  for (Value result : op->getResults())
+    if (!values.contains(result))
+      return unsupported(op, "it has no result");
+  if (nextRegister > maxRegisterBytes)
+    return unsupported(op, "the values of a subgroup exceed " +
+                               Twine(maxRegisterBytes) + " bytes");
+  return success();
+}
+
 llvm::Error Decoder::run() {
   auto fail = [&] {
     return llvm::createStringError(error.empty() ? "decoding failed" : error);
@@ -303,7 +350,7 @@ llvm::Error Decoder::run() {
     program.blocks[k].first = program.code.size();
     counts = &program.blocks[k].counts;
     for (Operation &op : *block) {
-      if (failed(decodeOperation(&op)))
+      if (failed(decodeOperation(&op)) || failed(checkDecoded(&op)))
         return fail();
       if (target.checksNonFinite)
         checkNonFinite(&op);

@@ -43,6 +43,14 @@ struct Target {
   bool checksNonFinite = false;
 };
 
+/// Whether LLVM has an intrinsic of this name with these types.
+bool fitsIntrinsic(llvm::StringRef name, TypeRange operands, TypeRange results);
+
+/// What one value and all values of a subgroup may take. Far above what a
+/// kernel needs; beyond it the host runs out of memory.
+constexpr uint64_t maxElements = 1 << 16, maxRegisterBytes = 64 << 20,
+                   maxPrivateBytes = 512 << 10, maxLDSBytes = 256 << 10;
+
 class Decoder {
 public:
   Decoder(LLVM::LLVMFuncOp function, const Target &target, Program &program);
@@ -62,6 +70,8 @@ private:
   std::optional<LogicalResult> decodeMemory(Operation *op);
   std::optional<LogicalResult> decodeNVVM(Operation *op, StringRef name);
   LogicalResult decodeOperation(Operation *op);
+  /// That every result has a place, and that places have not run out.
+  LogicalResult checkDecoded(Operation *op);
   // NonFinite.cpp
   void checkNonFinite(Operation *op);
 
@@ -113,6 +123,9 @@ private:
                         llvm::SmallVectorImpl<MemoryPart> &parts,
                         uint64_t offset = 0);
   FailureOr<Kind> kindOf(Operation *op, Type type);
+  /// Refuses types that have no size in memory, or more than `limit` elements.
+  LogicalResult requireSize(Operation *op, Type type,
+                            uint64_t limit = uint64_t(1) << 40);
   uint32_t allocate(Kind kind, uint32_t count);
   FailureOr<Parts> allocate(Operation *op, Type type);
   /// Allocates and binds a result; the single part is returned.
@@ -146,7 +159,7 @@ private:
   std::string error;
   uint32_t site = 0;
   BlockCounts *counts = nullptr;
-  uint32_t nextRegister = 0;
+  uint64_t nextRegister = 0;
   bool allocatingConstants = false;
   std::vector<std::pair<uint32_t, std::vector<uint8_t>>> constantBytes;
 };

@@ -66,7 +66,7 @@ FailureOr<uint32_t> Decoder::makeEdge(mlir::Block *block, ValueRange operands) {
   for (Copy &c : edge.copies)
     for (const Copy &other : edge.copies)
       if (&other != &c && overlap(c.src, c, other.dst, other)) {
-        uint32_t temporary = nextRegister;
+        uint32_t temporary = uint32_t(nextRegister);
         nextRegister += llvm::alignTo(c.n * c.size, 64);
         edge.saves.push_back({temporary, c.src, c.n, c.size});
         c.src = temporary;

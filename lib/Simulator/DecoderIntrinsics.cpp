@@ -41,6 +41,9 @@ LogicalResult Decoder::decodeCall(Operation *op, StringRef intrinsic) {
   for (Value operand : operands)
     args.push_back({operand});
   std::string name = intrinsic.str();
+  if (!name.empty() &&
+      !fitsIntrinsic(name, operands.getTypes(), op->getResultTypes()))
+    return unsupported(op, "LLVM has no intrinsic " + name + " of these types");
   if (name.empty()) {
     StringRef opName = op->getName().getStringRef();
     name = opName.starts_with("rocdl.")
@@ -176,7 +179,9 @@ LogicalResult Decoder::decodeMMA(Operation *op, const MatrixShape *shape,
   ++counts->matrix;
   counts->multiplyAdds += uint64_t(shape->m) * shape->n * shape->k;
   program.matrices.push_back(std::move(call));
-  emit(matrixHandler()).imm = program.matrices.size() - 1;
+  Inst &inst = emit(matrixHandler());
+  inst.imm = program.matrices.size() - 1;
+  inst.imm2 = target.checksNonFinite;
   return success();
 }
 
@@ -211,6 +216,9 @@ Decoder::decodeMatrix(Operation *op, StringRef name,
     Part a = single(args[0].value);
     if (shape->replicated && a.count * sizeOf(a.kind) == 16)
       shape = findMatrixShape(key + "#gfx12");
+    if (!StringRef(target.chip).starts_with(shape->chips))
+      return unsupported(op, "with these operands it is an operation of " +
+                                 shape->chips + ", not of " + target.chip);
     return decodeMMA(op, shape, valuesOf(0, 1), valuesOf(1, 1), valuesOf(2, 1));
   }
   // NVIDIA: registers of A, of B, then four floats of C.

@@ -37,6 +37,8 @@ LogicalResult Decoder::decodeGEP(LLVM::GEPOp op) {
   llvm::SmallVector<Term> terms;
   int64_t constant = 0;
   Type type = op.getElemType();
+  if (failed(requireSize(op, type)))
+    return failure();
   LLVM::GEPIndicesAdaptor<ValueRange> indices = op.getIndices();
   for (unsigned k = 0; k < indices.size(); ++k) {
     int64_t scale;
@@ -115,6 +117,11 @@ LogicalResult Decoder::decodeAddressOf(LLVM::AddressOfOp op) {
     return unsupported(op, "not a global variable");
   if (global.getAddrSpace() != 3)
     return unsupported(op, "global variables outside of LDS");
+  if (failed(requireSize(op, global.getGlobalType())))
+    return failure();
+  if (layout.getTypeSize(global.getGlobalType()) > maxLDSBytes)
+    return unsupported(op,
+                       "more than " + Twine(maxLDSBytes >> 10) + " KiB of LDS");
   auto [it, isNew] = ldsOffsets.try_emplace(global.getSymName(), 0);
   if (isNew) {
     uint64_t size = layout.getTypeSize(global.getGlobalType());
@@ -155,13 +162,21 @@ LogicalResult Decoder::decodeAlloca(LLVM::AllocaOp op) {
   auto count = constantOf({op.getArraySize()});
   if (!count || *count < 0)
     return unsupported(op, "allocations of dynamic size");
+  if (failed(requireSize(op, op.getElemType())))
+    return failure();
+  uint64_t size = llvm::SaturatingMultiply<uint64_t>(
+      *count, layout.getTypeSize(op.getElemType()));
   uint64_t alignment =
       std::max<uint64_t>(op.getAlignment().value_or(1),
                          layout.getTypeABIAlignment(op.getElemType()));
+  if (llvm::SaturatingAdd<uint64_t>(program.privateBytes, size, alignment) >
+      maxPrivateBytes)
+    return unsupported(op, "more than " + Twine(maxPrivateBytes) +
+                               " bytes of private memory");
   program.privateBytes =
       llvm::alignTo(program.privateBytes, std::max<uint64_t>(alignment, 1));
   uint64_t offset = program.privateBytes;
-  program.privateBytes += *count * layout.getTypeSize(op.getElemType());
+  program.privateBytes += size;
   unsigned space = op.getType().getAddressSpace();
   if (space == 5) {
     values[op.getResult()] = {constantI32(offset)};
@@ -408,13 +423,23 @@ std::optional<LogicalResult> Decoder::decodeMemory(Operation *op) {
         resizeInt(single(op->getOperand(0)), *kind, false)};
     return success();
   }
-  if (auto load = dyn_cast<LLVM::LoadOp>(op))
+  // An atomic access orders and does not race, unlike a plain one.
+  auto isAtomic = [](auto access) {
+    return access.getOrdering() != LLVM::AtomicOrdering::not_atomic;
+  };
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    if (isAtomic(load))
+      return unsupported(op, "atomic loads");
     return decodeLoad(op, load.getAddr(), load.getResult(),
                       alignmentOf(load.getType(), load.getAlignment()));
-  if (auto store = dyn_cast<LLVM::StoreOp>(op))
+  }
+  if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+    if (isAtomic(store))
+      return unsupported(op, "atomic stores");
     return decodeStore(
         op, store.getAddr(), store.getValue(),
         alignmentOf(store.getValue().getType(), store.getAlignment()));
+  }
   if (auto load = dyn_cast<LLVM::MaskedLoadOp>(op)) {
     return decodeMasked(op, load.getData(), load.getMask(), {},
                         load.getPassThru());

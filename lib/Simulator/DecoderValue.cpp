@@ -12,10 +12,12 @@
 using namespace mlir;
 using namespace mlir::evoformer::sim;
 
-/// Bytes of one element.
-static uint64_t elementBits(Attribute attribute, unsigned index) {
+/// The bits of one element. A single integer takes the width of its type, as
+/// in the translation to LLVM.
+static uint64_t elementBits(Attribute attribute, unsigned index,
+                            unsigned width) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    return integer.getValue().getZExtValue();
+    return integer.getValue().sextOrTrunc(width).getZExtValue();
   if (auto number = dyn_cast<FloatAttr>(attribute))
     return number.getValue().bitcastToAPInt().getZExtValue();
   auto elements = cast<DenseElementsAttr>(attribute);
@@ -27,6 +29,17 @@ static uint64_t elementBits(Attribute attribute, unsigned index) {
   return (elements.isSplat() ? elements.getSplatValue<APInt>()
                              : *(elements.value_begin<APInt>() + index))
       .getZExtValue();
+}
+
+static bool hasWidth(Attribute attribute, unsigned width) {
+  if (isa<IntegerAttr>(attribute))
+    return true;
+  Type type = isa<FloatAttr>(attribute)
+                  ? cast<FloatAttr>(attribute).getType()
+                  : cast<DenseElementsAttr>(attribute).getElementType();
+  return type.isIndex()
+             ? width == 64
+             : type.isIntOrFloat() && type.getIntOrFloatBitWidth() == width;
 }
 
 /// A null attribute gives zeros.
@@ -42,10 +55,13 @@ LogicalResult Decoder::fillConstant(Operation *op, Attribute attribute,
     return unsupported(op, "this kind of constant");
   for (const Part &part : parts) {
     unsigned size = sizeOf(part.kind);
+    unsigned width = part.kind == Kind::I1 ? 1 : 8 * size;
+    if (attribute && !hasWidth(attribute, width))
+      return unsupported(op, "the elements have another width than the type");
     std::vector<uint8_t> bytes(size_t(elements(part)) * size);
     if (attribute)
       for (uint32_t e = 0; e < part.count; ++e) {
-        uint64_t bits = elementBits(attribute, e);
+        uint64_t bits = elementBits(attribute, e, width);
         for (unsigned lane = 0; lane < program.lanes; ++lane)
           std::memcpy(&bytes[(e * program.lanes + lane) * size], &bits, size);
       }

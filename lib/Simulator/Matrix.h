@@ -21,6 +21,8 @@ struct MatrixShape {
   std::string name;
   unsigned m, n, k;
   unsigned lanes;
+  /// The chips that have it start so.
+  std::string chips = "";
   MatrixInput input;
   unsigned aElements, bElements, dElements;
   std::vector<MatrixPlace> a, b, d;

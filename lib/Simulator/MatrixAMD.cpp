@@ -25,6 +25,7 @@ static MatrixShape makeMFMA(std::string name, unsigned m, unsigned n,
   s.n = n;
   s.k = k;
   s.lanes = 64;
+  s.chips = "gfx9";
   s.input = input;
   s.aElements = m * k / 64;
   s.bElements = k * n / 64;
@@ -54,6 +55,7 @@ static MatrixShape makeWMMA11(std::string name, MatrixInput input) {
   s.name = std::move(name);
   s.m = s.n = s.k = 16;
   s.lanes = 32;
+  s.chips = "gfx11";
   s.input = input;
   s.aElements = s.bElements = 16;
   s.dElements = 8;
@@ -77,6 +79,7 @@ static MatrixShape makeWMMA12(std::string name, MatrixInput input) {
   s.name = std::move(name);
   s.m = s.n = s.k = 16;
   s.lanes = 32;
+  s.chips = "gfx12";
   s.input = input;
   s.aElements = s.bElements = s.dElements = 8;
   for (unsigned e = 0; e < 8; ++e)
@@ -98,10 +101,13 @@ void mlir::evoformer::sim::addAMDShapes(std::vector<MatrixShape> &shapes) {
   shapes.push_back(makeMFMA(mfma + "16x16x16bf16.1k", 16, 16, 16, brain));
   shapes.push_back(makeMFMA(mfma + "32x32x2f32", 32, 32, 2, MatrixInput::F32));
   shapes.push_back(makeMFMA(mfma + "16x16x4f32", 16, 16, 4, MatrixInput::F32));
+  const size_t first950 = shapes.size();
   shapes.push_back(makeMFMA(mfma + "32x32x16.f16", 32, 32, 16, half));
   shapes.push_back(makeMFMA(mfma + "16x16x32.f16", 16, 16, 32, half));
   shapes.push_back(makeMFMA(mfma + "32x32x16.bf16", 32, 32, 16, brain));
   shapes.push_back(makeMFMA(mfma + "16x16x32.bf16", 16, 16, 32, brain));
+  for (size_t k = first950; k < shapes.size(); ++k)
+    shapes[k].chips = "gfx950";
   // The same intrinsic names serve gfx11 and gfx12; the number of elements per
   // lane tells them apart, so gfx12's carry a suffix here.
   const std::string wmma = "llvm.amdgcn.wmma.f32.16x16x16.";

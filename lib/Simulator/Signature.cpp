@@ -1,0 +1,35 @@
+//===- Signature.cpp - Whether an intrinsic takes what it is given --------===//
+//
+// The dialect does not verify operands and results of `llvm.call_intrinsic`;
+// LLVM does when the module is translated. Its tables are asked here, so that
+// decoding may rely on them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Decoder.h"
+#include "mlir/Target/LLVMIR/TypeToLLVM.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::sim;
+
+bool mlir::evoformer::sim::fitsIntrinsic(llvm::StringRef name,
+                                         TypeRange operands,
+                                         TypeRange results) {
+  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(name);
+  if (id == llvm::Intrinsic::not_intrinsic || results.size() > 1)
+    return false;
+  llvm::LLVMContext context;
+  LLVM::TypeToLLVMIRTranslator translator(context);
+  llvm::SmallVector<llvm::Type *> parameters, overloads;
+  for (Type type : operands)
+    parameters.push_back(translator.translateType(type));
+  llvm::Type *result = results.empty()
+                           ? llvm::Type::getVoidTy(context)
+                           : translator.translateType(results.front());
+  return llvm::Intrinsic::getIntrinsicSignature(
+      id, llvm::FunctionType::get(result, parameters, /*isVarArg=*/false),
+      overloads);
+}
