@@ -122,6 +122,9 @@ private:
   LogicalResult flatten(Operation *op, Type type,
                         llvm::SmallVectorImpl<MemoryPart> &parts,
                         uint64_t offset = 0);
+  /// The same of a type that is loaded or stored.
+  LogicalResult flattenForMemory(Operation *op, Type type,
+                                 llvm::SmallVectorImpl<MemoryPart> &parts);
   FailureOr<Kind> kindOf(Operation *op, Type type);
   /// Refuses types that have no size in memory, or more than `limit` elements.
   LogicalResult requireSize(Operation *op, Type type,

@@ -238,6 +238,8 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
     FailureOr<Part> to = defineScalar(op->getResult(0));
     if (failed(to))
       return failure();
+    if (8 * sizeOf(to->kind) < program.lanes)
+      return unsupported(op, "a bit for each lane is expected");
     ++counts->crossLane;
     Inst &inst = emit(crossLaneHandler(CrossLane::Ballot));
     inst.dst = to->offset;

@@ -287,10 +287,22 @@ LogicalResult Decoder::emitAccess(Operation *op, Value pointer,
   return emitChecked(op, plain(*space, sizeOf(part.kind)), inst);
 }
 
+LogicalResult
+Decoder::flattenForMemory(Operation *op, Type type,
+                          llvm::SmallVectorImpl<MemoryPart> &parts) {
+  if (failed(flatten(op, type, parts)))
+    return failure();
+  // The parts of a resource have no places of their own.
+  for (size_t k = 1; k < parts.size(); ++k)
+    if (parts[k].offset == parts[k - 1].offset)
+      return unsupported(op, "buffer resources in memory");
+  return success();
+}
+
 LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
                                   unsigned alignment) {
   llvm::SmallVector<MemoryPart> shape;
-  if (failed(flatten(op, result.getType(), shape)))
+  if (failed(flattenForMemory(op, result.getType(), shape)))
     return failure();
   auto type = cast<LLVM::LLVMPointerType>(pointer.getType());
   std::optional<Part> guard;
@@ -314,7 +326,7 @@ LogicalResult Decoder::decodeLoad(Operation *op, Value pointer, Value result,
 LogicalResult Decoder::decodeStore(Operation *op, Value pointer, Value value,
                                    unsigned alignment) {
   llvm::SmallVector<MemoryPart> shape;
-  if (failed(flatten(op, value.getType(), shape)))
+  if (failed(flattenForMemory(op, value.getType(), shape)))
     return failure();
   Parts from = get(value);
   for (auto [part, m] : llvm::zip_equal(from, shape)) {

@@ -172,6 +172,26 @@ TEST(Refusal, ExponentsOfAnotherType) {
           "not for this type");
 }
 
+TEST(Refusal, BallotsOfTooFewBits) {
+  auto ballot = [](const char *type) {
+    return "%b = llvm.mlir.constant(true) : i1\n%v = rocdl.ballot %b : " +
+           std::string(type);
+  };
+  refuses("gfx1100", ballot("i8"), "a bit for each lane is expected");
+  refuses("gfx942", ballot("i32"), "a bit for each lane is expected");
+  EXPECT_EQ(errorOf("gfx1100", ballot("i32")), "");
+  EXPECT_EQ(errorOf("gfx942", ballot("i64")), "");
+}
+
+TEST(Refusal, ResourcesInMemory) {
+  refuses("gfx942", "%v = llvm.load %out : !llvm.ptr<1> -> !llvm.ptr<7>",
+          "buffer resources in memory");
+  refuses("gfx942",
+          "%r = llvm.mlir.zero : !llvm.ptr<7>\n"
+          "llvm.store %r, %out : !llvm.ptr<7>, !llvm.ptr<1>",
+          "buffer resources in memory");
+}
+
 TEST(Refusal, AtomicLoadsAndStores) {
   refuses("gfx942",
           "%v = llvm.load %out atomic monotonic {alignment = 4 : i64} : "
