@@ -30,6 +30,9 @@ static constexpr double kRounding = 0x1p-24;
 /// A median error of so many roundings is due to something else.
 static constexpr double kLost = 4;
 
+/// Rows that are usually off by this share of their norm have lost all digits.
+static constexpr double kNoDigits = 0.5;
+
 /// Medians of fewer rows say little.
 static constexpr size_t kManyRows = 32;
 
@@ -171,15 +174,41 @@ static void forEachRow(const AttentionProblem &problem, Body body) {
           body(b, n, h, i);
 }
 
+/// The median of eager mode's errors as shares of the terms, if half of its
+/// rows of `size` elements have lost all digits; else 0.
+static double findLostShare(const AttentionResult &reference,
+                            const AttentionResult &eager, int64_t size) {
+  std::vector<double> shares, ofNorms;
+  for (size_t row = 0; row < reference.out.size(); row += size) {
+    double error = 0, norm = 0, magnitude = 0;
+    for (size_t at = row; at < row + size; ++at) {
+      error = std::hypot(error, eager.out[at] - reference.out[at]);
+      norm = std::hypot(norm, reference.out[at]);
+      magnitude = std::hypot(magnitude, reference.magnitudes[at]);
+    }
+    if (!std::isfinite(error) || !std::isfinite(norm) || !(magnitude > 0))
+      continue;
+    shares.push_back(error / magnitude);
+    ofNorms.push_back(norm > 0 ? error / norm : 1);
+  }
+  return findMedian(ofNorms) > kNoDigits ? findMedian(shares) : 0;
+}
+
 Comparison mlir::evoformer::reference::compareOutput(
     const AttentionProblem &problem, const View &output,
     const AttentionResult &reference, const AttentionResult &eager) {
   Comparison comparison;
   Judge judge(comparison);
   ResultIndex index{problem};
-  bool isShort = output.type == ElementType::F32 &&
-                 problem.valueDepth <= kFewElements &&
-                 !reference.magnitudes.empty();
+  bool isShort =
+      problem.valueDepth <= kFewElements && !reference.magnitudes.empty();
+  // Of the terms; of 16-bit rows only where eager mode usually has no digits.
+  double rounding = 0, usual = 0;
+  if (output.type == ElementType::F32)
+    rounding = kF32Accuracy;
+  else if (isShort)
+    usual = kUsual * findLostShare(reference, eager, problem.valueDepth);
+  isShort = isShort && (rounding > 0 || usual > 0);
   std::vector<double> shares, eagerShares;
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.out(b, n, i, h);
@@ -199,7 +228,8 @@ Comparison mlir::evoformer::reference::compareOutput(
     }
     double own = 2 * measured->eager + measured->ulp;
     double allowed =
-        std::max(own, 2 * measured->eager + kF32Accuracy * magnitude);
+        std::max({own, 2 * measured->eager + rounding * magnitude,
+                  usual > 0 ? 2 * usual * magnitude + measured->ulp : 0.0});
     if (measured->error > own && measured->error <= allowed)
       ++comparison.luckyRows;
     judge.accept(measured->error, measured->eager, allowed, measured->norm,
@@ -341,18 +371,21 @@ Comparison mlir::evoformer::reference::compareGradient(
 
   // What is usual: a few rows in which eager mode loses everything, such as
   // those of large masks, do not count.
-  std::vector<double> eagerShares, shares;
+  std::vector<double> eagerShares, shares, erring, ofNorms;
   rows.forEach([&](const std::array<int64_t, 5> &, int64_t at) {
     double magnitude = rows.norm(exact.magnitudes, at);
+    double spread = rows.norm(exact.spreads, at);
     double error = rows.distance(eager.elements, exact.elements, at);
-    if (isUsable(magnitude) && std::isfinite(error))
+    if (!std::isfinite(error))
+      return;
+    if (isUsable(magnitude))
       eagerShares.push_back(error / magnitude);
+    if (double norm = rows.norm(exact.elements, at); isUsable(norm))
+      ofNorms.push_back(error / norm);
+    // Nor do those that eager mode has exactly, such as rows with one key.
+    if (isUsable(spread) && error > 0)
+      erring.push_back(error / spread);
   });
-  // Nor do those that eager mode has exactly, such as rows with one key.
-  std::vector<double> erring;
-  for (double share : eagerShares)
-    if (share > 0)
-      erring.push_back(share);
   double usual = kUsual * findMedian(erring);
 
   rows.forEach([&](const std::array<int64_t, 5> &index, int64_t at) {
@@ -385,8 +418,10 @@ Comparison mlir::evoformer::reference::compareGradient(
     if (!isUsable(magnitude))
       magnitude = 0;
     double own = 2 * eagerError + measured->ulp;
-    double allowed = 2 * std::max(eagerError, usual * magnitude) +
-                     measured->ulp +
+    double spread = rows.norm(exact.spreads, at);
+    if (!isUsable(spread))
+      spread = 0;
+    double allowed = 2 * std::max(eagerError, usual * spread) + measured->ulp +
                      (kF32Accuracy + eager.twoRoundings) * magnitude;
     if (measured->error > own) {
       ++comparison.luckyRows;
@@ -402,7 +437,9 @@ Comparison mlir::evoformer::reference::compareGradient(
     double median = findMedian(eagerShares);
     // More than roundings: large masks of queries have taken the digits of most
     // rows, here and there, and what is left is a draw.
-    bool isLost = median > kLost * std::sqrt(eager.twoRoundings) + kF32Accuracy;
+    bool isLost =
+        median > kLost * std::sqrt(eager.twoRoundings) + kF32Accuracy ||
+        findMedian(ofNorms) > kNoDigits;
     judge.acceptMedian(findMedian(shares), median + kF32Accuracy,
                        isLost ? 2 : kMedianRatio);
   }

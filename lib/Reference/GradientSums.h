@@ -33,9 +33,10 @@ public:
   explicit GradientResult(const AttentionProblem &problem);
 
   /// Copies the gradients of a head to their places; those of its logits are
-  /// added to every bias. With `magnitudes` those as well.
+  /// added to every bias. With `magnitudes` and `spreads` those as well.
   void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h,
-           const GradientSums *magnitudes = nullptr);
+           const GradientSums *magnitudes = nullptr,
+           const GradientSums *spreads = nullptr);
 
   AttentionGradients gradients;
 

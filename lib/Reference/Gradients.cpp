@@ -14,13 +14,14 @@ public:
                const View *output, int64_t b, int64_t n, int64_t h)
       : problem(problem), outputGradient(outputGradient), output(output), b(b),
         n(n), h(h), head(problem, b, n, h), sums(problem), magnitudes(problem),
-        weighted(problem.valueDepth) {}
+        spreads(problem), weighted(problem.valueDepth),
+        ungated(problem.valueDepth) {}
 
   void run(GradientResult &result) {
     for (int64_t i = 0; i < problem.queries; ++i)
       if (head.compute(i))
         runQuery(i);
-    result.add(sums, b, n, h, &magnitudes);
+    result.add(sums, b, n, h, &magnitudes, output ? nullptr : &spreads);
   }
 
 private:
@@ -55,8 +56,8 @@ private:
       double gradient = outputGradient.at(b, n, i, h, e);
       double gate = problem.gate ? problem.gate->at(b, n, i, h, e) : 0;
       double factor = problem.gate ? sigmoid(gate) : 1;
-      double result =
-          output ? output->at(b, n, i, h, e) : sumValues(e) * factor;
+      ungated[e] = output ? 0 : sumValues(e);
+      double result = output ? output->at(b, n, i, h, e) : ungated[e] * factor;
       delta.add(gradient * result);
       weighted[e] = gradient * factor;
       if (!problem.gate)
@@ -65,6 +66,7 @@ private:
       double ofGate = gradient * result * sigmoid(-gate);
       sums.gate[i * problem.valueDepth + e] = ofGate;
       magnitudes.gate[i * problem.valueDepth + e] = std::fabs(ofGate);
+      spreads.gate[i * problem.valueDepth + e] = std::fabs(ofGate);
     }
     return delta;
   }
@@ -75,30 +77,35 @@ private:
       if (!head.kept[j])
         continue;
       Sum product;
+      double spread = 0;
       for (int64_t e = 0; e < problem.valueDepth; ++e) {
         product.add(weighted[e] * valueAt(j, e));
+        double ofValue = weightOf(j) * std::fabs(weighted[e]);
+        spread += ofValue * std::fabs(valueAt(j, e) - ungated[e]);
         add(&GradientSums::value, j * problem.valueDepth + e,
-            weightOf(j) * weighted[e], weightOf(j) * std::fabs(weighted[e]));
+            weightOf(j) * weighted[e], ofValue, ofValue);
       }
       double logit = weightOf(j) * (product.value - delta.value);
       double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
-      add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
+      add(&GradientSums::logits, i * problem.keys + j, logit, magnitude,
+          spread);
       for (int64_t d = 0; d < problem.depth; ++d) {
         double key =
             problem.scale * head.inputs.keyTransposed[d * problem.keys + j];
         double query = problem.scale * head.inputs.query[i * problem.depth + d];
         add(&GradientSums::query, i * problem.depth + d, logit * key,
-            magnitude * std::fabs(key));
+            magnitude * std::fabs(key), spread * std::fabs(key));
         add(&GradientSums::key, j * problem.depth + d, logit * query,
-            magnitude * std::fabs(query));
+            magnitude * std::fabs(query), spread * std::fabs(query));
       }
     }
   }
 
   void add(std::vector<double> GradientSums::*part, int64_t at, double term,
-           double magnitude) {
+           double magnitude, double spread) {
     (sums.*part)[at] += term;
     (magnitudes.*part)[at] += magnitude;
+    (spreads.*part)[at] += spread;
   }
 
   const AttentionProblem &problem;
@@ -106,8 +113,8 @@ private:
   const View *output;
   int64_t b, n, h;
   HeadWeights head;
-  GradientSums sums, magnitudes;
-  std::vector<double> weighted;
+  GradientSums sums, magnitudes, spreads;
+  std::vector<double> weighted, ungated;
 };
 } // namespace
 

@@ -261,7 +261,9 @@ TEST(Gradients, UsualErrorOfEagerMode) {
   DenseArray reference;
   reference.sizes = {1, 1, 1, 4, 2};
   reference.elements = {1, 0, 1, 0, 1, 0, 1, 0};
-  reference.magnitudes = reference.elements;
+  reference.magnitudes = {9, 0, 1, 0, 1, 0, 1, 0};
+  // What counts is in proportion to these.
+  reference.spreads = reference.elements;
   DenseArray eager = reference;
   eager.elements[2] += 0.01;
   eager.elements[4] += 0.01;
@@ -290,7 +292,7 @@ TEST(Gradients, MedianOfRows) {
   DenseArray reference;
   reference.sizes = {1, 1, 1, 40, 2};
   reference.elements.assign(80, 1);
-  reference.magnitudes = reference.elements;
+  reference.magnitudes = reference.spreads = reference.elements;
   DenseArray eager = reference, exact = reference;
   for (double &element : eager.elements)
     element += 0.01;
@@ -313,4 +315,12 @@ TEST(Gradients, MedianOfRows) {
   EXPECT_TRUE(compare(0.0201).isMedianWrong);
   exact = eager;
   EXPECT_FALSE(compare(0.0099).passed());
+  // And where half of the rows' norm is.
+  reference.elements.assign(80, 0.015);
+  eager = exact = reference;
+  for (double &element : eager.elements)
+    element += 0.01;
+  eager.twoRoundings = 1e-4;
+  EXPECT_TRUE(compare(0.0199).passed());
+  EXPECT_TRUE(compare(0.0201).isMedianWrong);
 }
