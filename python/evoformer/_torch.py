@@ -222,6 +222,18 @@ def fill_in(needs, gradients, num_biases):
             [found.get(f"bias{i}") for i in range(num_biases)])
 
 
+def _refuse_transforms():
+    """torch.func's, which would need rules for batches of calls."""
+    interpreter = torch._C._functorch.peek_interpreter_stack()
+    if interpreter is not None and interpreter.key() in (
+            torch._C._functorch.TransformType.Vmap,
+            torch._C._functorch.TransformType.Grad):
+        raise NotImplementedError(
+            "evoformer.attention does not run inside transforms of torch.func "
+            "(vmap, grad, vjp, jacrev); accepted are torch.autograd's backward "
+            "and grad, and one call for a whole batch")
+
+
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, query, key, value, gate, scale, layout, lse, *biases):
@@ -319,6 +331,8 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
     if _wants_operator(query):
+        if not torch.compiler.is_compiling():
+            _refuse_transforms()
         out, lse, _ = torch.ops.evoformer.attention(
             query, key, value, list(biases), gate, scale, layout, return_lse,
             wants_gradient)

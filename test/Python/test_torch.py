@@ -247,6 +247,20 @@ def test_forward_mode_is_refused(device):
         assert torch.equal(function(query), function(query.clone()))
 
 
+def test_transforms_are_refused(device):
+    query = Case(device).query.detach()
+    def total(query):
+        return evoformer.attention(query, query, query).sum()
+    for transform in (torch.func.grad(total), torch.func.jacrev(total),
+                      torch.func.hessian(total)):
+        with pytest.raises(NotImplementedError, match="transforms of torch.func"):
+            transform(query)
+    with pytest.raises(NotImplementedError, match="transforms of torch.func"):
+        torch.func.vmap(total)(torch.stack([query, query]))
+    # One gradient at a time.
+    assert torch.autograd.functional.jacobian(total, query).shape == query.shape
+
+
 def test_what_is_no_list_of_biases():
     """A tensor would be taken for its parts."""
     case = Case()
