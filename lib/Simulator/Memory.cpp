@@ -364,7 +364,7 @@ void mlir::evoformer::sim::countBanks(Wave &w, const Inst *i,
   const unsigned limit = w.context->launch->bankConflictDegree;
   for (unsigned p = 0; p < pieces; ++p)
     for (unsigned first = 0; first < w.lanes; first += step) {
-      uint32_t seen[32][16];
+      uint32_t seen[32][32];
       uint8_t count[32] = {};
       unsigned degree = 0;
       forLanes(w.mask >> first & ((uint64_t(1) << step) - 1), [&](unsigned k) {
@@ -374,7 +374,7 @@ void mlir::evoformer::sim::countBanks(Wave &w, const Inst *i,
           bool known = false;
           for (unsigned s = 0; s < count[bank]; ++s)
             known |= seen[bank][s] == word;
-          if (known || count[bank] == 16)
+          if (known)
             continue;
           seen[bank][count[bank]++] = word;
           degree = std::max<unsigned>(degree, count[bank]);

@@ -203,4 +203,23 @@ TEST(Buffer, ScalarOffset) {
   EXPECT_EQ(loaded("gfx1100", 8), 5);
 }
 
+/// All lanes in one bank take as many cycles as there are lanes.
+TEST(LDS, HighestBankConflict) {
+  TestKernel kernel("sm_80", "", R"(
+  %t = nvvm.read.ptx.sreg.tid.x : i32
+  %p = llvm.mlir.addressof @lds : !llvm.ptr<3>
+  %c5 = llvm.mlir.constant(5 : i32) : i32
+  %i = llvm.shl %t, %c5 : i32
+  %pi = llvm.getelementptr %p[%i] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  llvm.store %t, %pi : i32, !llvm.ptr<3>
+  llvm.return)",
+                    "llvm.mlir.global internal @lds() {addr_space = 3 : i32} : "
+                    "!llvm.array<1024 x i32>");
+  kernel.launch.bankConflictDegree = 32;
+  LaunchResult result = kernel.run();
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_NE(result.findings[0].text.find("degree 32"), std::string::npos);
+  EXPECT_EQ(result.counters.ldsCycles, 32u);
+}
+
 } // namespace
