@@ -2,6 +2,8 @@
 #   docker build -f docker/cuda.Dockerfile -t evoformer:cuda .
 #   docker run --gpus all evoformer:cuda python -m evoformer.bench
 FROM debian:bookworm AS build
+# The archive of a release has one version of a package.
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates bash git && \
     echo 'deb http://deb.debian.org/debian-security bookworm-security main' > /etc/apt/sources.list.d/security.list
 WORKDIR /src
@@ -9,6 +11,7 @@ COPY . .
 RUN ./dev wheel
 
 FROM nvidia/cuda:13.0.1-base-ubuntu24.04
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv g++ python3-dev && \
     rm -rf /var/lib/apt/lists/* && python3 -m venv /opt/evoformer
 ENV PATH=/opt/evoformer/bin:$PATH

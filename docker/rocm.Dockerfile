@@ -2,6 +2,8 @@
 #   docker build -f docker/rocm.Dockerfile -t evoformer:rocm .
 #   docker run --device=/dev/kfd --device=/dev/dri evoformer:rocm python -m evoformer.bench
 FROM debian:bookworm AS build
+# The archive of a release has one version of a package.
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates bash git && \
     echo 'deb http://deb.debian.org/debian-security bookworm-security main' > /etc/apt/sources.list.d/security.list
 WORKDIR /src
