@@ -74,7 +74,7 @@ class Case:
 cases = [Case("cpu", "bf16", True), Case("gfx942", "bf16", False),
          Case("sm_80", "f32", True), Case("gfx1100", "f16", False),
          Case("gfx942", "bf16", False, cap=0),
-         Case("sm_80", "bf16", False, cap=1 << 20)]
+         Case("sm_80", "bf16", False, cap=1 << 20), Case("cpu", "f32", False)]
 most = 0
 for case in cases:
     for n, sq, sk in itertools.product((1, 3, 384), (1, 17, 384, 1024),
@@ -92,8 +92,8 @@ default, capped = (case.query(1, 384, 256, 256) for case in (cases[1], cases[4])
 if default - capped < 2 * 4 * 256 * 256 * 4:
     problems.append(f"without partial sums {capped} bytes, with them {default}")
 # What a run allocates, every buffer of it inside, is what was asked for.
-for sizes in [(1, 1, 17, 33), (2, 3, 64, 100), (1, 5, 129, 40)]:
-    case = cases[0]
+for case, sizes in itertools.product(
+        (cases[0], cases[-1]), [(1, 1, 17, 33), (2, 3, 64, 100), (1, 5, 129, 40)]):
     ran = case.query(*sizes, options=("--random=1", "--guard-bytes=0"))
     if ran != case.query(*sizes):
         problems.append(f"{sizes}: ran with {ran}, said {case.query(*sizes)}")
