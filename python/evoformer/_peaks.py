@@ -6,9 +6,11 @@ Sources, in the vendors' own words; where they name a rate "with sparsity", half
 it is the dense one:
 
 * NVIDIA H200 Tensor Core GPU data sheet, H200 SXM: BFLOAT16 Tensor Core 1979
-  TFLOPS with sparsity, FP32 67 TFLOPS, 4.8 TB/s
+  TFLOPS with sparsity, FP32 67 TFLOPS, 4.8 TB/s; H200 NVL: 1671 TFLOPS with
+  sparsity, 60 TFLOPS, 4.8 TB/s
 * NVIDIA H100 Tensor Core GPU data sheet, H100 SXM: BFLOAT16 Tensor Core 1979
-  TFLOPS with sparsity, FP32 67 TFLOPS, 3.35 TB/s
+  TFLOPS with sparsity, FP32 67 TFLOPS, 3.35 TB/s; H100 PCIe: 1513 TFLOPS with
+  sparsity, 51 TFLOPS, 2 TB/s
 * NVIDIA A100 Tensor Core GPU data sheet, A100 80GB SXM: BFLOAT16 Tensor Core 312
   TFLOPS, FP32 19.5 TFLOPS, 2039 GB/s
 * NVIDIA L40S data sheet: BFLOAT16 Tensor Core 362.05 TFLOPS, FP32 91.6 TFLOPS,
@@ -22,7 +24,10 @@ it is the dense one:
   (https://gpuopen.com/learn/wmma_on_rdna3/) on 96 units at 2.5 GHz
 """
 
+# The first name that is in a device's counts.
 PEAKS = {
+    "H200 NVL": (835.5, 60, 4.8),
+    "H100 PCIe": (756.5, 51, 2),
     "H200": (989.5, 67, 4.8),
     "H100": (989.5, 67, 3.35),
     "A100": (312, 19.5, 2.039),
