@@ -47,9 +47,10 @@ struct Comparison {
 /// more, the median of |e| over that norm is at most 1.25 times eager mode's
 /// (docs/design.md, 'Numerics'). The same holds of such rows of 16-bit types,
 /// |u| there being four times the median of |g| over that norm besides, in a
-/// tensor half of whose rows eager mode has without a digit. Elements whose reference is NaN must be NaN,
-/// infinite ones (after rounding to the output type) equal; all others must be
-/// finite. A row of eager mode that is not finite allows nothing for g.
+/// tensor half of whose rows eager mode has without a digit. Elements whose
+/// reference is NaN must be NaN, infinite ones (after rounding to the output
+/// type) equal; all others must be finite. A row of eager mode that is not
+/// finite allows nothing for g.
 Comparison compareOutput(const AttentionProblem &problem, const View &output,
                          const AttentionResult &reference,
                          const AttentionResult &eager);

@@ -22,8 +22,8 @@ struct DenseArray {
   /// it is rounded to has the size of their terms.
   std::vector<double> magnitudes;
   /// Of the exact gradients: the same where the gradient of a logit has the
-  /// terms weight * gradient * (value - output), whose errors are those of eager
-  /// mode: it takes delta from the products themselves.
+  /// terms weight * gradient * (value - output), whose errors are those of
+  /// eager mode: it takes delta from the products themselves.
   std::vector<double> spreads;
   /// Of eager mode: what two roundings to its type make of a term at most.
   double twoRoundings = 0;

@@ -236,8 +236,10 @@ TEST(Refusal, WorkgroupsThatDoNotFit) {
   nvvm.barrier id = %id number_of_threads = %n
   llvm.return)");
   some.launch.block = {128, 1, 1};
-  EXPECT_NE(errorOfLaunch(some).find("a barrier of 64 of the 128 threads is "
-                                     "not modelled"),
+  EXPECT_NE(errorOfLaunch(some).find(
+                "a barrier of 64 of the 128 "
+                "threads is not modelled; each barrier takes the whole "
+                "workgroup"),
             std::string::npos);
   some.launch.block = {64, 1, 1};
   EXPECT_EQ(errorOfLaunch(some), "");

@@ -165,8 +165,8 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
       return fail() << "matrix instruction '" << instr.getName() << "' is for "
                     << lanes << " lanes, the subgroup has " << subgroup;
   }
-  for (StringRef name : {"gradient_reuse", "joint_items", "operand_reuse",
-                         "work_items"}) {
+  for (StringRef name :
+       {"gradient_reuse", "joint_items", "operand_reuse", "work_items"}) {
     auto value = dyn_cast_if_present<IntegerAttr>(properties.get(name));
     if (value && (value.getInt() < 1 || value.getInt() > kMaxTileElements))
       return fail() << "property '" << name << "' must be from 1 to "
