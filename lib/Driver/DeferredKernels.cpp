@@ -192,10 +192,11 @@ void Worker::run(StringRef tiles, ArrayRef<std::string> symbols,
     if (number >= symbols.size())
       return;
     good = succeeded(compile(symbols[number], number));
-    const CompiledKernels &compiled = done.back().compiled;
-    if (good && compiled.assemblyFormat == "ptx" &&
-        !done.back().serialization.object)
-      prepare(compiled.assemblyFormat, compiled.assembly);
+    if (!good)
+      return;
+    const Done &last = done.back();
+    if (last.compiled.assemblyFormat == "ptx" && !last.serialization.object)
+      prepare(last.compiled.assemblyFormat, last.compiled.assembly);
   }
 }
 
