@@ -9,11 +9,10 @@ Each depth with one type; with 'all' as an argument the whole product."""
 
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
-from cases import check_all
+from cases import check_all, module_of, report_of
 
 DEPTHS = (8, 16, 24, 32, 40, 48, 56, 64)
 KERNELS = ("query_grad", "key_value_grad", "bias_grad")
@@ -44,18 +43,11 @@ def problems_of(case):
     target, kind, depth = case
     what = f"{target}, {kind}, D = {depth}"
     path = f"{sys.argv[1]}.{target}-{kind}-{depth}"
-    module = subprocess.run(
-        ["evoformer-check", "--print-module",
-         CASE.format(depth=depth, kind=kind)],
-        capture_output=True, text=True, check=True)
-    run = subprocess.run(
-        ["evoformer-opt", f"--evoformer-lower=target={target}",
-         f"--evoformer-serialize=format=isa report={path}", "-o", os.devnull],
-        input=module.stdout, capture_output=True, text=True)
-    if run.returncode:
-        return [f"{what}: {run.stderr[:1000]}"]
-    with open(path, encoding="utf-8") as file:
-        reports = re.split(r"^kernel ", file.read(), flags=re.M)
+    text, error = report_of(path, target,
+                            module_of(CASE.format(depth=depth, kind=kind)))
+    if error:
+        return [f"{what}: {error}"]
+    reports = re.split(r"^kernel ", text, flags=re.M)
     found = []
     for report in reports:
         if number("scratch", report + "scratch 0"):

@@ -8,16 +8,14 @@ registers at some depths, wait for what they have just issued.
 
 Each depth with one type; with 'all' as an argument the whole product."""
 
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 here = pathlib.Path(__file__).parent
 sys.path[:0] = [str(here / "Inputs"), str(here.parent / "Pipelines" / "Inputs")]
 from attention_source import SOURCE
-from cases import check_all
+from cases import check_all, report_of
 
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128)
 
@@ -29,15 +27,11 @@ STAGED = {("gfx942", "bf16"): 128, ("gfx942", "f16"): 128, ("gfx942", "f32"): 96
 def problems_of(case):
     target, kind, depth = case
     report = f"{sys.argv[1]}.{target}-{kind}-{depth}"
-    run = subprocess.run(
-        ["evoformer-opt", f"--evoformer-lower=target={target}",
-         f"--evoformer-serialize=format=isa report={report}", "-o", os.devnull],
-        input=SOURCE.format(d=depth, t=kind), capture_output=True, text=True)
     what = f"{target}, {kind}, D = {depth}"
-    if run.returncode:
-        return [f"{what}: {run.stderr[:1000]}"]
-    with open(report, encoding="utf-8") as file:
-        kernels = re.split(r"^kernel ", file.read(), flags=re.M)
+    text, error = report_of(report, target, SOURCE.format(d=depth, t=kind))
+    if error:
+        return [f"{what}: {error}"]
+    kernels = re.split(r"^kernel ", text, flags=re.M)
     # The variant for aligned rows.
     kernel = next(k for k in kernels if k.startswith("attention_attention for"))
     found = []

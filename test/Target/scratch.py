@@ -10,11 +10,10 @@ product."""
 
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
-from cases import TYPES, check_all
+from cases import TYPES, check_all, module_of, report_of
 
 DEPTHS = (1, 20, 33, 40, 48, 56, 63, 64)
 
@@ -46,20 +45,15 @@ def problems_of(case):
         sizes, option = WAYS[way]
         what = f"{target}, {kind}, D = {depth}, {way}"
         path = f"{sys.argv[1]}.{target}-{kind}-{depth}"
-        module = subprocess.run(
-            ["evoformer-check", "--print-module",
-             f"{sizes.format(t=kind)} D={depth} type={kind} pass=backward"],
-            capture_output=True, text=True, check=True)
-        run = subprocess.run(
-            ["evoformer-opt", f"--evoformer-lower=target={target} {option}",
-             f"--evoformer-serialize=format=isa report={path}", "-o", os.devnull],
-            input=module.stdout, capture_output=True, text=True)
-        if run.returncode:
-            found.append(f"{what}: {run.stderr[:1000]}")
+        text, error = report_of(
+            path, target,
+            module_of(f"{sizes.format(t=kind)} D={depth} type={kind} "
+                      "pass=backward"), option)
+        if error:
+            found.append(f"{what}: {error}")
             continue
-        with open(path, encoding="utf-8") as file:
-            reports = re.findall(r"^kernel (\w+) for.*?^  scratch +(\d+) bytes",
-                                 file.read(), flags=re.M | re.S)
+        reports = re.findall(r"^kernel (\w+) for.*?^  scratch +(\d+) bytes",
+                             text, flags=re.M | re.S)
         if not any("_grad" in name for name, _ in reports):
             found.append(f"{what}: no kernel of a gradient")
         found += [f"{what}: {scratch} bytes of scratch in {name}"

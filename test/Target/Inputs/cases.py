@@ -1,9 +1,30 @@
 # Runs a check for every AMD chip, type of elements and depth.
 import concurrent.futures
+import os
+import subprocess
 import sys
 
 TYPES = ("bf16", "f16", "f32")
 TARGETS = ("gfx942", "gfx1100")
+
+
+def report_of(path, target, module, option=""):
+    """The report on a module's kernels as final code, which goes to `path`, and
+    None; or None and what the compiler says."""
+    run = subprocess.run(
+        ["evoformer-opt", f"--evoformer-lower=target={target} {option}",
+         f"--evoformer-serialize=format=isa report={path}", "-o", os.devnull],
+        input=module, capture_output=True, text=True)
+    if run.returncode:
+        return None, run.stderr[:1000]
+    with open(path, encoding="utf-8") as file:
+        return file.read(), None
+
+
+def module_of(case):
+    """The module of a case of evoformer-check."""
+    return subprocess.run(["evoformer-check", "--print-module", case],
+                          capture_output=True, text=True, check=True).stdout
 
 
 def check_all(problems_of, depths):
