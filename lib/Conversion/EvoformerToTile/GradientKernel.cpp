@@ -122,12 +122,7 @@ void GradientProgram::writeKeyValue() {
                      /*ownsKeyBlock=*/true);
   Slices slices = slice(item);
   KeyTiles keys = loadKeys(builder, item, slices, zero);
-  SmallVector<Value> start;
-  if (operands.keyGrad)
-    start = zeros(blocks.keys, parts);
-  size_t numKeySums = start.size();
-  if (operands.valueGrad)
-    llvm::append_range(start, zeros(blocks.keys, valueParts));
+  SmallVector<Value> start = startKeySums();
   auto loop = scf::ForOp::create(
       builder, zero, builder.index(item.queries.extent),
       builder.index(blocks.queries), start,
@@ -138,26 +133,54 @@ void GradientProgram::writeKeyValue() {
                         /*keysFirst=*/true,
                         {zero, query, zero}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
-        SmallVector<Value> next;
-        if (operands.keyGrad)
-          next = accumulate(b, sums.take_front(numKeySums),
-                            narrowLogits(b, some.logits),
-                            clearNaN(b, queries.query));
-        if (operands.valueGrad)
-          llvm::append_range(next, accumulate(b, sums.drop_front(numKeySums),
-                                              narrowWeights(b, some.weights),
-                                              queries.weighted));
-        scf::YieldOp::create(b, next);
+        Value narrow =
+            operands.keyGrad ? narrowLogits(b, some.logits) : Value();
+        scf::YieldOp::create(
+            b, accumulateKeys(b, sums, tile, narrow, some.weights, queries));
       });
-  SmallVector<Value> sums = clearDropped(item, slices, loop.getResults());
-  ValueRange results(sums);
+  storeKeySums(item, slices, loop.getResults());
+}
+
+SmallVector<Value> GradientProgram::startKeySums() {
+  SmallVector<Value> start;
   if (operands.keyGrad)
-    store(item, results.take_front(numKeySums), parts,
+    start = zeros(blocks.keys, parts);
+  if (operands.valueGrad)
+    llvm::append_range(start, zeros(blocks.keys, valueParts));
+  return start;
+}
+
+SmallVector<Value> GradientProgram::accumulateKeys(TileBuilder &b,
+                                                   ValueRange sums,
+                                                   const LogitsTile &tile,
+                                                   Value narrow, Value weights,
+                                                   const QueryTiles &queries) {
+  auto withKeysFirst = [&](Value value) {
+    return tile.keysFirst ? value : transposeLast(b, value);
+  };
+  SmallVector<Value> next;
+  if (operands.keyGrad)
+    next = accumulate(b, sums.take_front(parts.size()), withKeysFirst(narrow),
+                      clearNaN(b, queries.query));
+  if (operands.valueGrad)
+    llvm::append_range(next,
+                       accumulate(b, sums.take_back(valueParts.size()),
+                                  withKeysFirst(narrowWeights(b, weights)),
+                                  queries.weighted));
+  return next;
+}
+
+void GradientProgram::storeKeySums(const WorkItem &item, const Slices &slices,
+                                   ValueRange loopSums) {
+  SmallVector<Value> cleared = clearDropped(item, slices, loopSums);
+  ValueRange sums(cleared);
+  if (operands.keyGrad)
+    store(item, sums.take_front(parts.size()), parts,
           raisesExponents() ? facts.scale / (1 + kTruncationShare)
                             : facts.scale,
           operands.keyGrad, item.keys);
   if (operands.valueGrad)
-    store(item, results.drop_front(numKeySums), valueParts, 1,
+    store(item, sums.take_back(valueParts.size()), valueParts, 1,
           operands.valueGrad, item.keys);
 }
 

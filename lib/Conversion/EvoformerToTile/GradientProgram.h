@@ -98,6 +98,15 @@ private:
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);
+  /// Sums of the gradients of key and value, those of them that there are:
+  /// where they start, with what a tile adds (`narrow`: gradients of its
+  /// logits), and into memory.
+  SmallVector<Value> startKeySums();
+  SmallVector<Value> accumulateKeys(TileBuilder &b, ValueRange sums,
+                                    const LogitsTile &tile, Value narrow,
+                                    Value weights, const QueryTiles &queries);
+  void storeKeySums(const WorkItem &item, const Slices &slices,
+                    ValueRange loopSums);
   /// The item's part [rows, queries, keys] of the gradient of a bias.
   Value sliceGradient(const WorkItem &item, const Bias &gradient);
   /// Stores the gradients of a tile of logits, from `key` on, as those of a

@@ -78,12 +78,7 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
   Value querySums =
       queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
   Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
-  SmallVector<Value> start;
-  if (operands.keyGrad)
-    start = zeros(blocks.keys, parts);
-  size_t numKeySums = start.size();
-  if (operands.valueGrad)
-    llvm::append_range(start, zeros(blocks.keys, valueParts));
+  SmallVector<Value> start = startKeySums();
   auto loop = scf::ForOp::create(
       outer, zero, outer.index(item.queries.extent),
       outer.index(blocks.queries), start,
@@ -95,16 +90,8 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
                         {zero, query, zero}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
         Value narrow = narrowLogits(b, some.logits);
-        SmallVector<Value> next;
-        if (operands.keyGrad)
-          next =
-              accumulate(b, sums.take_front(numKeySums),
-                         transposeLast(b, narrow), clearNaN(b, queries.query));
-        if (operands.valueGrad)
-          llvm::append_range(
-              next, accumulate(b, sums.drop_front(numKeySums),
-                               transposeLast(b, narrowWeights(b, some.weights)),
-                               queries.weighted));
+        SmallVector<Value> next =
+            accumulateKeys(b, sums, tile, narrow, some.weights, queries);
         if (querySums) {
           for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
             Value added = evoformer::multiply(b, narrow, ofKey);
@@ -126,14 +113,7 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
           storeLogits(b, item, some.logits, narrow, gradient, zero, query);
         scf::YieldOp::create(b, next);
       });
-  SmallVector<Value> sums = clearDropped(item, slices, loop.getResults());
-  ValueRange results(sums);
-  if (operands.keyGrad)
-    store(item, results.take_front(numKeySums), parts, facts.scale,
-          operands.keyGrad, item.keys);
-  if (operands.valueGrad)
-    store(item, results.drop_front(numKeySums), valueParts, 1,
-          operands.valueGrad, item.keys);
+  storeKeySums(item, slices, loop.getResults());
 }
 
 void GradientProgram::writeJoint() {
