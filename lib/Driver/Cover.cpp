@@ -154,7 +154,7 @@ static std::vector<std::string> getBiasSets(bool few) {
                                    "bnk:T:rows bhqk:T:all-lowest",
                                    "bnqk:f32:rows",
                                    "hqk:T:all-huge k:T:mixed",
-                                   "bnhq:T:normal bk:i1:normal:kbnhq"};
+                                   "bnhq:T:normal:bnhkq bk:i1:normal:kbnhq"};
   sets.insert(sets.end(), more.begin(), more.end());
   return sets;
 }

@@ -53,6 +53,37 @@ OpFoldResult TileBuilder::remaining(OpFoldResult size, Value start,
   return sub(index(size), start);
 }
 
+/// Whether `subview` will be taken for one that keeps other dimensions than
+/// `kept`. Passes infer from shapes and strides what it drops; where all
+/// strides are dynamic, the first of size 1, and which of those is no matter.
+static bool dropsOthers(memref::SubViewOp subview, ArrayRef<int64_t> kept) {
+  llvm::SmallBitVector dropped = subview.getDroppedDims();
+  ArrayRef<int64_t> sizes = subview.getStaticSizes();
+  unsigned position = 0;
+  for (int64_t dim = 0, rank = sizes.size(); dim < rank; ++dim) {
+    if (dropped.test(dim))
+      continue;
+    int64_t wanted = kept[position++];
+    if (dim != wanted && (sizes[dim] != 1 || sizes[wanted] != 1))
+      return true;
+  }
+  return false;
+}
+
+/// `memory`, of which only the dimensions `kept` are not of size 1, with these
+/// alone.
+static Value collapseTo(TileBuilder &builder, Value memory,
+                        ArrayRef<int64_t> kept) {
+  SmallVector<ReassociationIndices> groups(kept.size());
+  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    size_t group = llvm::count_if(kept.drop_front(),
+                                  [&](int64_t next) { return next <= dim; });
+    groups[group].push_back(dim);
+  }
+  return memref::CollapseShapeOp::create(builder, memory, groups);
+}
+
 Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> offsets, sizes;
@@ -66,11 +97,12 @@ Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
   MemRefType full =
       memref::SubViewOp::inferResultType(type, offsets, sizes, strides);
   auto [fullStrides, offset] = full.getStridesAndOffset();
-  SmallVector<int64_t> shape, keptStrides;
+  SmallVector<int64_t> kept, shape, keptStrides;
   for (auto [dim, size, stride] :
        llvm::zip_equal(dims, full.getShape(), fullStrides)) {
     if (!dim.extent)
       continue;
+    kept.push_back(&dim - dims.begin());
     shape.push_back(size);
     keptStrides.push_back(stride);
   }
@@ -78,8 +110,14 @@ Value TileBuilder::slice(Value memref, ArrayRef<SliceDim> dims) {
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(getContext(), offset, keptStrides),
                       type.getMemorySpace());
-  return memref::SubViewOp::create(*this, result, memref, offsets, sizes,
-                                   strides);
+  auto subview =
+      memref::SubViewOp::create(*this, result, memref, offsets, sizes, strides);
+  if (!dropsOthers(subview, kept))
+    return subview;
+  subview.erase();
+  Value whole =
+      memref::SubViewOp::create(*this, full, memref, offsets, sizes, strides);
+  return collapseTo(*this, whole, kept);
 }
 
 Value TileBuilder::load(Value memref, ValueRange indices,

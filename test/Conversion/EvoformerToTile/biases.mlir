@@ -153,3 +153,26 @@ func.func @dropped(%q: memref<1x3x32x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
       outs(%out : memref<1x3x32x2x8xf32>)
   return
 }
+
+// -----
+
+// A bias with queries and no keys whose strides are unknown: the slice has the
+// row and the queries. A subview that drops the other dimensions would be read
+// as one that keeps the keys, which have size 1 as well.
+
+// CHECK-LABEL: evo_tile.kernel @queries_alone_attention(
+// CHECK:         %[[BIAS:.*]] = memref.subview {{.*}} [1, 1, 1, %{{.*}}, 1] {{.*}} to memref<1x1x1x?x1xf32, strided<[?, ?, ?, ?, ?], offset: ?>>
+// CHECK:         %[[SLICE:.*]] = memref.collapse_shape %[[BIAS]] {{\[}}[0, 1, 2], [3, 4]{{\]}}
+// CHECK-SAME:      into memref<1x?xf32, strided<[?, ?], offset: ?>>
+// CHECK:         evo_tile.load %[[SLICE]]{{.*}} -> tensor<1x32xf32>
+func.func @queries_alone(%q: memref<1x3x?x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
+    %b: memref<1x3x2x?x1xf32, strided<[?, ?, ?, ?, ?], offset: ?>>,
+    %out: memref<1x3x?x2x8xf32>) {
+  evoformer.attention
+      query(%q : memref<1x3x?x2x8xf32>)
+      key(%k : memref<1x3x64x2x8xf32>)
+      value(%k : memref<1x3x64x2x8xf32>)
+      bias(%b : memref<1x3x2x?x1xf32, strided<[?, ?, ?, ?, ?], offset: ?>>)
+      outs(%out : memref<1x3x?x2x8xf32>)
+  return
+}
