@@ -12,9 +12,11 @@
 #include "HostBuilder.h"
 #include "HostProgram.h"
 #include "JointGradients.h"
+#include "OffsetCheck.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Target/Targets.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -126,6 +128,7 @@ protected:
     }
     chip = *target;
     request = *forced;
+    checked.clear();
     SymbolTable symbols(getOperation());
     llvm::SmallDenseSet<Operation *> done;
     for (AttentionFamilyOpInterface op : ops)
@@ -153,6 +156,9 @@ protected:
           "is on tensors, expected memrefs: run one-shot-bufferize first");
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
+    // The CPU's offsets have 64 bits.
+    if (!chip.isCPU() && failed(checkOffsets(builder, op, checked)))
+      return failure();
     KernelFactory factory(symbols, host, chip);
     LogicalResult converted =
         TypeSwitch<Operation *, LogicalResult>(op)
@@ -333,5 +339,6 @@ protected:
 
   TargetAttr chip;
   ScheduleRequest request;
+  CheckedOperands checked;
 };
 } // namespace

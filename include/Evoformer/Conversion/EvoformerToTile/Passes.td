@@ -50,6 +50,10 @@ def ConvertEvoformerToTile
     or LDS is an error. `partial-sum-bytes` caps what the parts take into which
     sums over many rows are cut; how many there are decides the last bits of a
     sum. Remarks say what was chosen and why.
+
+    Kernels of GPUs have 32-bit offsets within a batch, row and head: what lies
+    further apart than 4 GiB there, or runs backwards, is an error of this pass or,
+    where sizes and strides are dynamic, of the host program.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
@@ -62,9 +66,9 @@ def ConvertEvoformerToTile
            "and value">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::evoformer::tile::TileDialect",
-    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect"
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::evoformer::tile::TileDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
   ];
 }
 
