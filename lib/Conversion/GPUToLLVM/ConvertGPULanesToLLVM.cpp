@@ -144,7 +144,11 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
 
   memref::populateExpandStridedMetadataPatterns(patterns);
   memref::populateResolveExtractStridedMetadataPatterns(patterns);
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+  // Structured control flow has no blocks or arguments to clean up, and LLVM
+  // does it once more.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
     return module.emitError("rewriting of the lanes level did not converge");
 
   // Strided metadata came out as affine.apply.
@@ -157,7 +161,7 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
     return failure();
   RewritePatternSet steps(context);
   populateStepPatterns(steps);
-  return applyPatternsGreedily(module, std::move(steps));
+  return applyPatternsGreedily(module, std::move(steps), config);
 }
 
 LogicalResult ConvertGPULanesToLLVM::convert(gpu::GPUModuleOp module,

@@ -129,6 +129,15 @@ private:
 
 } // namespace
 
+/// What PTX needs of the middle end. A kernel is one function without calls,
+/// whose loops MLIR has shaped and ptxas compiles once more: the default
+/// pipelines would spend most of their time on inlining, on vectorizing loops
+/// and on combining instructions a third to eighth time, for the same code.
+constexpr llvm::StringLiteral kPTXPasses =
+    "early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,reassociate,"
+    "loop-mssa(loop-instsimplify,loop-rotate,licm),loop(indvars),gvn,bdce,"
+    "instcombine<no-verify-fixpoint>,vector-combine,simplifycfg";
+
 CodeGenerator::CodeGenerator(unsigned optimization, Location loc)
     : optimization(std::min(optimization, 3u)), loc(loc) {}
 
@@ -153,10 +162,13 @@ CodeGenerator::create(tile::TargetAttr target, unsigned optimization,
   // The report reads the comments of the listing.
   options.MCOptions.AsmVerbose = true;
   std::unique_ptr<CodeGenerator> result(new CodeGenerator(optimization, loc));
+  // For PTX the third level is the second with global value numbering, which
+  // has been done.
+  unsigned level = std::min(result->optimization, triple.isNVPTX() ? 2u : 3u);
   result->machine.reset(generator->createTargetMachine(
       triple, target.getChip(), target.getFeatures(), options,
       llvm::Reloc::PIC_, std::nullopt,
-      static_cast<llvm::CodeGenOptLevel>(result->optimization)));
+      static_cast<llvm::CodeGenOptLevel>(level)));
   return result;
 }
 
@@ -175,6 +187,20 @@ LogicalResult CodeGenerator::run(llvm::LLVMContext &context,
   return failure(failed);
 }
 
+static llvm::ModulePassManager buildPasses(llvm::PassBuilder &builder,
+                                           unsigned optimization, bool forPTX) {
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  if (optimization == 0)
+    return builder.buildO0DefaultPipeline(levels[0]);
+  if (optimization == 1 || !forPTX)
+    return builder.buildPerModuleDefaultPipeline(levels[optimization]);
+  llvm::ModulePassManager passes;
+  llvm::cantFail(builder.parsePassPipeline(passes, kPTXPasses));
+  return passes;
+}
+
 LogicalResult CodeGenerator::optimize(llvm::Module &module) {
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
@@ -182,9 +208,6 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
     // Version 5 loads on every ROCm from 5.x on.
     module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                          500);
-  static const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
-      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   return run(module.getContext(), [&] {
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
@@ -196,11 +219,8 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, graph, modules);
-    auto passes =
-        optimization == 0
-            ? builder.buildO0DefaultPipeline(levels[0])
-            : builder.buildPerModuleDefaultPipeline(levels[optimization]);
-    passes.run(module, modules);
+    buildPasses(builder, optimization, machine->getTargetTriple().isNVPTX())
+        .run(module, modules);
   });
 }
 

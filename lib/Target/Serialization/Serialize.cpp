@@ -82,7 +82,10 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
 static LogicalResult expandInlinePTX(gpu::GPUModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateNVVMToLLVMConversionPatterns(patterns);
-  return applyPatternsGreedily(module, std::move(patterns));
+  // LLVM drops blocks and arguments that nobody needs.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return applyPatternsGreedily(module, std::move(patterns), config);
 }
 
 static LogicalResult generatePTX(CodeGenerator &generator,
