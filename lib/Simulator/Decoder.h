@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/LLVMContext.h"
 #include <optional>
 
 namespace mlir::evoformer::sim {
@@ -44,7 +45,8 @@ struct Target {
 };
 
 /// Whether LLVM has an intrinsic of this name with these types.
-bool fitsIntrinsic(llvm::StringRef name, TypeRange operands, TypeRange results);
+bool fitsIntrinsic(llvm::LLVMContext &context, llvm::StringRef name,
+                   TypeRange operands, TypeRange results);
 
 /// What one value and all values of a subgroup may take. Far above what a
 /// kernel needs; beyond it the host runs out of memory.
@@ -155,6 +157,8 @@ private:
   const Target &target;
   Program &program;
   DataLayout layout;
+  /// Of the types that LLVM is asked about.
+  llvm::LLVMContext llvmContext;
   llvm::DenseMap<Value, Parts> values;
   llvm::DenseMap<std::pair<Attribute, Type>, Parts> constants;
   llvm::DenseMap<mlir::Block *, uint32_t> blockIndex;

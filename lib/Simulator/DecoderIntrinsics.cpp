@@ -41,8 +41,8 @@ LogicalResult Decoder::decodeCall(Operation *op, StringRef intrinsic) {
   for (Value operand : operands)
     args.push_back({operand});
   std::string name = intrinsic.str();
-  if (!name.empty() &&
-      !fitsIntrinsic(name, operands.getTypes(), op->getResultTypes()))
+  if (!name.empty() && !fitsIntrinsic(llvmContext, name, operands.getTypes(),
+                                      op->getResultTypes()))
     return unsupported(op, "LLVM has no intrinsic " + name + " of these types");
   if (name.empty()) {
     StringRef opName = op->getName().getStringRef();

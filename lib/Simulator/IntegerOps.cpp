@@ -90,108 +90,81 @@ template <class T> struct Fshr {
     return s ? T(uint64_t(a) << (widthOf<T> - s) | b >> s) : b;
   }
 };
+
+template <class T, class Op> struct Unary {
+  static const Inst *run(Wave &w, const Inst *i) {
+    T *d = w.reg<T>(i->dst);
+    const T *a = w.reg<T>(i->a);
+    for (uint32_t k = 0, n = i->n; k < n; ++k)
+      d[k] = Op::apply(a[k]);
+    return i + 1;
+  }
+};
+
+template <class T, class Op> struct Binary {
+  static const Inst *run(Wave &w, const Inst *i) {
+    T *d = w.reg<T>(i->dst);
+    const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
+    for (uint32_t k = 0, n = i->n; k < n; ++k)
+      d[k] = Op::apply(a[k], b[k]);
+    return i + 1;
+  }
+};
+
+template <class T, class Op> struct Ternary {
+  static const Inst *run(Wave &w, const Inst *i) {
+    T *d = w.reg<T>(i->dst);
+    const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b), *c = w.reg<T>(i->c);
+    for (uint32_t k = 0, n = i->n; k < n; ++k)
+      d[k] = Op::apply(a[k], b[k], c[k]);
+    return i + 1;
+  }
+};
+
+template <class T, class Op> struct Divide {
+  static const Inst *run(Wave &w, const Inst *i) {
+    const T *b = w.reg<T>(i->b);
+    for (uint32_t k = 0; k < i->n; ++k) {
+      unsigned lane = k % w.lanes;
+      if (b[k] == 0 && (w.mask >> lane & 1))
+        report(w, i, FindingKind::DivisionByZero, lane, 0,
+               [] { return std::string("division by zero"); });
+    }
+    return Binary<T, Op>::run(w, i);
+  }
+};
+
+template <class T, class Op> struct Shift {
+  static const Inst *run(Wave &w, const Inst *i) {
+    const T *b = w.reg<T>(i->b);
+    for (uint32_t k = 0; k < i->n; ++k) {
+      unsigned lane = k % w.lanes;
+      if (b[k] >= widthOf<T> && (w.mask >> lane & 1))
+        report(w, i, FindingKind::UndefinedShift, lane, 0, [&] {
+          return "shifts " + std::to_string(widthOf<T>) + " bits by " +
+                 std::to_string(uint64_t(b[k]));
+        });
+    }
+    return Binary<T, Op>::run(w, i);
+  }
+};
 } // namespace
 
-template <class T, class Op> static const Inst *unary(Wave &w, const Inst *i) {
-  T *d = w.reg<T>(i->dst);
-  const T *a = w.reg<T>(i->a);
-  for (uint32_t k = 0, n = i->n; k < n; ++k)
-    d[k] = Op::apply(a[k]);
-  return i + 1;
-}
-
-template <class T, class Op> static const Inst *binary(Wave &w, const Inst *i) {
-  T *d = w.reg<T>(i->dst);
-  const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b);
-  for (uint32_t k = 0, n = i->n; k < n; ++k)
-    d[k] = Op::apply(a[k], b[k]);
-  return i + 1;
-}
-
-template <class T, class Op>
-static const Inst *ternary(Wave &w, const Inst *i) {
-  T *d = w.reg<T>(i->dst);
-  const T *a = w.reg<T>(i->a), *b = w.reg<T>(i->b), *c = w.reg<T>(i->c);
-  for (uint32_t k = 0, n = i->n; k < n; ++k)
-    d[k] = Op::apply(a[k], b[k], c[k]);
-  return i + 1;
-}
-
-template <class T, class Op> static const Inst *divide(Wave &w, const Inst *i) {
-  const T *b = w.reg<T>(i->b);
-  for (uint32_t k = 0; k < i->n; ++k) {
-    unsigned lane = k % w.lanes;
-    if (b[k] == 0 && (w.mask >> lane & 1))
-      report(w, i, FindingKind::DivisionByZero, lane, 0,
-             [] { return std::string("division by zero"); });
-  }
-  return binary<T, Op>(w, i);
-}
-
-template <class T, class Op> static const Inst *shift(Wave &w, const Inst *i) {
-  const T *b = w.reg<T>(i->b);
-  for (uint32_t k = 0; k < i->n; ++k) {
-    unsigned lane = k % w.lanes;
-    if (b[k] >= widthOf<T> && (w.mask >> lane & 1))
-      report(w, i, FindingKind::UndefinedShift, lane, 0, [&] {
-        return "shifts " + std::to_string(widthOf<T>) + " bits by " +
-               std::to_string(uint64_t(b[k]));
-      });
-  }
-  return binary<T, Op>(w, i);
-}
-
-/// The handler that `pick` has for the type of `kind`, given as a zero.
-template <typename Pick> static Handler pickWidth(Kind kind, Pick pick) {
+/// What runs `Op` in this form on the type of `kind`.
+template <template <class, class> class Form, template <class> class Op>
+static Handler pick(Kind kind) {
   switch (kind) {
   case Kind::I8:
-    return pick(uint8_t());
+    return Form<uint8_t, Op<uint8_t>>::run;
   case Kind::I16:
-    return pick(uint16_t());
+    return Form<uint16_t, Op<uint16_t>>::run;
   case Kind::I32:
-    return pick(uint32_t());
+    return Form<uint32_t, Op<uint32_t>>::run;
   case Kind::I64:
-    return pick(uint64_t());
+    return Form<uint64_t, Op<uint64_t>>::run;
   default:
     return nullptr;
   }
-}
-
-template <template <class> class Op> static Handler pickUnary(Kind kind) {
-  return pickWidth(kind, [](auto zero) -> Handler {
-    using T = decltype(zero);
-    return unary<T, Op<T>>;
-  });
-}
-
-template <template <class> class Op> static Handler pickBinary(Kind kind) {
-  return pickWidth(kind, [](auto zero) -> Handler {
-    using T = decltype(zero);
-    return binary<T, Op<T>>;
-  });
-}
-
-template <template <class> class Op> static Handler pickDivide(Kind kind) {
-  return pickWidth(kind, [](auto zero) -> Handler {
-    using T = decltype(zero);
-    return divide<T, Op<T>>;
-  });
-}
-
-template <template <class> class Op> static Handler pickShift(Kind kind) {
-  return pickWidth(kind, [](auto zero) -> Handler {
-    using T = decltype(zero);
-    return shift<T, Op<T>>;
-  });
-}
-
-template <template <class> class Op> static Handler pickTernary(Kind kind) {
-  if (kind == Kind::I8)
-    return nullptr;
-  return pickWidth(kind, [](auto zero) -> Handler {
-    using T = decltype(zero);
-    return ternary<T, Op<T>>;
-  });
 }
 
 /// On one bit, addition is exclusive or, multiplication is and; -1 < 0.
@@ -200,16 +173,16 @@ static Handler pickBit(IntOp op) {
   case IntOp::Add:
   case IntOp::Sub:
   case IntOp::Xor:
-    return binary<uint8_t, Xor<uint8_t>>;
+    return Binary<uint8_t, Xor<uint8_t>>::run;
   case IntOp::Mul:
   case IntOp::And:
   case IntOp::UMin:
   case IntOp::SMax:
-    return binary<uint8_t, And<uint8_t>>;
+    return Binary<uint8_t, And<uint8_t>>::run;
   case IntOp::Or:
   case IntOp::UMax:
   case IntOp::SMin:
-    return binary<uint8_t, Or<uint8_t>>;
+    return Binary<uint8_t, Or<uint8_t>>::run;
   default:
     return nullptr;
   }
@@ -303,7 +276,7 @@ Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
   switch (op) {
 #define CASE(NAME)                                                             \
   case IntOp::NAME:                                                            \
-    return pickBinary<NAME>(kind);
+    return pick<Binary, NAME>(kind);
     CASE(Add)
     CASE(Sub)
     CASE(Mul)
@@ -322,35 +295,35 @@ Handler mlir::evoformer::sim::intHandler(IntOp op, Kind kind) {
     CASE(SSubSat)
 #undef CASE
   case IntOp::Shl:
-    return pickShift<Shl>(kind);
+    return pick<Shift, Shl>(kind);
   case IntOp::LShr:
-    return pickShift<LShr>(kind);
+    return pick<Shift, LShr>(kind);
   case IntOp::AShr:
-    return pickShift<AShr>(kind);
+    return pick<Shift, AShr>(kind);
   case IntOp::SDiv:
-    return pickDivide<SDiv>(kind);
+    return pick<Divide, SDiv>(kind);
   case IntOp::UDiv:
-    return pickDivide<UDiv>(kind);
+    return pick<Divide, UDiv>(kind);
   case IntOp::SRem:
-    return pickDivide<SRem>(kind);
+    return pick<Divide, SRem>(kind);
   case IntOp::URem:
-    return pickDivide<URem>(kind);
+    return pick<Divide, URem>(kind);
   case IntOp::Ctpop:
-    return pickUnary<Ctpop>(kind);
+    return pick<Unary, Ctpop>(kind);
   case IntOp::Ctlz:
-    return pickUnary<Ctlz>(kind);
+    return pick<Unary, Ctlz>(kind);
   case IntOp::Cttz:
-    return pickUnary<Cttz>(kind);
+    return pick<Unary, Cttz>(kind);
   case IntOp::Abs:
-    return pickUnary<Abs>(kind);
+    return pick<Unary, Abs>(kind);
   case IntOp::Bitreverse:
-    return pickUnary<Bitreverse>(kind);
+    return pick<Unary, Bitreverse>(kind);
   case IntOp::Bswap:
-    return pickUnary<Bswap>(kind);
+    return pick<Unary, Bswap>(kind);
   case IntOp::Fshl:
-    return pickTernary<Fshl>(kind);
+    return kind == Kind::I8 ? nullptr : pick<Ternary, Fshl>(kind);
   case IntOp::Fshr:
-    return pickTernary<Fshr>(kind);
+    return kind == Kind::I8 ? nullptr : pick<Ternary, Fshr>(kind);
   }
   return nullptr;
 }

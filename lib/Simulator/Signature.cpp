@@ -10,18 +10,17 @@
 #include "mlir/Target/LLVMIR/TypeToLLVM.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/LLVMContext.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::sim;
 
-bool mlir::evoformer::sim::fitsIntrinsic(llvm::StringRef name,
+bool mlir::evoformer::sim::fitsIntrinsic(llvm::LLVMContext &context,
+                                         llvm::StringRef name,
                                          TypeRange operands,
                                          TypeRange results) {
   llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(name);
   if (id == llvm::Intrinsic::not_intrinsic || results.size() > 1)
     return false;
-  llvm::LLVMContext context;
   LLVM::TypeToLLVMIRTranslator translator(context);
   llvm::SmallVector<llvm::Type *> parameters, overloads;
   for (Type type : operands)
