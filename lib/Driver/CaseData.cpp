@@ -172,16 +172,11 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   });
 }
 
-/// Whether a bias drops key j for query i. In the backward pass with 16-bit
-/// types a NaN may be seen through a bias that depends on the query
-/// (docs/design.md, 'Numerics'), so that those do not count there.
+/// Whether a bias drops key j for query i.
 static bool isDroppedFor(const AttentionCase &problem,
                          ArrayRef<HostArray> biases, int64_t b, int64_t n,
                          int64_t h, int64_t i, int64_t j) {
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
-    if (problem.backward && !problem.broadcasts(bias, 'q') &&
-        problem.type != ElementType::F32)
-      continue;
     auto &sizes = array.layout.sizes;
     int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1),
                        std::min(h, sizes[2] - 1), std::min(i, sizes[3] - 1),

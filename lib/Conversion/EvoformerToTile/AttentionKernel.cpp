@@ -152,11 +152,8 @@ private:
   /// costs the usual case nothing, while choosing costs it two instructions a
   /// logit.
   State repeatWithCare(const Sources &sources, State state) {
-    // Short, because rarely run.
-    constexpr int64_t kFewKeys = 16;
     WorkItem careful = item;
-    careful.keys.block =
-        std::max(std::min(kFewKeys, blocks.keys), blocks.keys / 2);
+    careful.keys.block = getCarefulBlock(blocks.keys);
     return State::of(builder.where(
         builder.isNaN(state.sum), state.carried(), [&](TileBuilder &b) {
           return loopOverKeys(b, sources, careful, /*choose=*/true).carried();
@@ -375,6 +372,12 @@ private:
 };
 } // namespace
 
+bool evoformer::choosesDrops(TargetAttr target, const AttentionFacts &facts) {
+  constexpr int64_t kLargeDepth = 64;
+  return target.isCPU() || facts.elementType.isF32() ||
+         std::max(facts.depth, facts.valueDepth) > kLargeDepth;
+}
+
 KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           const AttentionFacts &facts,
                                           const AttentionOperands &operands,
@@ -385,11 +388,6 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
   TargetAttr target = factory.getTarget();
   bool fastRounding =
       target.isCPU() || target.hasProperty("native_bf16_convert");
-  // Choosing the logits of dropped keys is two instructions a logit: much for
-  // 16-bit types on GPUs, unless the products of large depths take longer.
-  constexpr int64_t kLargeDepth = 64;
-  bool chooseDrops = target.isCPU() || facts.elementType.isF32() ||
-                     std::max(facts.depth, facts.valueDepth) > kLargeDepth;
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());
@@ -399,7 +397,7 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
         for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
           *operand = argument;
         AttentionProgram(builder, facts, inside, blocks, alignedRows,
-                         fastRounding, chooseDrops)
+                         fastRounding, choosesDrops(target, facts))
             .write();
       });
 }

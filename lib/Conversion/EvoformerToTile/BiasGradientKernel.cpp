@@ -82,64 +82,73 @@ void GradientProgram::writeBias() {
       if (isFixed(bias))
         read = readBias(builder, item.sliceBias(bias), tile);
   }
-  Value start = builder.splat(shape, builder.getF32Type(), 0);
-  auto loop = scf::ForOp::create(
-      builder, first, end, builder.index(1), ValueRange{start},
-      [&](OpBuilder &nested, Location loc, Value step, ValueRange sums) {
-        TileBuilder b(loc, nested);
-        // The place of the step, the last summed dimension fastest.
-        std::array<Value, 5> place = id;
-        Value rest = step;
-        for (int64_t dim = 4,
-                     slowest = llvm::find(summed, true) - summed.begin();
-             dim >= 0; --dim) {
-          if (!summed[dim])
-            continue;
-          place[dim] = rest;
-          if (dim == slowest)
-            continue;
-          place[dim] = arith::RemUIOp::create(b, rest, count[dim]);
-          rest = arith::DivUIOp::create(b, rest, count[dim]);
-        }
-        auto range = [&](int64_t dim) {
-          return ItemRange::ofBlock(b, sizes[dim],
-                                    b.mul(place[dim], b.index(block[dim])),
-                                    block[dim]);
-        };
-        WorkItem item{b,
-                      alignedRows,
-                      place[kBiasB],
-                      place[kBiasH],
-                      range(kBiasN),
-                      range(kBiasQ),
-                      range(kBiasK),
-                      /*ownsKeyBlock=*/true};
-        Slices slices = slice(item);
-        for (auto [bias, read] : llvm::zip_equal(slices.logits.biases, fixed))
-          bias.tile = read;
-        Value origin = b.index(0);
-        QueryTiles queries = loadQueries(b, item, slices, origin);
-        KeyTiles keys = loadKeys(b, item, slices, origin);
-        LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
-        if (!operands.queryGrad) {
-          Recomputed some = recompute(b, slices, queries, keys, tile, sums[0]);
-          scf::YieldOp::create(b, some.logits);
-          return;
-        }
-        // All keys are in the tile, so that this is all of the query's
-        // gradient in this step.
-        Recomputed some = recompute(b, slices, queries, keys, tile);
-        Value narrow = narrowLogits(b, some.logits);
-        for (const Bias &gradient : operands.logitGrads)
-          storeLogits(b, item, some.logits, narrow, gradient, origin);
-        SmallVector<Value> cleared = clearNaN(b, keys.key);
-        store(item,
-              accumulate(b, zeros(blocks.queries, parts), narrow, cleared),
-              parts, facts.scale, operands.queryGrad, item.queries);
-        scf::YieldOp::create(b, b.addf(sums[0], some.logits));
-      });
-
-  Value sum = loop.getResult(0);
+  bool choosesAlways = chooseDrops;
+  auto sumSteps = [&](TileBuilder &outer) {
+    bool isCareful = chooseDrops && !choosesAlways;
+    Value start = outer.splat(shape, outer.getF32Type(), 0);
+    auto loop = scf::ForOp::create(
+        outer, first, end, outer.index(1), ValueRange{start},
+        [&](OpBuilder &nested, Location loc, Value step, ValueRange sums) {
+          TileBuilder b(loc, nested);
+          // The place of the step, the last summed dimension fastest.
+          std::array<Value, 5> place = id;
+          Value rest = step;
+          for (int64_t dim = 4,
+                       slowest = llvm::find(summed, true) - summed.begin();
+               dim >= 0; --dim) {
+            if (!summed[dim])
+              continue;
+            place[dim] = rest;
+            if (dim == slowest)
+              continue;
+            place[dim] = arith::RemUIOp::create(b, rest, count[dim]);
+            rest = arith::DivUIOp::create(b, rest, count[dim]);
+          }
+          auto range = [&](int64_t dim) {
+            return ItemRange::ofBlock(b, sizes[dim],
+                                      b.mul(place[dim], b.index(block[dim])),
+                                      block[dim]);
+          };
+          WorkItem item{b,
+                        alignedRows,
+                        place[kBiasB],
+                        place[kBiasH],
+                        range(kBiasN),
+                        range(kBiasQ),
+                        range(kBiasK),
+                        /*ownsKeyBlock=*/true};
+          Slices slices = slice(item);
+          // What is rarely run keeps no registers of the rest.
+          if (!isCareful)
+            for (auto [bias, read] :
+                 llvm::zip_equal(slices.logits.biases, fixed))
+              bias.tile = read;
+          Value origin = b.index(0);
+          QueryTiles queries = loadQueries(b, item, slices, origin);
+          KeyTiles keys = loadKeys(b, item, slices, origin);
+          LogitsTile tile{shape, keysFirst, {origin, origin, origin}};
+          if (!operands.queryGrad) {
+            Recomputed some =
+                recompute(b, slices, queries, keys, tile, sums[0]);
+            scf::YieldOp::create(b, some.logits);
+            return;
+          }
+          // All keys are in the tile, so that this is all of the query's
+          // gradient in this step.
+          Recomputed some = recompute(b, slices, queries, keys, tile);
+          Value narrow = narrowLogits(b, some.logits);
+          for (const Bias &gradient : operands.logitGrads)
+            storeLogits(b, item, some.logits, narrow, gradient, origin);
+          SmallVector<Value> cleared = clearNaN(b, keys.key);
+          store(item,
+                accumulate(b, zeros(b, blocks.queries, parts), narrow, cleared),
+                parts, facts.scale, operands.queryGrad, item.queries);
+          scf::YieldOp::create(b, b.addf(sums[0], some.logits));
+        });
+    return SmallVector<Value>{loop.getResult(0)};
+  };
+  bool mayDrop = operands.keySum.memory || !operands.biases.empty();
+  Value sum = repeatWithCare(sumSteps(builder), mayDrop, sumSteps).front();
   SmallVector<SliceDim> dims(5);
   OpFoldResult origin = builder.getIndexAttr(0);
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})

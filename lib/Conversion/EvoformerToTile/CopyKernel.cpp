@@ -7,6 +7,8 @@
 
 #include "Kernels.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -53,14 +55,18 @@ KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
                                                  key, blocks.keys)});
           return builder.slice(memory, dims);
         };
-        // Beyond the last query or key nothing is looked at, but read as 0 so
-        // that the copy has no undefined element.
+        // What lies beyond the last query or key is dropped: a NaN of a key
+        // that all queries drop must not meet a query that does not.
         Type element =
             cast<MemRefType>(arguments[0].getType()).getElementType();
+        TypedAttr dropped =
+            isa<FloatType>(element)
+                ? TypedAttr(builder.getFloatAttr(
+                      element, -std::numeric_limits<double>::infinity()))
+                : builder.getZeroAttr(element);
         Value origin = builder.index(0);
         Value tile = builder.load(sliceOf(arguments[0]), {origin, origin},
-                                  {blocks.queries, blocks.keys}, {},
-                                  builder.getZeroAttr(element));
+                                  {blocks.queries, blocks.keys}, {}, dropped);
         builder.store(tile, sliceOf(arguments[1]), {origin, origin}, {},
                       alignment);
       });

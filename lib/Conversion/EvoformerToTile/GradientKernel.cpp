@@ -92,24 +92,33 @@ void GradientProgram::writeQuery() {
                                  operands.key, blocks);
   Slices slices = slice(item);
   QueryTiles queries = loadQueries(builder, item, slices, zero);
-  auto loop = scf::ForOp::create(
-      builder, zero, builder.index(item.keys.extent),
-      builder.index(blocks.keys), zeros(blocks.queries, parts),
-      [&](OpBuilder &nested, Location loc, Value key, ValueRange sums) {
-        TileBuilder b(loc, nested);
-        KeyTiles keys = loadKeys(b, item, slices, key);
-        LogitsTile tile{{blocks.rows, blocks.queries, blocks.keys},
-                        /*keysFirst=*/false,
-                        {zero, zero, key}};
-        Recomputed some = recompute(b, slices, queries, keys, tile);
-        Value narrow = narrowLogits(b, some.logits);
-        for (const Bias &gradient : operands.logitGrads)
-          storeLogits(b, item, some.logits, narrow, gradient, key);
-        scf::YieldOp::create(
-            b, accumulate(b, sums, narrow, clearNaN(b, keys.key)));
-      });
-  store(item, loop.getResults(), parts, facts.scale, operands.queryGrad,
-        item.queries);
+  auto sumKeys = [&](TileBuilder &outer, int64_t block) {
+    WorkItem some = item;
+    some.keys.block = block;
+    slices.logits.chooseDrops = chooseDrops;
+    auto loop = scf::ForOp::create(
+        outer, zero, outer.index(item.keys.extent), outer.index(block),
+        zeros(outer, blocks.queries, parts),
+        [&](OpBuilder &nested, Location loc, Value key, ValueRange sums) {
+          TileBuilder b(loc, nested);
+          KeyTiles keys = loadKeys(b, some, slices, key);
+          LogitsTile tile{{blocks.rows, blocks.queries, block},
+                          /*keysFirst=*/false,
+                          {zero, zero, key}};
+          Recomputed again = recompute(b, slices, queries, keys, tile);
+          Value narrow = narrowLogits(b, again.logits);
+          for (const Bias &gradient : operands.logitGrads)
+            storeLogits(b, some, again.logits, narrow, gradient, key);
+          scf::YieldOp::create(
+              b, accumulate(b, sums, narrow, clearNaN(b, keys.key)));
+        });
+    return llvm::to_vector_of<Value>(loop.getResults());
+  };
+  SmallVector<Value> sums = sumKeys(builder, blocks.keys);
+  sums = repeatWithCare(
+      sums, /*mayDrop=*/!operands.biases.empty(),
+      [&](TileBuilder &b) { return sumKeys(b, getCarefulBlock(blocks.keys)); });
+  store(item, sums, parts, facts.scale, operands.queryGrad, item.queries);
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,31 +131,41 @@ void GradientProgram::writeKeyValue() {
                      /*ownsKeyBlock=*/true);
   Slices slices = slice(item);
   KeyTiles keys = loadKeys(builder, item, slices, zero);
-  SmallVector<Value> start = startKeySums();
-  auto loop = scf::ForOp::create(
-      builder, zero, builder.index(item.queries.extent),
-      builder.index(blocks.queries), start,
-      [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
-        TileBuilder b(loc, nested);
-        QueryTiles queries = loadQueries(b, item, slices, query);
-        LogitsTile tile{{blocks.rows, blocks.keys, blocks.queries},
-                        /*keysFirst=*/true,
-                        {zero, query, zero}};
-        Recomputed some = recompute(b, slices, queries, keys, tile);
-        Value narrow =
-            operands.keyGrad ? narrowLogits(b, some.logits) : Value();
-        scf::YieldOp::create(
-            b, accumulateKeys(b, sums, tile, narrow, some.weights, queries));
-      });
-  storeKeySums(item, slices, loop.getResults());
+  auto sumQueries = [&](TileBuilder &outer, int64_t block) {
+    WorkItem some = item;
+    some.queries.block = block;
+    slices.logits.chooseDrops = chooseDrops;
+    auto loop = scf::ForOp::create(
+        outer, zero, outer.index(item.queries.extent), outer.index(block),
+        startKeySums(outer),
+        [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
+          TileBuilder b(loc, nested);
+          QueryTiles queries = loadQueries(b, some, slices, query);
+          LogitsTile tile{{blocks.rows, blocks.keys, block},
+                          /*keysFirst=*/true,
+                          {zero, query, zero}};
+          Recomputed again = recompute(b, slices, queries, keys, tile);
+          Value narrow =
+              operands.keyGrad ? narrowLogits(b, again.logits) : Value();
+          scf::YieldOp::create(b, accumulateKeys(b, sums, tile, narrow,
+                                                 again.weights, queries));
+        });
+    return llvm::to_vector_of<Value>(loop.getResults());
+  };
+  SmallVector<Value> sums = sumQueries(builder, blocks.queries);
+  sums = repeatWithCare(sums, /*mayDrop=*/!operands.biases.empty(),
+                        [&](TileBuilder &b) {
+                          return sumQueries(b, getCarefulBlock(blocks.queries));
+                        });
+  storeKeySums(item, slices, sums);
 }
 
-SmallVector<Value> GradientProgram::startKeySums() {
+SmallVector<Value> GradientProgram::startKeySums(TileBuilder &b) {
   SmallVector<Value> start;
   if (operands.keyGrad)
-    start = zeros(blocks.keys, parts);
+    start = zeros(b, blocks.keys, parts);
   if (operands.valueGrad)
-    llvm::append_range(start, zeros(blocks.keys, valueParts));
+    llvm::append_range(start, zeros(b, blocks.keys, valueParts));
   return start;
 }
 

@@ -8,6 +8,7 @@
 #include "GradientProgram.h"
 #include "Truncation.h"
 
+#include "llvm/Support/SaveAndRestore.h"
 #include <limits>
 
 using namespace mlir;
@@ -127,18 +128,17 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
       b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
                    tile.broadcast(b, queries.logSum, perQuery)));
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
-  if (choosesZeros())
-    result.weights = b.select(b.equals(logits, -kInfinity),
-                              b.splatLike(logits, 0), result.weights);
+  Value dropped = choosesZeros() ? b.equals(logits, -kInfinity) : Value();
+  if (dropped)
+    result.weights = b.select(dropped, b.splatLike(logits, 0), result.weights);
   if (!needsLogitGradient())
     return result;
   // The product starts from -delta.
   Value difference = multiply(queries.weighted, keys.value, keys.valueColumns,
                               tile.broadcast(b, queries.delta, perQuery));
   // A dropped key's value may hold anything, and so may delta.
-  if (choosesZeros())
-    difference = b.select(b.equals(result.weights, 0),
-                          b.splatLike(difference, 0), difference);
+  if (dropped)
+    difference = b.select(dropped, b.splatLike(difference, 0), difference);
   if (sum)
     result.logits = b.fma(result.weights, difference, sum);
   else
@@ -159,6 +159,22 @@ SmallVector<Value> GradientProgram::clearNaN(TileBuilder &b,
   });
 }
 
+SmallVector<Value> GradientProgram::repeatWithCare(
+    ValueRange sums, bool mayDrop,
+    llvm::function_ref<SmallVector<Value>(TileBuilder &)> sumAgain) {
+  if (chooseDrops || !mayDrop)
+    return llvm::to_vector(sums);
+  // Of all that a position has: infinite sums may add up to NaN, too.
+  bool hasDepth = getGradientKind(operands) != GradientKind::Bias;
+  Value total;
+  for (Value sum : sums) {
+    Value some = hasDepth ? builder.reduce(ReduceKind::Add, sum, 2) : sum;
+    total = total ? builder.addf(total, some) : some;
+  }
+  llvm::SaveAndRestore choose(chooseDrops, true);
+  return builder.where(builder.isNaN(total), sums, sumAgain);
+}
+
 SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,
                                                  const Slices &slices,
                                                  ValueRange sums) {
@@ -169,11 +185,10 @@ SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,
   });
 }
 
-SmallVector<Value> GradientProgram::zeros(int64_t positions,
+SmallVector<Value> GradientProgram::zeros(TileBuilder &b, int64_t positions,
                                           ArrayRef<DepthPart> parts) {
   return llvm::map_to_vector(parts, [&](DepthPart part) {
-    return builder.splat({blocks.rows, positions, part.size},
-                         builder.getF32Type(), 0);
+    return b.splat({blocks.rows, positions, part.size}, b.getF32Type(), 0);
   });
 }
 

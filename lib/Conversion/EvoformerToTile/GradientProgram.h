@@ -27,7 +27,10 @@ public:
         // See the forward kernel.
         fastRounding(target.isCPU() ||
                      target.hasProperty("native_bf16_convert")),
-        chooseDrops(target.isCPU() || facts.elementType.isF32()),
+        // What a loop has stored cannot be made again.
+        chooseDrops(choosesDrops(target, facts) ||
+                    !operands.logitGrads.empty() ||
+                    getGradientKind(operands) == GradientKind::QueryBias),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)) {}
 
@@ -60,9 +63,9 @@ private:
   };
 
   bool needsLogitGradient() const { return operands.delta != nullptr; }
-  /// Whether weights of dropped keys, and gradients of logits where the weight
-  /// is 0, are chosen to be 0, at four instructions a logit; else a NaN of the
-  /// key, the value or delta is seen there.
+  /// Whether weights of dropped keys and gradients of their logits are chosen
+  /// to be 0, at three instructions a logit; else a NaN of the key, the value
+  /// or a statistic is seen there.
   bool choosesZeros() const {
     return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
   }
@@ -95,13 +98,19 @@ private:
   /// key's) gradient, where a bias of the query may drop it: kept, it has made
   /// the gradient of its logit NaN.
   SmallVector<Value> clearNaN(TileBuilder &b, ArrayRef<Value> parts);
+  /// `sums`, or where one of a position is NaN what `sumAgain` makes of it,
+  /// which chooses: what a key holds that some query drops (`mayDrop`) may have
+  /// spoilt them. This costs the usual case one vote an item.
+  SmallVector<Value> repeatWithCare(
+      ValueRange sums, bool mayDrop,
+      llvm::function_ref<SmallVector<Value>(TileBuilder &)> sumAgain);
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);
   /// Sums of the gradients of key and value, those of them that there are:
   /// where they start, with what a tile adds (`narrow`: gradients of its
   /// logits), and into memory.
-  SmallVector<Value> startKeySums();
+  SmallVector<Value> startKeySums(TileBuilder &b);
   SmallVector<Value> accumulateKeys(TileBuilder &b, ValueRange sums,
                                     const LogitsTile &tile, Value narrow,
                                     Value weights, const QueryTiles &queries);
@@ -120,7 +129,8 @@ private:
   /// Sets what the item's sums start from to zero.
   void clearQueries(const WorkItem &item, Value queryMemory);
   void clearBias(const WorkItem &item, const Bias &biasGrad);
-  SmallVector<Value> zeros(int64_t positions, ArrayRef<DepthPart> parts);
+  SmallVector<Value> zeros(TileBuilder &b, int64_t positions,
+                           ArrayRef<DepthPart> parts);
   void store(const WorkItem &item, ValueRange sums, ArrayRef<DepthPart> parts,
              double factor, Value memory, const ItemRange &range);
 
@@ -130,7 +140,9 @@ private:
   const AttentionBlocks &blocks;
   bool alignedRows;
   Value zero;
-  bool fastRounding, chooseDrops;
+  bool fastRounding;
+  /// See LogitsSlices, choosesZeros and repeatWithCare.
+  bool chooseDrops;
   SmallVector<DepthPart> parts, valueParts;
 };
 

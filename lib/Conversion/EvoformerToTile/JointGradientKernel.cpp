@@ -46,7 +46,7 @@ void GradientProgram::clearQueries(const WorkItem &item, Value queryMemory) {
   forEach(item.builder, zero, item.builder.index(item.queries.extent),
           blocks.queries, [&](TileBuilder &b, Value query) {
             for (auto [part, tile] :
-                 llvm::zip_equal(parts, zeros(blocks.queries, parts)))
+                 llvm::zip_equal(parts, zeros(builder, blocks.queries, parts)))
               b.store(tile, slice, {zero, query, b.index(part.start)},
                       {item.rows.fits, item.queries.fits, true});
           });
@@ -78,7 +78,7 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
   Value querySums =
       queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
   Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
-  SmallVector<Value> start = startKeySums();
+  SmallVector<Value> start = startKeySums(outer);
   auto loop = scf::ForOp::create(
       outer, zero, outer.index(item.queries.extent),
       outer.index(blocks.queries), start,

@@ -39,6 +39,13 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
+/// How many keys (queries) a loop takes at once that is rarely run: better
+/// short than quick. They divide the block, which memory is padded to.
+inline int64_t getCarefulBlock(int64_t block) {
+  constexpr int64_t kAtoms = 16;
+  return block % (2 * kAtoms) == 0 ? block / 2 : block;
+}
+
 /// The space of kernels whose items own a block of queries or of keys, slowest
 /// first: such blocks share what the item loops over, heads share cache lines,
 /// and the rows that share a pair bias come one after the other.

@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: evo_tile.kernel @pair_copy_bias(
 //  CHECK-SAME:     memref<1x1x4x?x?xbf16, strided<[?, ?, ?, 1, ?]>>
-//       CHECK:   evo_tile.load %{{.+}} padding 0.000000e+00 : bf16 : {{.+}} -> tensor<64x128xbf16>
+//       CHECK:   evo_tile.load %{{.+}} padding 0xFF80 : bf16 : {{.+}} -> tensor<64x128xbf16>
 //       CHECK:   evo_tile.store {{.+}} {alignment = 16 : i64{{.*}}} : tensor<64x128xbf16>
 // CHECK-LABEL: evo_tile.kernel @pair_key_value_grad(
 //       CHECK:   scf.for

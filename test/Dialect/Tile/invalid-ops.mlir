@@ -691,7 +691,7 @@ func.func @where_types(%c: tensor<16xi1>, %x: tensor<16xf32>, %y: tensor<16xf16>
 func.func @where_writes(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<?xf32>, %i: index) {
   evo_tile.where %c {
     scf.for %j = %i to %i step %i {
-      // expected-error @below {{inside evo_tile.where, where only loads and pure operations are possible}}
+      // expected-error @below {{inside evo_tile.where, where only loads and operations without effects are possible}}
       evo_tile.store %x, %m[%j] : tensor<16xf32>, memref<?xf32>
     }
     evo_tile.yield
@@ -703,7 +703,7 @@ func.func @where_writes(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<?xf32>
 
 func.func @where_waits(%c: tensor<16xi1>) {
   evo_tile.where %c {
-    // expected-error @below {{inside evo_tile.where, where only loads and pure operations are possible}}
+    // expected-error @below {{inside evo_tile.where, where only loads and operations without effects are possible}}
     evo_tile.barrier
     evo_tile.yield
   } : tensor<16xi1>

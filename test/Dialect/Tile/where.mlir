@@ -72,3 +72,52 @@ evo_tile.kernel @repeat(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<3
   evo_tile.store %again, %c[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32>
   evo_tile.return
 }
+
+// All products whose results meet choose as those outside do, through choices
+// too; and what is read in two layouts is read twice, choices and all, instead
+// of exchanged.
+// LAYOUTS-LABEL: evo_tile.kernel @combine
+//       LAYOUTS:   evo_tile.where
+//   LAYOUTS-NOT:     evo_tile.convert_layout
+// LAYOUTS-COUNT-2:   evo_tile.load %{{.*}} memref<?x32xbf16> -> tensor<32x32xbf16
+//   LAYOUTS-NOT:     evo_tile.convert_layout
+//       LAYOUTS:     evo_tile.yield
+evo_tile.kernel @combine(%a: memref<32x32xbf16>, %b: memref<?x32xbf16>, %bias: memref<?xf32>, %c: memref<32x32xf32>, %n: index)
+    attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %none = arith.constant dense<0.0> : tensor<32x32xbf16>
+  %limit = arith.constant dense<0.0> : tensor<32xf32>
+  %x = evo_tile.load %a[%c0, %c0] : memref<32x32xbf16> -> tensor<32x32xbf16>
+  %sum = scf.for %k = %c0 to %n step %c32 iter_args(%s = %zero) -> (tensor<32x32xf32>) {
+    %y = evo_tile.load %b[%k, %c0] : memref<?x32xbf16> -> tensor<32x32xbf16>
+    %t = evo_tile.transpose %y [1, 0] : tensor<32x32xbf16> -> tensor<32x32xbf16>
+    %p = evo_tile.mma %x, %t, %zero : tensor<32x32xbf16>, tensor<32x32xbf16>, tensor<32x32xf32>
+    %q = evo_tile.mma %x, %y, %zero : tensor<32x32xbf16>, tensor<32x32xbf16>, tensor<32x32xf32>
+    %next = math.fma %p, %q, %s : tensor<32x32xf32>
+    scf.yield %next : tensor<32x32xf32>
+  }
+  %bad = arith.cmpf uno, %sum, %sum : tensor<32x32xf32>
+  %again = evo_tile.where %bad, %sum {
+    %slow = scf.for %k = %c0 to %n step %c32 iter_args(%s = %zero) -> (tensor<32x32xf32>) {
+      %read = evo_tile.load %b[%k, %c0] : memref<?x32xbf16> -> tensor<32x32xbf16>
+      %bs = evo_tile.load %bias[%k] : memref<?xf32> -> tensor<32xf32>
+      %drop = arith.cmpf olt, %bs, %limit : tensor<32xf32>
+      %drops = evo_tile.broadcast %drop dim 1 : tensor<32xi1> -> tensor<32x32xi1>
+      %kept = arith.select %drops, %none, %read : tensor<32x32xi1>, tensor<32x32xbf16>
+      %t = evo_tile.transpose %kept [1, 0] : tensor<32x32xbf16> -> tensor<32x32xbf16>
+      %nan = arith.cmpf uno, %kept, %kept : tensor<32x32xbf16>
+      %y = arith.select %nan, %none, %kept : tensor<32x32xi1>, tensor<32x32xbf16>
+      %p = evo_tile.mma %x, %t, %zero : tensor<32x32xbf16>, tensor<32x32xbf16>, tensor<32x32xf32>
+      %isNaN = arith.cmpf uno, %p, %p : tensor<32x32xf32>
+      %w = arith.select %isNaN, %zero, %p : tensor<32x32xi1>, tensor<32x32xf32>
+      %q = evo_tile.mma %x, %y, %zero : tensor<32x32xbf16>, tensor<32x32xbf16>, tensor<32x32xf32>
+      %next = math.fma %w, %q, %s : tensor<32x32xf32>
+      scf.yield %next : tensor<32x32xf32>
+    }
+    evo_tile.yield %slow : tensor<32x32xf32>
+  } : tensor<32x32xi1>, tensor<32x32xf32>
+  evo_tile.store %again, %c[%c0, %c0] : tensor<32x32xf32>, memref<32x32xf32>
+  evo_tile.return
+}

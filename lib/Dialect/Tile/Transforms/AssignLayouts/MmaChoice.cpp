@@ -118,24 +118,29 @@ static FailureOr<int64_t> getMemoryCost(
   return cost;
 }
 
-/// The product whose sum a value is, through loops that carry it and work on
-/// its elements; null where there is none.
-static MmaOp findSum(Value value) {
-  while (Operation *def = value.getDefiningOp()) {
-    if (auto mma = dyn_cast<MmaOp>(def))
-      return mma;
-    if (auto loop = dyn_cast<scf::ForOp>(def)) {
-      unsigned number = cast<OpResult>(value).getResultNumber();
-      value = loop.getBody()->getTerminator()->getOperand(number);
-    } else if (def->getNumOperands() > 0 &&
-               def->getOperand(0).getType() == value.getType() &&
-               OpTrait::hasElementwiseMappableTraits(def)) {
-      value = def->getOperand(0);
-    } else {
-      break;
-    }
+/// The products whose sums a value is made of, element by element and through
+/// loops that carry it.
+static void findSums(Value value, SetVector<MmaOp> &sums,
+                     DenseSet<Value> &seen) {
+  Operation *def = value.getDefiningOp();
+  if (!def || !seen.insert(value).second)
+    return;
+  if (auto mma = dyn_cast<MmaOp>(def)) {
+    sums.insert(mma);
+  } else if (auto loop = dyn_cast<scf::ForOp>(def)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    findSums(loop.getBody()->getTerminator()->getOperand(number), sums, seen);
+  } else if (OpTrait::hasElementwiseMappableTraits(def)) {
+    for (Value operand : def->getOperands())
+      if (operand.getType() == value.getType())
+        findSums(operand, sums, seen);
   }
-  return {};
+}
+static SetVector<MmaOp> findSums(Value value) {
+  SetVector<MmaOp> sums;
+  DenseSet<Value> seen;
+  findSums(value, sums, seen);
+  return sums;
 }
 
 /// Of products inside evo_tile.where, those outside whose results they stand
@@ -145,9 +150,10 @@ static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
   kernel.walk([&](WhereOp where) {
     for (auto [init, result] :
          llvm::zip(where.getInits(), where.getYield().getResults())) {
-      MmaOp before = findSum(init), again = findSum(result);
-      if (before && again && before != again)
-        repeated[again] = before;
+      SetVector<MmaOp> before = findSums(init);
+      for (MmaOp again : findSums(result))
+        if (!before.empty() && !before.contains(again))
+          repeated[again] = before.front();
     }
   });
   return repeated;
