@@ -131,13 +131,14 @@ void GradientProgram::writeKeyValue() {
                      /*ownsKeyBlock=*/true);
   Slices slices = slice(item);
   KeyTiles keys = loadKeys(builder, item, slices, zero);
-  auto sumQueries = [&](TileBuilder &outer, int64_t block) {
+  auto sumQueries = [&](TileBuilder &outer, int64_t block,
+                        const KeySums &start) {
     WorkItem some = item;
     some.queries.block = block;
     slices.logits.chooseDrops = chooseDrops;
     auto loop = scf::ForOp::create(
         outer, zero, outer.index(item.queries.extent), outer.index(block),
-        startKeySums(outer),
+        start.carried(),
         [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
           TileBuilder b(loc, nested);
           QueryTiles queries = loadQueries(b, some, slices, query);
@@ -146,60 +147,69 @@ void GradientProgram::writeKeyValue() {
                           {zero, query, zero}};
           Recomputed again = recompute(b, slices, queries, keys, tile);
           Value narrow =
-              operands.keyGrad ? narrowLogits(b, again.logits) : Value();
-          scf::YieldOp::create(b, accumulateKeys(b, sums, tile, narrow,
-                                                 again.weights, queries));
+              start.key.empty() ? Value() : narrowLogits(b, again.logits);
+          KeySums next = accumulateKeys(b, start.with(sums), tile, narrow,
+                                        again.weights, queries);
+          scf::YieldOp::create(b, next.carried());
         });
-    return llvm::to_vector_of<Value>(loop.getResults());
+    return start.with(loop.getResults());
   };
-  SmallVector<Value> sums = sumQueries(builder, blocks.queries);
-  sums = repeatWithCare(sums, /*mayDrop=*/!operands.biases.empty(),
-                        [&](TileBuilder &b) {
-                          return sumQueries(b, getCarefulBlock(blocks.queries));
-                        });
+  KeySums sums = sumQueries(builder, blocks.queries,
+                            startKeySums(builder, operands.keyGrad != nullptr,
+                                         operands.valueGrad != nullptr));
+  // One after the other, which takes fewer registers than both at once.
+  auto repeat = [&](ValueRange sums, bool ofKey) {
+    return repeatWithCare(
+        sums, /*mayDrop=*/!operands.biases.empty(), [&](TileBuilder &b) {
+          return sumQueries(b, getCarefulBlock(blocks.queries),
+                            startKeySums(b, ofKey, !ofKey))
+              .carried();
+        });
+  };
+  if (operands.keyGrad)
+    sums.key = repeat(sums.key, /*ofKey=*/true);
+  if (operands.valueGrad)
+    sums.value = repeat(sums.value, /*ofKey=*/false);
   storeKeySums(item, slices, sums);
 }
 
-SmallVector<Value> GradientProgram::startKeySums(TileBuilder &b) {
-  SmallVector<Value> start;
-  if (operands.keyGrad)
-    start = zeros(b, blocks.keys, parts);
-  if (operands.valueGrad)
-    llvm::append_range(start, zeros(b, blocks.keys, valueParts));
+GradientProgram::KeySums
+GradientProgram::startKeySums(TileBuilder &b, bool ofKey, bool ofValue) {
+  KeySums start;
+  if (ofKey)
+    start.key = zeros(b, blocks.keys, parts);
+  if (ofValue)
+    start.value = zeros(b, blocks.keys, valueParts);
   return start;
 }
 
-SmallVector<Value> GradientProgram::accumulateKeys(TileBuilder &b,
-                                                   ValueRange sums,
-                                                   const LogitsTile &tile,
-                                                   Value narrow, Value weights,
-                                                   const QueryTiles &queries) {
+GradientProgram::KeySums
+GradientProgram::accumulateKeys(TileBuilder &b, const KeySums &sums,
+                                const LogitsTile &tile, Value narrow,
+                                Value weights, const QueryTiles &queries) {
   auto withKeysFirst = [&](Value value) {
     return tile.keysFirst ? value : transposeLast(b, value);
   };
-  SmallVector<Value> next;
-  if (operands.keyGrad)
-    next = accumulate(b, sums.take_front(parts.size()), withKeysFirst(narrow),
-                      clearNaN(b, queries.query));
-  if (operands.valueGrad)
-    llvm::append_range(next,
-                       accumulate(b, sums.take_back(valueParts.size()),
-                                  withKeysFirst(narrowWeights(b, weights)),
-                                  queries.weighted));
+  KeySums next;
+  if (!sums.key.empty())
+    next.key = accumulate(b, sums.key, withKeysFirst(narrow),
+                          clearNaN(b, queries.query));
+  if (!sums.value.empty())
+    next.value =
+        accumulate(b, sums.value, withKeysFirst(narrowWeights(b, weights)),
+                   queries.weighted);
   return next;
 }
 
 void GradientProgram::storeKeySums(const WorkItem &item, const Slices &slices,
-                                   ValueRange loopSums) {
-  SmallVector<Value> cleared = clearDropped(item, slices, loopSums);
-  ValueRange sums(cleared);
+                                   const KeySums &sums) {
   if (operands.keyGrad)
-    store(item, sums.take_front(parts.size()), parts,
+    store(item, clearDropped(item, slices, sums.key), parts,
           raisesExponents() ? facts.scale / (1 + kTruncationShare)
                             : facts.scale,
           operands.keyGrad, item.keys);
   if (operands.valueGrad)
-    store(item, sums.take_back(valueParts.size()), valueParts, 1,
+    store(item, clearDropped(item, slices, sums.value), valueParts, 1,
           operands.valueGrad, item.keys);
 }
 

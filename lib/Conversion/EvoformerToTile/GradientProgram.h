@@ -61,6 +61,19 @@ private:
   struct Recomputed {
     Value weights, logits;
   };
+  /// Depth parts of the gradients of key and value; none where not wanted.
+  struct KeySums {
+    SmallVector<Value> key, value;
+
+    /// What a loop carries.
+    SmallVector<Value> carried() const {
+      return llvm::to_vector(llvm::concat<const Value>(key, value));
+    }
+    KeySums with(ValueRange carried) const {
+      return {llvm::to_vector(carried.take_front(key.size())),
+              llvm::to_vector(carried.take_back(value.size()))};
+    }
+  };
 
   bool needsLogitGradient() const { return operands.delta != nullptr; }
   /// Whether weights of dropped keys and gradients of their logits are chosen
@@ -107,15 +120,14 @@ private:
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
                                   ValueRange sums);
-  /// Sums of the gradients of key and value, those of them that there are:
-  /// where they start, with what a tile adds (`narrow`: gradients of its
-  /// logits), and into memory.
-  SmallVector<Value> startKeySums(TileBuilder &b);
-  SmallVector<Value> accumulateKeys(TileBuilder &b, ValueRange sums,
-                                    const LogitsTile &tile, Value narrow,
-                                    Value weights, const QueryTiles &queries);
+  /// The sums of those that are wanted, where they start; with what a tile
+  /// adds, `narrow` being the gradients of its logits; and into memory.
+  KeySums startKeySums(TileBuilder &b, bool ofKey, bool ofValue);
+  KeySums accumulateKeys(TileBuilder &b, const KeySums &sums,
+                         const LogitsTile &tile, Value narrow, Value weights,
+                         const QueryTiles &queries);
   void storeKeySums(const WorkItem &item, const Slices &slices,
-                    ValueRange loopSums);
+                    const KeySums &sums);
   /// The item's part [rows, queries, keys] of the gradient of a bias.
   Value sliceGradient(const WorkItem &item, const Bias &gradient);
   /// Stores the gradients of a tile of logits, from `key` on, as those of a

@@ -78,10 +78,11 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
   Value querySums =
       queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
   Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
-  SmallVector<Value> start = startKeySums(outer);
+  KeySums start = startKeySums(outer, operands.keyGrad != nullptr,
+                               operands.valueGrad != nullptr);
   auto loop = scf::ForOp::create(
       outer, zero, outer.index(item.queries.extent),
-      outer.index(blocks.queries), start,
+      outer.index(blocks.queries), start.carried(),
       [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
         TileBuilder b(loc, nested);
         QueryTiles queries = loadQueries(b, item, slices, query);
@@ -90,8 +91,8 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
                         {zero, query, zero}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
         Value narrow = narrowLogits(b, some.logits);
-        SmallVector<Value> next =
-            accumulateKeys(b, sums, tile, narrow, some.weights, queries);
+        KeySums next = accumulateKeys(b, start.with(sums), tile, narrow,
+                                      some.weights, queries);
         if (querySums) {
           for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
             Value added = evoformer::multiply(b, narrow, ofKey);
@@ -111,9 +112,9 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
         }
         for (const Bias &gradient : operands.logitGrads)
           storeLogits(b, item, some.logits, narrow, gradient, zero, query);
-        scf::YieldOp::create(b, next);
+        scf::YieldOp::create(b, next.carried());
       });
-  storeKeySums(item, slices, loop.getResults());
+  storeKeySums(item, slices, start.with(loop.getResults()));
 }
 
 void GradientProgram::writeJoint() {

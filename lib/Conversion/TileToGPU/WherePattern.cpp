@@ -8,6 +8,7 @@
 #include "Patterns.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -92,6 +93,9 @@ struct WherePattern : OpConversionPattern<WhereOp> {
         add(vector::ExtractOp::create(rewriter, loc, vector, i));
     any = gpu::SubgroupReduceOp::create(
         rewriter, loc, any, gpu::AllReduceOperation::OR, /*uniform=*/true);
+    any = LLVM::ExpectOp::create(
+        rewriter, loc, any,
+        arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(false)));
 
     auto branch = scf::IfOp::create(rewriter, loc, types, any,
                                     /*addThenBlock=*/false,

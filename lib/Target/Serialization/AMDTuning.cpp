@@ -115,12 +115,14 @@ static bool isWorthTrying(const Tuning &tuning, const Candidate &candidate,
   return tuning.waves.empty() || isLoneWave(candidate.report, target);
 }
 
+/// Without those that let nothing through: they are no choice (RareWork.cpp).
 static SmallVector<Fence> collectFences(llvm::Function &function) {
   SmallVector<Fence> fences;
   for (llvm::BasicBlock &block : function)
     for (llvm::Instruction &instruction : block)
       if (auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction))
-        if (call->getIntrinsicID() == llvm::Intrinsic::amdgcn_sched_barrier)
+        if (call->getIntrinsicID() == llvm::Intrinsic::amdgcn_sched_barrier &&
+            !cast<llvm::Constant>(call->getArgOperand(0))->isNullValue())
           fences.push_back(
               {call, cast<llvm::Constant>(call->getArgOperand(0))});
   return fences;

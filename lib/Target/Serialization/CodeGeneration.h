@@ -46,6 +46,10 @@ private:
   Location loc;
 };
 
+/// Lets what AMD kernels rarely run take few registers: it computes addresses
+/// anew, and loads late.
+void economizeRareWork(llvm::Module &module);
+
 /// Writes the ISA text of an optimized module and the reports on its kernels.
 /// Where a kernel turns out to spill, to drain its loads in the hot loop or to
 /// run as a lone wave, other choices of LLVM's scheduler are tried, except for

@@ -167,6 +167,8 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
       CodeGenerator::create(target, options.optimization, loc);
   if (failed(generator) || failed((*generator)->optimize(*code)))
     return failure();
+  if (amd)
+    economizeRareWork(*code);
   result.assemblyFormat = amd ? "isa" : "ptx";
   if (failed(amd ? generateTunedISA(**generator, *code, target, result, pinned,
                                     loc)

@@ -1,0 +1,263 @@
+//===- RareWork.cpp - Few registers for what is rarely run ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Behind a branch that is rarely taken a kernel may do its work again
+// (evo_tile.where). A kernel gets the registers of its most demanding part, and
+// that is not to be this one: its loads come as late as possible, whatever
+// their latency.
+//
+// Both ways need the same addresses and bounds, which LLVM computes once, at
+// the beginning, and keeps over the loops in between: these then lack the
+// registers. Here what is rarely run computes them anew, from the arguments,
+// which it loads again, and from the numbers of lane and workgroup, behind a
+// copy that hides from later passes that the results are the same. Such
+// pointers are not based on arguments that are noalias: nothing is written
+// behind such a branch, nor read that the kernel writes (evo_tile.where).
+// Where arguments lie: LLVM's "User Guide for AMDGPU Backend", "Kernarg
+// Segment"; the segment has the layout of a packed list of naturally aligned
+// arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodeGeneration.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ProfDataUtils.h"
+
+using namespace llvm;
+
+namespace {
+/// The blocks behind one rare branch, `entry` being the first.
+class RareWork {
+public:
+  RareWork(BasicBlock &entry, const DominatorTree &dominators)
+      : entry(entry), function(*entry.getParent()), dominators(dominators),
+        builder(&entry, entry.getFirstInsertionPt()) {}
+
+  void recompute() {
+    SmallVector<Use *> uses;
+    for (BasicBlock &block : function)
+      if (isInside(block))
+        for (Instruction &instruction : block)
+          for (Use &use : instruction.operands())
+            if (isOutside(use.get()) && isAddress(use.get()))
+              uses.push_back(&use);
+    for (Use *use : uses)
+      use->set(getCopy(use->get()));
+  }
+
+  /// In blocks of products that write no memory.
+  void delayLoads() {
+    for (BasicBlock &block : function)
+      if (isInside(block) && any_of(block, isProduct) &&
+          none_of(block, [](const Instruction &instruction) {
+            return instruction.mayWriteToMemory() && !isProduct(instruction);
+          }))
+        delay(block);
+  }
+
+private:
+  bool isInside(const BasicBlock &block) const {
+    return dominators.dominates(&entry, &block);
+  }
+  bool isOutside(const Value *value) const {
+    auto *instruction = dyn_cast<Instruction>(value);
+    return isa<Argument>(value) ||
+           (instruction && !isInside(*instruction->getParent()));
+  }
+
+  static bool isProduct(const Instruction &instruction) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    if (!call)
+      return false;
+    StringRef name = call->getCalledFunction()->getName();
+    return name.contains(".mfma.") || name.contains(".wmma.");
+  }
+
+  /// The first instruction of the block to use the result of another.
+  static Instruction *findUser(Instruction &instruction) {
+    Instruction *first = nullptr;
+    for (User *user : instruction.users()) {
+      auto *here = cast<Instruction>(user);
+      if (here->getParent() == instruction.getParent() && !isa<PHINode>(here) &&
+          (!first || here->comesBefore(first)))
+        first = here;
+    }
+    return first;
+  }
+
+  static void delay(BasicBlock &block) {
+    for (Instruction &instruction : make_early_inc_range(reverse(block))) {
+      auto *call = dyn_cast<CallBase>(&instruction);
+      if (isa<PHINode>(instruction) || instruction.isTerminator() ||
+          instruction.mayHaveSideEffects() || (call && call->isConvergent()))
+        continue;
+      if (Instruction *user = findUser(instruction))
+        instruction.moveBefore(user->getIterator());
+    }
+    // Nothing passes these.
+    for (Instruction &instruction : make_early_inc_range(block))
+      if (isProduct(instruction)) {
+        IRBuilder<> builder(&instruction);
+        builder.CreateIntrinsic(Intrinsic::amdgcn_sched_barrier, {},
+                                {builder.getInt32(0)});
+      }
+  }
+
+  static bool isNumber(const Value *value) {
+    auto *call = dyn_cast<IntrinsicInst>(value);
+    if (!call)
+      return false;
+    switch (call->getIntrinsicID()) {
+    case Intrinsic::amdgcn_workitem_id_x:
+    case Intrinsic::amdgcn_workitem_id_y:
+    case Intrinsic::amdgcn_workitem_id_z:
+    case Intrinsic::amdgcn_workgroup_id_x:
+    case Intrinsic::amdgcn_workgroup_id_y:
+    case Intrinsic::amdgcn_workgroup_id_z:
+      return true;
+    default:
+      return false;
+    }
+  }
+
+  /// Whether a value follows from arguments and the numbers of lane and
+  /// workgroup by instructions on integers and pointers.
+  bool isAddress(Value *value) {
+    if (isa<Constant>(value) || isNumber(value))
+      return true;
+    if (auto *argument = dyn_cast<Argument>(value))
+      return !argument->hasInRegAttr() && !argument->hasByRefAttr();
+    auto *instruction = dyn_cast<Instruction>(value);
+    if (!instruction || isa<PHINode, AllocaInst>(instruction) ||
+        instruction->mayReadOrWriteMemory() ||
+        instruction->mayHaveSideEffects() ||
+        instruction->getType()->isFPOrFPVectorTy())
+      return false;
+    auto *call = dyn_cast<CallBase>(instruction);
+    if (call && !isa<IntrinsicInst>(call))
+      return false;
+    auto [known, isNew] = addresses.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    bool result = all_of(instruction->operands(), [&](Use &operand) {
+      return (call && &operand == &call->getCalledOperandUse()) ||
+             isAddress(operand.get());
+    });
+    return addresses[value] = result;
+  }
+
+  Value *getCopy(Value *value) {
+    if (!isOutside(value))
+      return value; // A constant, or an instruction copied already.
+    if (Value *copy = copies.lookup(value))
+      return copy;
+    Value *copy;
+    if (auto *argument = dyn_cast<Argument>(value)) {
+      copy = loadArgument(*argument);
+    } else if (isNumber(value)) {
+      copy = hide(value, /*isUniform=*/!isLaneNumber(value));
+    } else {
+      auto *instruction = cast<Instruction>(value);
+      SmallVector<Value *> operands;
+      for (Value *operand : instruction->operands())
+        operands.push_back(getCopy(operand));
+      Instruction *again = instruction->clone();
+      for (auto [place, operand] : llvm::enumerate(operands))
+        again->setOperand(place, operand);
+      copy = builder.Insert(again, instruction->getName());
+    }
+    return copies[value] = copy;
+  }
+
+  static bool isLaneNumber(const Value *value) {
+    Intrinsic::ID id = cast<IntrinsicInst>(value)->getIntrinsicID();
+    return id == Intrinsic::amdgcn_workitem_id_x ||
+           id == Intrinsic::amdgcn_workitem_id_y ||
+           id == Intrinsic::amdgcn_workitem_id_z;
+  }
+
+  /// A copy in the same registers of which nothing is known.
+  Value *hide(Value *value, bool isUniform) {
+    Type *type = value->getType();
+    return builder.CreateCall(
+        InlineAsm::get(FunctionType::get(type, {type}, /*isVarArg=*/false), "",
+                       isUniform ? "=s,0" : "=v,0", /*hasSideEffects=*/true),
+        {value});
+  }
+
+  Value *loadArgument(const Argument &wanted) {
+    if (!segment)
+      segment =
+          hide(builder.CreateIntrinsic(Intrinsic::amdgcn_kernarg_segment_ptr,
+                                       ArrayRef<Value *>()),
+               /*isUniform=*/true);
+    const DataLayout &layout = function.getDataLayout();
+    uint64_t offset = 0;
+    for (const Argument &argument : function.args()) {
+      Align align = layout.getABITypeAlign(argument.getType());
+      offset = alignTo(offset, align);
+      if (&argument == &wanted)
+        break;
+      offset += layout.getTypeAllocSize(argument.getType());
+    }
+    LoadInst *load = builder.CreateAlignedLoad(
+        wanted.getType(),
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), segment,
+                                           offset),
+        commonAlignment(Align(16), offset), wanted.getName());
+    load->setMetadata(LLVMContext::MD_invariant_load,
+                      MDNode::get(function.getContext(), {}));
+    return load;
+  }
+
+  BasicBlock &entry;
+  Function &function;
+  const DominatorTree &dominators;
+  IRBuilder<> builder;
+  Value *segment = nullptr;
+  DenseMap<Value *, bool> addresses;
+  DenseMap<Value *, Value *> copies;
+};
+} // namespace
+
+/// The side of a branch that is taken at most once in a thousand times.
+static BasicBlock *getRareSide(BasicBlock &block) {
+  constexpr uint64_t kRarely = 1000;
+  auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+  uint64_t taken, other;
+  if (!branch || !branch->isConditional() ||
+      !extractBranchWeights(*branch, taken, other))
+    return nullptr;
+  BasicBlock *rare = taken * kRarely <= other   ? branch->getSuccessor(0)
+                     : other * kRarely <= taken ? branch->getSuccessor(1)
+                                                : nullptr;
+  return rare && rare->getSinglePredecessor() ? rare : nullptr;
+}
+
+void mlir::evoformer::economizeRareWork(llvm::Module &module) {
+  for (Function &function : module) {
+    if (function.getCallingConv() != CallingConv::AMDGPU_KERNEL)
+      continue;
+    DominatorTree dominators(function);
+    SmallVector<BasicBlock *> entries;
+    for (BasicBlock &block : function)
+      if (BasicBlock *rare = getRareSide(block))
+        entries.push_back(rare);
+    for (BasicBlock *entry : entries) {
+      RareWork work(*entry, dominators);
+      work.recompute();
+      work.delayLoads();
+    }
+  }
+}

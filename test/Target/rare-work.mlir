@@ -1,0 +1,69 @@
+// What is rarely run loads its arguments again and computes its addresses anew,
+// so that the loops before it have their registers; what it shares with the rest
+// other than addresses it takes from there. A branch of which nothing is known
+// takes all from there.
+// RUN: evoformer-opt %s --evoformer-serialize="format=isa out-dir=%t" -o %t.mlir
+// RUN: FileCheck %s < %t/kernels.s
+
+// CHECK-LABEL: rare:
+//       CHECK:   s_load_{{.*}} s[0:1], 0x0
+//       CHECK:   v_sqrt_f32
+//       CHECK:   s_cbranch
+//       CHECK:   s_load_{{.*}} 0x10
+//   CHECK-NOT:   v_sqrt_f32
+//       CHECK:   s_endpgm
+
+// CHECK-LABEL: usual:
+//       CHECK:   s_load_{{.*}} s[0:1], 0x0
+//       CHECK:   v_sqrt_f32
+//       CHECK:   s_cbranch
+//   CHECK-NOT:   s_load_
+//       CHECK:   s_endpgm
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+gpu.module @kernels attributes {evo_tile.target = #gfx942} {
+  llvm.func @rare(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %votes: i64)
+      attributes {gpu.kernel, rocdl.kernel} {
+    %no = llvm.mlir.constant(false) : i1
+    %lane = rocdl.workitem.id.x : i32
+    %offset = llvm.mul %lane, %stride : i32
+    %wide = llvm.sext %offset : i32 to i64
+    %source = llvm.getelementptr %from[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+    %target = llvm.getelementptr %to[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+    %x = llvm.load %source : !llvm.ptr<1> -> f32
+    %root = llvm.intr.sqrt(%x) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    llvm.store %root, %target : f32, !llvm.ptr<1>
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %any = llvm.icmp "ne" %votes, %zero : i64
+    %likely = llvm.intr.expect %any, %no : i1
+    llvm.cond_br %likely, ^again, ^end
+  ^again:
+    %twice = llvm.fadd %root, %root : f32
+    llvm.store volatile %twice, %target : f32, !llvm.ptr<1>
+    llvm.br ^end
+  ^end:
+    llvm.return
+  }
+
+  llvm.func @usual(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %votes: i64)
+      attributes {gpu.kernel, rocdl.kernel} {
+    %lane = rocdl.workitem.id.x : i32
+    %offset = llvm.mul %lane, %stride : i32
+    %wide = llvm.sext %offset : i32 to i64
+    %source = llvm.getelementptr %from[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+    %target = llvm.getelementptr %to[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+    %x = llvm.load %source : !llvm.ptr<1> -> f32
+    %root = llvm.intr.sqrt(%x) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    llvm.store %root, %target : f32, !llvm.ptr<1>
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %any = llvm.icmp "ne" %votes, %zero : i64
+    llvm.cond_br %any, ^again, ^end
+  ^again:
+    %twice = llvm.fadd %root, %root : f32
+    llvm.store volatile %twice, %target : f32, !llvm.ptr<1>
+    llvm.br ^end
+  ^end:
+    llvm.return
+  }
+}
