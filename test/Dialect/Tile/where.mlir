@@ -34,7 +34,8 @@
 // A subgroup votes.
 // LANES-LABEL: gpu.func @repeat
 //       LANES:   %[[ANY:.+]] = gpu.subgroup_reduce  or %{{.+}} uniform : (i1) -> i1
-//       LANES:   scf.if %[[ANY]] -> (vector<4xf32>
+//       LANES:   %[[RARE:.+]] = llvm.intr.expect %[[ANY]], %false{{.*}} : i1
+//       LANES:   scf.if %[[RARE]] -> (vector<4xf32>
 //       LANES:     scf.for
 //       LANES:   } else {
 //       LANES:     scf.yield
