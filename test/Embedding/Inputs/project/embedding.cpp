@@ -1,7 +1,8 @@
 //===- embedding.cpp - A compiler of somebody else's ----------------------===//
 //
-// Registers dialects and passes, builds an op in C++, lowers it once by the
-// pipeline's function and once by its textual name.
+// Registers dialects and passes, lowers an op once by the pipeline's function
+// and once by its textual name, and asks it for gradients as automatic
+// differentiation does: by the interface alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #include "Evoformer/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -27,17 +29,39 @@ static constexpr StringLiteral kSource = R"(
     return %0 : tensor<?x?x?x4x32xbf16>
   })";
 
-static int lower(MLIRContext &context,
+static int lower(ModuleOp module,
                  llvm::function_ref<LogicalResult(PassManager &)> fill) {
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kSource, &context);
-  PassManager pm(&context);
-  if (!module || failed(fill(pm)) || failed(pm.run(*module)))
+  PassManager pm(module.getContext());
+  if (failed(fill(pm)) || failed(pm.run(module)))
     return -1;
   int ops = 0, kernels = 0;
-  module->walk([&](evoformer::AttentionOp) { ++ops; });
-  module->walk([&](gpu::GPUFuncOp) { ++kernels; });
+  module.walk([&](evoformer::AttentionFamilyOpInterface) { ++ops; });
+  module.walk([&](gpu::GPUFuncOp) { ++kernels; });
   std::printf("%d attentions, %d kernels\n", ops, kernels);
   return kernels;
+}
+
+/// Makes the function return what its gradients with respect to the first two
+/// operands of an op are, given its own results as those of the output.
+static LogicalResult differentiate(ModuleOp module) {
+  evoformer::DifferentiableAttentionOpInterface forward;
+  module.walk(
+      [&](evoformer::DifferentiableAttentionOpInterface op) { forward = op; });
+  IRRewriter rewriter(module.getContext());
+  FailureOr<Operation *> ready = forward.ensureStatistics(rewriter);
+  if (failed(ready))
+    return failure();
+  forward = cast<evoformer::DifferentiableAttentionOpInterface>(*ready);
+  rewriter.setInsertionPointAfter(forward);
+  FailureOr<SmallVector<Value>> gradients =
+      forward.buildGradients(rewriter, forward->getResult(0), {0, 1});
+  if (failed(gradients))
+    return failure();
+  auto function = forward->getParentOfType<func::FuncOp>();
+  function.getBody().front().getTerminator()->setOperands(*gradients);
+  function.setType(rewriter.getFunctionType(function.getArgumentTypes(),
+                                            TypeRange(ValueRange(*gradients))));
+  return success();
 }
 
 int main() {
@@ -47,16 +71,22 @@ int main() {
   registry.insert<func::FuncDialect>();
   MLIRContext context(registry);
 
-  int direct = lower(context, [](PassManager &pm) {
+  auto parse = [&] { return parseSourceString<ModuleOp>(kSource, &context); };
+  OwningOpRef<ModuleOp> first = parse(), second = parse(), third = parse();
+  if (!first || !second || !third || failed(differentiate(*third)))
+    return 1;
+  auto byFunction = [](PassManager &pm) {
     evoformer::LowerOptions options;
     options.target = "gfx942";
     options.stopAfter = evoformer::Level::Lanes;
     evoformer::buildLowerPipeline(pm, options);
     return success();
-  });
-  int byName = lower(context, [](PassManager &pm) {
+  };
+  int direct = lower(*first, byFunction);
+  int byName = lower(*second, [](PassManager &pm) {
     return parsePassPipeline("evoformer-lower{target=sm_80 stop-after=lanes}",
                              pm);
   });
-  return direct > 0 && byName > 0 ? 0 : 1;
+  int gradients = lower(*third, byFunction);
+  return direct > 0 && byName > 0 && gradients > direct ? 0 : 1;
 }
