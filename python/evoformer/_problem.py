@@ -153,10 +153,11 @@ class Attention:
         if missing < 0:
             raise ValueError(f"biases[{number}] has rank {len(bias.shape)} "
                              f"({_text(bias)}); accepted are {accepted}")
-        if bias.type not in dict.fromkeys((self.type, "f32", "i1")):
+        if bias.type not in (self.type, "f32", "i1"):
+            floats = ", ".join(dict.fromkeys((self.type, "f32")))
             raise TypeError(
                 f"biases[{number}] has type {bias.type}; with operands of "
-                f"{self.type} accepted are {self.type}, f32 and bool")
+                f"{self.type} accepted are {floats} and bool")
         shape = (1,) * missing + tuple(bias.shape)
         strides = (0,) * missing + tuple(bias.strides)
         for size, whole in zip(shape, full):

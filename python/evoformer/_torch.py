@@ -181,6 +181,10 @@ _POSITIONS = {"query": 0, "key": 1, "value": 2, "gate": -1}
 def run_backward(prepared, inputs, out, stats, gradient, needs):
     """The gradients of those operands that `needs` names."""
     attention, device = prepared.attention, prepared.device
+    if torch._C._functorch.is_legacy_batchedtensor(gradient):
+        raise NotImplementedError(
+            "evoformer.attention takes no batch of output gradients "
+            "(is_grads_batched, vectorize); accepted is one gradient a call")
     if gradient.is_neg():
         gradient = gradient.resolve_neg()
     if attention.needs_copy(gradient.shape, gradient.stride()):

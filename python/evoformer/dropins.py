@@ -24,6 +24,11 @@ def _check_tensors(**tensors):
                             "torch.Tensor")
 
 
+def _check_optional(**tensors):
+    _check_tensors(**{name: tensor for name, tensor in tensors.items()
+                      if tensor is not None})
+
+
 def _check_rank(tensor, name, *accepted):
     if tensor.dim() not in accepted:
         raise ValueError(f"{name} has rank {tensor.dim()}; accepted is "
@@ -61,6 +66,7 @@ def DS4Sci_EvoformerAttention(Q, K, V, biases):
     for number, (bias, shape) in enumerate(zip(biases, expected)):
         if bias is None:
             continue
+        _check_tensors(**{f"biases[{number}]": bias})
         if bias.shape != shape:
             raise ValueError(f"biases[{number}] has shape {tuple(bias.shape)}; "
                              f"accepted is {shape}")
@@ -89,6 +95,7 @@ class EvoformerAttention:
         by a bool mask gives the mean of V, as filling with one number does.
         """
         _check_tensors(Q=Q, K=K, V=V)
+        _check_optional(res_mask=res_mask, pair_bias=pair_bias)
         biases = []
         if pair_bias is not None and has_pair_bias:
             biases.append(_as_bias(pair_bias, Q))
@@ -123,6 +130,7 @@ def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False, *
     does in no kernel: return_aux is for tests.
     """
     _check_tensors(q=q, k=k, v=v, bias=bias)
+    _check_optional(mask=mask, kv_lengths=kv_lengths)
     _check_rank(q, "q", 4, 5)
     layout = "nhsd" if q.dim() == 4 else "bnhsd"
     bias = _as_bias(bias, q)
@@ -130,7 +138,6 @@ def triangle_attention(q, k, v, bias, mask=None, scale=None, return_aux=False, *
     if kv_lengths is not None:
         if mask is not None:
             raise ValueError("mask and kv_lengths given; accepted is one of them")
-        _check_tensors(kv_lengths=kv_lengths)
         expected = (*q.shape[:-3], 1, 1, 1)
         if kv_lengths.shape != expected:
             raise ValueError(f"kv_lengths has shape {tuple(kv_lengths.shape)}; "
@@ -190,6 +197,8 @@ class TriAttentionFunction:
         Q, K, V: [b, n, s, h, d]; Bias1: [b, n, 1, 1, s], Bias2: [b, 1, h, s, s],
         either may be None. Results are deterministic in any case.
         """
+        _check_tensors(Q=Q, K=K, V=V)
+        _check_optional(Bias1=Bias1, Bias2=Bias2)
         biases = [_as_bias(bias, Q) for bias in (Bias1, Bias2)
                   if bias is not None]
         return attention(Q, K, V, biases, scale=1.0, layout="bnshd")

@@ -291,7 +291,17 @@ def test_bad_operands():
             (lambda: dropins.DS4Sci_EvoformerAttention(q, q, q, None), TypeError,
              "biases is a NoneType; accepted is a list"),
             (lambda: dropins.EvoformerAttention.apply(None, q, q, None, None),
-             TypeError, "Q is a NoneType")):
+             TypeError, "Q is a NoneType"),
+            (lambda: dropins.triangle_attention(q, q, q, b, [True]), TypeError,
+             "mask is a list"),
+            (lambda: dropins.EvoformerAttention.apply(q, q, q, [1], None),
+             TypeError, "res_mask is a list"),
+            (lambda: dropins.EvoformerAttention.apply(q, q, q, None, 1.0),
+             TypeError, "pair_bias is a float"),
+            (lambda: dropins.DS4Sci_EvoformerAttention(q, q, q, [1]),
+             TypeError, r"biases\[0\] is a int"),
+            (lambda: dropins.TriAttentionFunction.apply(q, q, q, None, [1]),
+             TypeError, "Bias2 is a list")):
         with pytest.raises(error, match=text):
             call()
 

@@ -200,7 +200,8 @@ REFUSED = [
     (lambda c: dict(key=c.key.half()), TypeError, "key has type f16"),
     (lambda c: dict(key=c.key[:, :1]), ValueError,
      "key has size 1 of dimension 'n' where 2 is expected"),
-    (lambda c: dict(biases=[c.mask.to(torch.uint8)]), TypeError, "uint8"),
+    (lambda c: dict(biases=[c.mask.to(torch.uint8)]), TypeError,
+     "uint8; with operands of f32 accepted are f32 and bool"),
     (lambda c: dict(biases=[c.pair[..., :5]]), ValueError, r"biases\[0\] has shape"),
     (lambda c: dict(query=c.query.to_sparse()), TypeError, "sparse"),
     (lambda c: dict(biases=[c.pair.detach().numpy(force=True)]), TypeError,
@@ -259,6 +260,10 @@ def test_transforms_are_refused(device):
         torch.func.vmap(total)(torch.stack([query, query]))
     # One gradient at a time.
     assert torch.autograd.functional.jacobian(total, query).shape == query.shape
+    leaf = query.clone().requires_grad_()
+    with pytest.raises(NotImplementedError, match="batch of output gradients"):
+        torch.autograd.grad(total(leaf), leaf, torch.ones(3, device=device),
+                            is_grads_batched=True)
 
 
 def test_what_is_no_list_of_biases():
