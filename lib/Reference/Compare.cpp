@@ -45,6 +45,15 @@ static bool agreeOnSpecial(double reference, double given) {
   return std::isnan(reference) ? std::isnan(given) : reference == given;
 }
 
+/// 0 of none.
+static double findMedian(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 namespace {
 /// Collects rows.
 class Judge {
@@ -81,9 +90,17 @@ public:
     reject(where + text);
   }
 
-  /// Medians of a tensor's rows.
-  void acceptMedian(double error, double eagerError,
-                    double ratio = kMedianRatio) {
+  /// Errors of a row, given and eager mode's, as shares of its terms.
+  void addShare(double share) { shares.push_back(share); }
+  void addEagerShare(double share) { eagerShares.push_back(share); }
+  double getEagerMedian() const { return findMedian(eagerShares); }
+
+  /// Asks that the median of many rows be at most `ratio` times eager mode's,
+  /// which is taken for `rounding` larger.
+  void judgeMedians(double rounding, double ratio = kMedianRatio) {
+    if (shares.size() < kManyRows)
+      return;
+    double error = findMedian(shares), eagerError = getEagerMedian() + rounding;
     comparison.medianRatio = error / eagerError;
     if (comparison.medianRatio <= ratio)
       return;
@@ -103,17 +120,9 @@ private:
   }
 
   Comparison &comparison;
+  std::vector<double> shares, eagerShares;
 };
 } // namespace
-
-/// 0 of none.
-static double findMedian(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 static std::string nameRow(int64_t b, int64_t n, int64_t h, int64_t i) {
   char text[128];
@@ -209,7 +218,6 @@ Comparison mlir::evoformer::reference::compareOutput(
   else if (isShort)
     usual = kUsual * findLostShare(reference, eager, problem.valueDepth);
   isShort = isShort && (rounding > 0 || usual > 0);
-  std::vector<double> shares, eagerShares;
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.out(b, n, i, h);
     std::string name = nameRow(b, n, h, i);
@@ -223,8 +231,8 @@ Comparison mlir::evoformer::reference::compareOutput(
     for (int64_t e = 0; isShort && e < problem.valueDepth; ++e)
       magnitude = std::hypot(magnitude, reference.magnitudes[row + e]);
     if (magnitude > 0) {
-      shares.push_back(measured->error / magnitude);
-      eagerShares.push_back(measured->eager / magnitude);
+      judge.addShare(measured->error / magnitude);
+      judge.addEagerShare(measured->eager / magnitude);
     }
     double own = 2 * measured->eager + measured->ulp;
     double allowed =
@@ -235,8 +243,7 @@ Comparison mlir::evoformer::reference::compareOutput(
     judge.accept(measured->error, measured->eager, allowed, measured->norm,
                  name);
   });
-  if (shares.size() >= kManyRows)
-    judge.acceptMedian(findMedian(shares), findMedian(eagerShares) + kRounding);
+  judge.judgeMedians(kRounding);
   return comparison;
 }
 
@@ -371,7 +378,7 @@ Comparison mlir::evoformer::reference::compareGradient(
 
   // What is usual: a few rows in which eager mode loses everything, such as
   // those of large masks, do not count.
-  std::vector<double> eagerShares, shares, erring, ofNorms;
+  std::vector<double> erring, ofNorms;
   rows.forEach([&](const std::array<int64_t, 5> &, int64_t at) {
     double magnitude = rows.norm(exact.magnitudes, at);
     double spread = rows.norm(exact.spreads, at);
@@ -379,7 +386,7 @@ Comparison mlir::evoformer::reference::compareGradient(
     if (!std::isfinite(error))
       return;
     if (isUsable(magnitude))
-      eagerShares.push_back(error / magnitude);
+      judge.addEagerShare(error / magnitude);
     if (double norm = rows.norm(exact.elements, at); isUsable(norm))
       ofNorms.push_back(error / norm);
     // Nor do those that eager mode has exactly, such as rows with one key.
@@ -429,19 +436,15 @@ Comparison mlir::evoformer::reference::compareGradient(
           std::max(comparison.worstLucky, measured->error / own);
     }
     if (magnitude > 0)
-      shares.push_back(std::max(0.0, measured->error - measured->ulp) /
-                       magnitude);
+      judge.addShare(std::max(0.0, measured->error - measured->ulp) /
+                     magnitude);
     judge.accept(measured->error, eagerError, allowed, measured->norm, where);
   });
-  if (shares.size() >= kManyRows) {
-    double median = findMedian(eagerShares);
-    // More than roundings: large masks of queries have taken the digits of most
-    // rows, here and there, and what is left is a draw.
-    bool isLost =
-        median > kLost * std::sqrt(eager.twoRoundings) + kF32Accuracy ||
-        findMedian(ofNorms) > kNoDigits;
-    judge.acceptMedian(findMedian(shares), median + kF32Accuracy,
-                       isLost ? 2 : kMedianRatio);
-  }
+  // More than roundings: large masks of queries have taken the digits of most
+  // rows, here and there, and what is left is a draw.
+  bool isLost = judge.getEagerMedian() >
+                    kLost * std::sqrt(eager.twoRoundings) + kF32Accuracy ||
+                findMedian(ofNorms) > kNoDigits;
+  judge.judgeMedians(kF32Accuracy, isLost ? 2 : kMedianRatio);
   return comparison;
 }
