@@ -247,10 +247,25 @@ Comparison mlir::evoformer::reference::compareOutput(
   return comparison;
 }
 
+/// What errors of a statistic refer to.
+static double getScale(double expected) {
+  return std::max(1.0, std::fabs(expected));
+}
+
+/// Eager mode's error where a row is neither lucky nor unlucky: the median.
+static double findUsualError(const std::vector<double> &reference,
+                             const std::vector<double> &eager) {
+  std::vector<double> errors;
+  for (auto [expected, given] : llvm::zip_equal(reference, eager))
+    if (double error = std::fabs(given - expected); std::isfinite(error))
+      errors.push_back(error / getScale(expected));
+  return errors.empty() ? 0 : findMedian(std::move(errors));
+}
+
 /// Judges one number of a row; `type` is what the reference rounds to.
 static void judgeStatistic(double given, double expected, double eager,
-                           ElementType type, const std::string &name,
-                           Judge &judge) {
+                           double usualError, ElementType type,
+                           const std::string &name, Judge &judge) {
   // A finite number stays one: only a row without keys has -inf.
   if (type == ElementType::F32 && std::isfinite(expected))
     expected =
@@ -266,9 +281,11 @@ static void judgeStatistic(double given, double expected, double eager,
   double eagerError = std::fabs(eager - expected);
   if (!std::isfinite(eagerError))
     eagerError = 0;
-  double norm = std::max(1.0, std::fabs(expected));
+  double norm = getScale(expected);
   judge.accept(std::fabs(given - expected), eagerError,
-               2 * eagerError + kF32Accuracy * norm, norm, name);
+               2 * std::max(eagerError, usualError * norm) +
+                   kF32Accuracy * norm,
+               norm, name);
 }
 
 Comparison mlir::evoformer::reference::compareStatistic(
@@ -277,9 +294,10 @@ Comparison mlir::evoformer::reference::compareStatistic(
   Comparison comparison;
   Judge judge(comparison);
   ResultIndex index{problem};
+  double usual = findUsualError(reference, eager);
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.statistic(b, n, h, i);
-    judgeStatistic(statistic.at(b, n, h, i), reference[row], eager[row],
+    judgeStatistic(statistic.at(b, n, h, i), reference[row], eager[row], usual,
                    statistic.type, nameRow(b, n, h, i), judge);
   });
   return comparison;
@@ -295,6 +313,7 @@ Comparison mlir::evoformer::reference::compareStats(
   Comparison comparison;
   Judge judge(comparison);
   ResultIndex index{problem};
+  double usual = findUsualError(reference, eager);
   double mostKeys = std::log2(static_cast<double>(problem.keys)) + rounding;
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
     int64_t row = index.statistic(b, n, h, i);
@@ -309,7 +328,7 @@ Comparison mlir::evoformer::reference::compareStats(
       judge.accept(0, 0, 0, 0, "");
     else
       judgeStatistic(unit * maximum + std::log(2.0) * logSum, reference[row],
-                     eager[row], ElementType::F64, name, judge);
+                     eager[row], usual, ElementType::F64, name, judge);
   });
   return comparison;
 }

@@ -57,7 +57,8 @@ Comparison compareOutput(const AttentionProblem &problem, const View &output,
 
 /// Compares lse with `reference`, `eager` being the same statistic of
 /// eager mode computed in f32. Accepted is an absolute error of
-/// 2 |g| + 1e-6 max(1, |r|); NaN and infinities must agree.
+/// 2 |g| + 1e-6 max(1, |r|), |g| being the median of all rows, relative to
+/// max(1, |r|), where its own is less; NaN and infinities must agree.
 Comparison compareStatistic(const AttentionProblem &problem,
                             const View &statistic,
                             const std::vector<double> &reference,

@@ -122,3 +122,19 @@ TEST(Compare, Statistics) {
   EXPECT_TRUE(check({1, 2.002f}, {1, 2}, {1, 2.001}));
   EXPECT_FALSE(check({1, 2.003f}, {1, 2}, {1, 2.001}));
 }
+
+/// Where eager mode happens to be right its usual error counts.
+TEST(Compare, UsualErrorOfStatistics) {
+  AttentionProblem problem;
+  problem.batch = problem.rows = problem.heads = 1;
+  problem.queries = 3;
+  auto check = [&](float first) {
+    float given[] = {first, 1, 1};
+    return compareStatistic(
+               problem, makeDenseView(given, ElementType::F32, {1, 1, 1, 3}),
+               {1, 1, 1}, {1, 1.001, 1.001})
+        .passed();
+  };
+  EXPECT_TRUE(check(1.0019f));
+  EXPECT_FALSE(check(1.0021f));
+}
