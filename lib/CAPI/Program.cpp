@@ -28,7 +28,9 @@ unsigned capi::getNumThreads() {
   if (const char *text = std::getenv("EVOFORMER_NUM_THREADS"))
     if (StringRef(text).getAsInteger(10, number))
       return 0;
-  return number;
+  // More would only cost: systems refuse threads before programs do.
+  constexpr unsigned most = 1024;
+  return std::min(number, most);
 }
 
 std::string CompileRequest::getKey(ArrayRef<StringRef> input) const {

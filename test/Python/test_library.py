@@ -391,3 +391,14 @@ def test_host_time():
         run.run([0, 0], allocate)
         best = min(best, time.perf_counter() - begin)
     assert best < 50e-6
+
+
+@pytest.mark.parametrize("number", ["999999999", "0", "-1", "some"])
+def test_any_number_of_threads(number):
+    """No request for threads makes calls slow or fail."""
+    code = ("import evoformer, numpy as np; q = np.ones((1, 8, 64, 4, 8), np.float32);"
+            "print(evoformer.attention(q, q, q).shape)")
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True,
+        timeout=60, env={**os.environ, "EVOFORMER_NUM_THREADS": number})
+    assert done.stdout == "(1, 8, 64, 4, 8)\n"
