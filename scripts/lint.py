@@ -32,6 +32,16 @@ KNOWS_ATTENTION = (
     "test/",
     "tools/",
 )
+
+# What follows a banner.
+LICENSE = """
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+"""
+
 ATTENTION_INCLUDE = re.compile(
     r'^\s*#?include\s+"Evoformer/(Dialect/Evoformer/|Conversion/EvoformerToTile)')
 
@@ -194,13 +204,17 @@ def check_style(options):
             if "\t" in line:
                 problems.append(f"{name}:{number}: tab")
     for name in files(".h", ".cpp", ".td"):
-        first = text_of(name).split("\n", 1)[0]
+        text = text_of(name)
+        first = text.split("\n", 1)[0]
         banner = f"//===- {os.path.basename(name)} - "
         if name != "cmake/pch.h" and not (first.startswith(banner) and
                                           first.endswith("-===//")):
             problems.append(f"{name}:1: the first line is not '{banner}…-===//'")
         if len(first) > 80:
             problems.append(f"{name}:1: the banner is wider than 80 columns")
+        if name != "cmake/pch.h" and not text.startswith(LICENSE, len(first)):
+            problems.append(f"{name}:2: the banner is not followed by the two "
+                            "lines of the license and a rule")
     for name in files(".h"):
         if not name.startswith("include/"):
             continue

@@ -1,4 +1,9 @@
 //===- InitAll.cpp - Registration of everything in this project -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Pipelines/InitAll.h"
 

@@ -3,6 +3,8 @@
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+//===----------------------------------------------------------------------===//
+//
 // For `mlir-opt --load-dialect-plugin=EvoformerPlugin.so
 // --load-pass-plugin=EvoformerPlugin.so` and every other tool that is built on
 // MlirOptMain and the shared MLIR.

@@ -1,4 +1,9 @@
 //===- Compare.cpp - Errors against the reference -------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Compare.h"
 #include "Evoformer/Reference/Gradients.h"

@@ -1,4 +1,9 @@
 //===- Eager.cpp - Attention as an eager framework computes it ------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "EagerHead.h"
 

@@ -1,5 +1,10 @@
 //===- EagerGradients.cpp - Gradients as eager mode computes them ---------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Automatic differentiation of the steps in EagerHead.cpp: each intermediate
 // gradient has the type of its tensor, the softmax's works in f32.
 //

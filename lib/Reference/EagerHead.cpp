@@ -1,5 +1,10 @@
 //===- EagerHead.cpp - One head as eager mode computes it -----------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The steps of a framework without fusion: every intermediate tensor is rounded
 // to its element type. Products accumulate in f32 in the order of a blocked
 // matrix product.

@@ -1,5 +1,10 @@
 //===- EagerHead.h - One head as eager mode computes it ---------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Shared by the emulation of eager mode and that of its gradients.
 //
 //===----------------------------------------------------------------------===//

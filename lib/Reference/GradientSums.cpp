@@ -1,4 +1,9 @@
 //===- GradientSums.cpp - Gradients of one head and of all ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "GradientSums.h"
 

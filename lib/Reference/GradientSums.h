@@ -1,5 +1,10 @@
 //===- GradientSums.h - Gradients of one head and of all --------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What the f64 gradients and those of eager mode share.
 //
 //===----------------------------------------------------------------------===//

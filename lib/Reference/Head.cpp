@@ -1,4 +1,9 @@
 //===- Head.cpp - One head of one row -------------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Head.h"
 #include <algorithm>

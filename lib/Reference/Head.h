@@ -1,5 +1,10 @@
 //===- Head.h - One head of one row -----------------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What both references share: the inputs of one (b, n, h), the biases split
 // into those that depend on the query and those that do not, and threads.
 //

@@ -1,4 +1,9 @@
 //===- Numbers.cpp - Element types of the reference -----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Numbers.h"
 #include <algorithm>

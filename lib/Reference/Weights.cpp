@@ -1,4 +1,9 @@
 //===- Weights.cpp - The softmax of one query in f64 ----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Weights.h"
 #include <cmath>

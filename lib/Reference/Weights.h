@@ -1,5 +1,10 @@
 //===- Weights.h - The softmax of one query in f64 --------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Shared by the f64 attention and its gradients.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,9 @@
 //===- AsyncOps.cpp - Copies to LDS that complete later; ldmatrix ---------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Handlers.h"
 #include "Memory.h"

@@ -1,5 +1,10 @@
 //===- ControlOps.cpp - Branches, barriers, and identities of threads -----===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Lanes that part at a branch wait, each at the start of its block; the block
 // that comes first in the program's order runs next. Decoding orders blocks so
 // that every block of a loop precedes the loop's exits, which makes lanes meet

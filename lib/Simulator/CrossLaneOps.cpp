@@ -1,5 +1,10 @@
 //===- CrossLaneOps.cpp - Exchange between lanes --------------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // All work on one 32-bit element per lane; the decoder splits wider values.
 // Results are written under the mask.
 //

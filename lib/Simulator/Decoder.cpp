@@ -1,4 +1,9 @@
 //===- Decoder.cpp - Turns an llvm.func into a Program --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,4 +1,9 @@
 //===- Decoder.h - Turns an llvm.func into a Program ------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_SIMULATOR_DECODER_H
 #define EVOFORMER_LIB_SIMULATOR_DECODER_H

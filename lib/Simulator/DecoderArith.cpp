@@ -1,4 +1,9 @@
 //===- DecoderArith.cpp - Elementwise arithmetic of the LLVM dialect ------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
 #include "llvm/ADT/StringSwitch.h"

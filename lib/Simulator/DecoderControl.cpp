@@ -1,4 +1,9 @@
 //===- DecoderControl.cpp - Blocks, branches, block arguments -------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
 #include "mlir/Analysis/CFGLoopInfo.h"

@@ -1,5 +1,10 @@
 //===- DecoderIntrinsics.cpp - Operations known by an intrinsic's name ----===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Operations of the rocdl and nvvm dialects are turned into the LLVM intrinsic
 // that they stand for, so that each exists once, in whatever form it arrives.
 //

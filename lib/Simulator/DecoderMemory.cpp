@@ -1,4 +1,9 @@
 //===- DecoderMemory.cpp - Addresses, loads and stores --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
 #include "llvm/ADT/StringSet.h"

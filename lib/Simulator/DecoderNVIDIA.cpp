@@ -1,4 +1,9 @@
 //===- DecoderNVIDIA.cpp - Intrinsics llvm.nvvm.* and nvvm operations -----===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
 #include "Matrix.h"

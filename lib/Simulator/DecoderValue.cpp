@@ -1,5 +1,10 @@
 //===- DecoderValue.cpp - Constants, and moves inside vectors and structs -===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A part of a value is where its elements are, so taking an element out, or
 // regrouping members of a struct, costs nothing: the result names the same
 // registers. That is safe because each operation defines its registers once

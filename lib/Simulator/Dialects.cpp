@@ -1,5 +1,10 @@
 //===- Dialects.cpp - The dialects of lowered kernels ---------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Alone in its file: the headers of these dialects are slow to compile.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,10 @@
 //===- Float.h - Formats narrower than f32, rounded correctly ---*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Arithmetic on f16 and bf16 is done in f32 and rounded once more. For add,
 // subtract, multiply, divide and square root that is correct rounding, because
 // f32 has more than twice their precision plus two bits. Where a wider value

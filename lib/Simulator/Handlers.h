@@ -1,5 +1,10 @@
 //===- Handlers.h - The executors that decoding can choose ------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Every function returns null where the operation does not exist for the kind;
 // the decoder turns that into an error that names the operation.
 //

@@ -1,4 +1,9 @@
 //===- LoadStoreOps.cpp - Loads, stores and atomics -----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Float.h"
 #include "Handlers.h"

@@ -1,4 +1,9 @@
 //===- Machine.h - State of a running launch --------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_SIMULATOR_MACHINE_H
 #define EVOFORMER_LIB_SIMULATOR_MACHINE_H

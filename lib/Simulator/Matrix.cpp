@@ -1,4 +1,9 @@
 //===- Matrix.cpp - Executes matrix operations ----------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Matrix.h"
 #include "Float.h"

@@ -1,4 +1,9 @@
 //===- Matrix.h - Matrix operations and their lane layouts ------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_SIMULATOR_MATRIX_H
 #define EVOFORMER_LIB_SIMULATOR_MATRIX_H

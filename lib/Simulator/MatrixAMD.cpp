@@ -1,5 +1,10 @@
 //===- MatrixAMD.cpp - Lane layouts of AMD's matrix operations ------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Written from the instruction set documents, not from the compiler's tables:
 // the simulator is there to find errors in those.
 //

@@ -1,5 +1,10 @@
 //===- MatrixNVIDIA.cpp - Lane layouts of NVIDIA's mma.sync ---------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Written from the PTX ISA, not from the compiler's tables: the simulator is
 // there to find errors in those.
 //

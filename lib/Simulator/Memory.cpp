@@ -1,4 +1,9 @@
 //===- Memory.cpp - Checked access to the address spaces ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Memory.h"
 #include "llvm/ADT/STLExtras.h"

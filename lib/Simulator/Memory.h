@@ -1,4 +1,9 @@
 //===- Memory.h - Checked access to the address spaces ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_LIB_SIMULATOR_MEMORY_H
 #define EVOFORMER_LIB_SIMULATOR_MEMORY_H

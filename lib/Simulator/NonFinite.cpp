@@ -1,5 +1,10 @@
 //===- NonFinite.cpp - Results that are infinite or NaN by themselves -----===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // An optional check behind each elementwise operation: a result that is
 // infinite or NaN although no operand of the lane is, or NaN although none is
 // NaN, was not in the input.

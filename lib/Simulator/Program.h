@@ -1,5 +1,10 @@
 //===- Program.h - The decoded form of a kernel -----------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A kernel is decoded once into an array of instructions over a register file.
 // A register is a contiguous array over the lanes of a subgroup; a vector of n
 // elements is n such arrays in a row, so an elementwise operation is one loop

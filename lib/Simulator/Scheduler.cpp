@@ -1,4 +1,9 @@
 //===- Scheduler.cpp - Runs workgroups and interleaves their subgroups ----===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Handlers.h"
 #include "llvm/ADT/STLExtras.h"

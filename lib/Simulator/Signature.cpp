@@ -1,5 +1,10 @@
 //===- Signature.cpp - Whether an intrinsic takes what it is given --------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The dialect does not verify operands and results of `llvm.call_intrinsic`;
 // LLVM does when the module is translated. Its tables are asked here, so that
 // decoding may rely on them.

@@ -1,4 +1,9 @@
 //===- Simulator.cpp - The public interface -------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Simulator/Simulator.h"
 #include "Decoder.h"

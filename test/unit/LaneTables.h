@@ -1,5 +1,10 @@
 //===- LaneTables.h - Reads written-out lane tables -------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Tile/Inputs/<chip>.lanes says, for each operand of each matrix instruction,
 // which element every lane holds in every register. The tables were written
 // from the vendors' documents, which they name; nothing computes them.

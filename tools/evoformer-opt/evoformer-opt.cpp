@@ -1,5 +1,10 @@
 //===- evoformer-opt.cpp - The project's passes on the command line -------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // mlir-opt with the project's dialects, passes and pipelines besides the
 // upstream ones.
 //

@@ -1,4 +1,9 @@
 //===- Mutants.cpp - Measures how many defects are reported ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Mutants.h"
 #include "llvm/Support/raw_ostream.h"

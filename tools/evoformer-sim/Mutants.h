@@ -1,4 +1,9 @@
 //===- Mutants.h - Measures how many defects are reported -------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_TOOLS_EVOFORMER_SIM_MUTANTS_H
 #define EVOFORMER_TOOLS_EVOFORMER_SIM_MUTANTS_H

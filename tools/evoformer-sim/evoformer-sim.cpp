@@ -1,5 +1,10 @@
 //===- evoformer-sim.cpp - Runs lowered kernels in the simulator ----------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Without --kernel every kernel of the module is decoded, which names the
 // first operation that the simulator does not know. With it the kernel runs on
 // the arguments given; findings go to stderr. Exit code 0: nothing found, 1:

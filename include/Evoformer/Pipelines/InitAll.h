@@ -1,5 +1,10 @@
 //===- InitAll.h - Registration of everything in this project ---*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The one place that knows every dialect, extension and pass of the project.
 // A tool or an embedding compiler calls these two functions; each part of the
 // project adds its line to InitAll.cpp.

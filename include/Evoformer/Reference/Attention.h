@@ -1,5 +1,10 @@
 //===- Attention.h - Reference attention in double precision ----*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The oracle of every test: attention as the documentation of
 // `evoformer.attention` defines it, in f64, and the same as a framework's eager
 // mode computes it, which sets the scale of acceptable errors.

@@ -1,5 +1,10 @@
 //===- Compare.h - Errors against the reference -----------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The acceptance rule of every numeric test.
 //
 //===----------------------------------------------------------------------===//

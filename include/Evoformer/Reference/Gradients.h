@@ -1,5 +1,10 @@
 //===- Gradients.h - Reference gradients of an attention --------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The oracle of the backward pass: gradients in f64 and as a framework's eager
 // mode with automatic differentiation computes them.
 //

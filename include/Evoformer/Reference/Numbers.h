@@ -1,5 +1,10 @@
 //===- Numbers.h - Element types of the reference ---------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Reading elements from memory and rounding to their types. Everything under
 // Reference is plain C++ that shares no code with the compiler it checks.
 //

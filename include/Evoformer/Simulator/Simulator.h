@@ -1,5 +1,10 @@
 //===- Simulator.h - Executes lowered GPU kernels on the host ---*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Runs kernels given as a module after the final conversion (LLVM dialect with
 // rocdl or nvvm operations) lane by lane, and reports what a GPU hides:
 // accesses out of bounds, races, divergent barriers. docs/simulator.md says

@@ -1,4 +1,9 @@
 //===- SimReportTest.cpp - The least that an attention needs --------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Driver/SimReport.h"
 #include "gtest/gtest.h"

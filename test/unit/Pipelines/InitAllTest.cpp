@@ -1,4 +1,9 @@
 //===- InitAllTest.cpp - Registration for embedding compilers -------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Pipelines/InitAll.h"
 

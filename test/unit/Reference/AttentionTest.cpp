@@ -1,4 +1,9 @@
 //===- AttentionTest.cpp - The f64 reference, by hand ---------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Problems.h"
 

@@ -1,4 +1,9 @@
 //===- CompareTest.cpp - The acceptance rule ------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Compare.h"
 #include "Problems.h"

@@ -1,4 +1,9 @@
 //===- GradientsTest.cpp - Gradients against finite differences -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Gradients.h"
 #include "Problems.h"

@@ -1,5 +1,10 @@
 //===- Problems.h - Small attentions for tests ------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Problems that own their arrays.
 //
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,8 @@
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+//===----------------------------------------------------------------------===//
+//
 // Every message of the decoder, by a plan that has that one mistake.
 //
 //===----------------------------------------------------------------------===//

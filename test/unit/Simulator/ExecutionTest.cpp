@@ -1,4 +1,9 @@
 //===- ExecutionTest.cpp - Control flow, memory and lane exchange ---------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "TestKernel.h"
 

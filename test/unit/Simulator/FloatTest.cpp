@@ -1,4 +1,9 @@
 //===- FloatTest.cpp - Narrow formats against LLVM's APFloat --------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "../../../lib/Simulator/Float.h"
 #include "llvm/ADT/APFloat.h"

@@ -1,5 +1,10 @@
 //===- LaneTableTest.cpp - The simulator's layouts, written out -----------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What the simulator says of a matrix operation's operands against the tables
 // that Tile/Inputs/<chip>.lanes writes out, element by element.
 //

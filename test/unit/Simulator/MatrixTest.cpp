@@ -1,5 +1,10 @@
 //===- MatrixTest.cpp - Each matrix operation against a plain product -----===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The tests say where an element of a matrix lies (lane and position), the
 // inverse of what the simulator writes down. Values are small integers, so
 // every product and sum is exact.

@@ -1,4 +1,9 @@
 //===- MemoryTest.cpp - Accesses that nothing orders, and buffers ---------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "TestKernel.h"
 

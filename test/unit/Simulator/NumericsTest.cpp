@@ -1,4 +1,9 @@
 //===- NumericsTest.cpp - Single operations at their edges ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "TestKernel.h"
 #include <cmath>

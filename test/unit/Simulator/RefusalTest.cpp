@@ -1,5 +1,10 @@
 //===- RefusalTest.cpp - Kernels that no decoder may stumble over ---------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The LLVM dialect verifies little of what it calls. Whatever passes its
 // verifier is run or refused with a message.
 //

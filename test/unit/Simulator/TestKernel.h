@@ -1,4 +1,9 @@
 //===- TestKernel.h - Runs small kernels in the simulator -------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef EVOFORMER_TEST_UNIT_SIMULATOR_TESTKERNEL_H
 #define EVOFORMER_TEST_UNIT_SIMULATOR_TESTKERNEL_H

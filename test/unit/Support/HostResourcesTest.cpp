@@ -1,4 +1,9 @@
 //===- HostResourcesTest.cpp - Files and memory of this machine -----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Support/HostResources.h"
 

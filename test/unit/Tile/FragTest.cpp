@@ -1,4 +1,9 @@
 //===- FragTest.cpp - Tiles covered by atoms ------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Target/Targets.h"
 #include "mlir/Parser/Parser.h"

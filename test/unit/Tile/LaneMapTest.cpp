@@ -1,4 +1,9 @@
 //===- LaneMapTest.cpp - Where a tile's elements live ---------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Tile/IR/LaneMap.h"
 

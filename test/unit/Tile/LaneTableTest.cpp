@@ -1,5 +1,10 @@
 //===- LaneTableTest.cpp - Matrix instructions against written-out tables -===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Inputs/<chip>.lanes says, for each operand of each matrix instruction, which
 // element every lane holds in every register. The tables were written from the
 // vendors' documents; nothing here computes them from the chip's rows.

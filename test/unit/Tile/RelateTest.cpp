@@ -1,5 +1,10 @@
 //===- RelateTest.cpp - What it takes to go from one layout to another ----===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The golden table of what a product's result feeds to the next product: which
 // orientation needs no memory decides how attention is cut for a chip.
 //

@@ -1,5 +1,10 @@
 //===- AttentionAsm.cpp - Textual form of attentions ----------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 //   evoformer.attention
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)

@@ -1,5 +1,10 @@
 //===- AttentionCanonicalization.cpp - Folds of an attention --------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Transposes become orders, what is not used or does nothing goes away. Casts
 // of tensors are folded by the tensor dialect for every op in destination
 // style.

@@ -1,5 +1,10 @@
 //===- AttentionFamily.cpp - What attention ops share ---------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Accessors and interfaces that follow from the table of operand groups.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,10 @@
 //===- AttentionVerifier.cpp - Rules of an attention ----------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Every rule has its own message, which says what was given and what is
 // accepted.
 //

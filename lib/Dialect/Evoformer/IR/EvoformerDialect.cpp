@@ -1,4 +1,9 @@
 //===- EvoformerDialect.cpp - The graph-level dialect ---------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "mlir/IR/DialectImplementation.h"

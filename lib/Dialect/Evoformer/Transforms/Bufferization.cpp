@@ -1,4 +1,9 @@
 //===- Bufferization.cpp - From tensors to memrefs ------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"

@@ -1,5 +1,10 @@
 //===- RuntimeVerification.cpp - Checks of dynamic sizes ------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Asserts that are emitted next to an op for what its types do not tell.
 //
 //===----------------------------------------------------------------------===//

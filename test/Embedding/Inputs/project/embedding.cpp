@@ -1,5 +1,10 @@
 //===- embedding.cpp - A compiler of somebody else's ----------------------===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Registers dialects and passes, lowers an op once by the pipeline's function
 // and once by its textual name, and asks it for gradients as automatic
 // differentiation does: by the interface alone.

@@ -1,5 +1,10 @@
 //===- AttentionCost.h - Work and traffic of an attention -------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What an attention must do at least, whatever kernel does it.
 //
 //===----------------------------------------------------------------------===//

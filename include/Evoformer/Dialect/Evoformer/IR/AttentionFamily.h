@@ -1,5 +1,10 @@
 //===- AttentionFamily.h - What attention ops share -------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The table of operand groups from which the ops of the family get what they
 // share, see AttentionFamilyOpInterface.
 //

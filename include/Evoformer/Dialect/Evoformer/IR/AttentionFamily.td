@@ -1,5 +1,10 @@
 //===- AttentionFamily.td - What attention ops share -------*- tablegen -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The base class of attention, its gradient and the steps of that.
 //
 //===----------------------------------------------------------------------===//

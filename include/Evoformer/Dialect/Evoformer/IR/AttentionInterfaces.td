@@ -1,5 +1,10 @@
 //===- AttentionInterfaces.td - What attentions share ------*- tablegen -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The interface of attention, its gradient and the steps of that, and the one
 // by which automatic differentiation asks for the gradient.
 //

@@ -1,5 +1,10 @@
 //===- AttentionSizes.h - Sizes and cost of an attention --------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The seven sizes of an attention and the work that they imply.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,10 @@
 //===- Evoformer.h - The graph-level dialect --------------------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The dialect, its attributes and its ops.
 //
 //===----------------------------------------------------------------------===//

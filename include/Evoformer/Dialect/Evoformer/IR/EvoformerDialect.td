@@ -1,5 +1,10 @@
 //===- EvoformerDialect.td - The graph-level dialect -------*- tablegen -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The dialect in which a model states its attention.
 //
 //===----------------------------------------------------------------------===//

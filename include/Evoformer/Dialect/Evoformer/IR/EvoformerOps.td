@@ -1,5 +1,10 @@
 //===- EvoformerOps.td - Operations of the dialect ---------*- tablegen -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Biased gated attention.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,10 @@
 //===- GradientOps.td - The gradient of an attention -------*- tablegen -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The backward pass as a whole and the steps that it is split into.
 //
 //===----------------------------------------------------------------------===//

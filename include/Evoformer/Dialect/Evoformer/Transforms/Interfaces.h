@@ -1,5 +1,10 @@
 //===- Interfaces.h - External interface implementations --------*- C++ -*-===//
 //
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Implementations of upstream interfaces by the ops of the evoformer dialect
 // that live outside the dialect's own library.
 //

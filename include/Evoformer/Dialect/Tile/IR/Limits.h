@@ -3,6 +3,8 @@
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+//===----------------------------------------------------------------------===//
+//
 // Far above what any chip can hold, and low enough that products of a few of
 // these numbers do not overflow and enumerating a layout ends. The verifiers
 // refuse what is beyond, so that passes need not think of it.

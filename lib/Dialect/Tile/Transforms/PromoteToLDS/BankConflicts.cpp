@@ -3,6 +3,8 @@
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+//===----------------------------------------------------------------------===//
+//
 // Sources: "AMD Instinct MI300 Instruction Set Architecture", chapter "Local
 // Data Share" (32 banks of 4 bytes, 128 bytes a cycle); "CUDA C++ Programming
 // Guide", "Shared Memory" (32 banks, a half or quarter warp per cycle for 8-
