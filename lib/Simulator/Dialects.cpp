@@ -10,14 +10,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Simulator/Simulator.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinDialect.h"
 
 void mlir::evoformer::sim::registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, BuiltinDialect, func::FuncDialect,
-                  memref::MemRefDialect, scf::SCFDialect, DLTIDialect,
-                  gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect,
-                  ROCDL::ROCDLDialect>();
+  registry.insert<arith::ArithDialect, BuiltinDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, memref::MemRefDialect, scf::SCFDialect,
+                  DLTIDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
 }
