@@ -9,21 +9,26 @@
 //       CHECK:   s_load_{{.*}} s[0:1], 0x0
 //       CHECK:   v_sqrt_f32
 //       CHECK:   s_cbranch
-//       CHECK:   s_load_{{.*}} 0x10
+//   CHECK-DAG:   s_load_dword s[[STRIDE:[0-9]+]], {{.*}} 0xc
+//   CHECK-DAG:   s_load_dwordx2 {{.*}} 0x10
+//   CHECK-DAG:   s_load_dword s[[LAST:[0-9]+]], {{.*}} 0x1c
 //   CHECK-NOT:   v_sqrt_f32
+//   CHECK-DAG:   v_mul_lo_u32 {{.*}}, s[[STRIDE]], v0
+//   CHECK-DAG:   v_mul_lo_u32 {{.*}}, s[[LAST]], v0
 //       CHECK:   s_endpgm
 
 // CHECK-LABEL: usual:
 //       CHECK:   s_load_{{.*}} s[0:1], 0x0
 //       CHECK:   v_sqrt_f32
 //       CHECK:   s_cbranch
-//   CHECK-NOT:   s_load_
+//   CHECK-NOT:   s_load_{{.*}} 0xc
+//   CHECK-NOT:   s_load_{{.*}} 0x10
 //       CHECK:   s_endpgm
 #gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
   features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
   lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
 gpu.module @kernels attributes {evo_tile.target = #gfx942} {
-  llvm.func @rare(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %votes: i64)
+  llvm.func @rare(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %limit: f32, %last: i32)
       attributes {gpu.kernel, rocdl.kernel} {
     %no = llvm.mlir.constant(false) : i1
     %lane = rocdl.workitem.id.x : i32
@@ -35,18 +40,22 @@ gpu.module @kernels attributes {evo_tile.target = #gfx942} {
     %root = llvm.intr.sqrt(%x) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
     llvm.store %root, %target : f32, !llvm.ptr<1>
     %zero = llvm.mlir.constant(0 : i64) : i64
+    %is_bad = llvm.fcmp "ogt" %x, %limit : f32
+    %votes = llvm.call_intrinsic "llvm.amdgcn.ballot"(%is_bad) : (i1) -> i64
     %any = llvm.icmp "ne" %votes, %zero : i64
     %likely = llvm.intr.expect %any, %no : i1
     llvm.cond_br %likely, ^again, ^end
   ^again:
-    %twice = llvm.fadd %root, %root : f32
+    %again = llvm.mul %lane, %last : i32
+    %number = llvm.sitofp %again : i32 to f32
+    %twice = llvm.fadd %root, %number : f32
     llvm.store volatile %twice, %target : f32, !llvm.ptr<1>
     llvm.br ^end
   ^end:
     llvm.return
   }
 
-  llvm.func @usual(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %votes: i64)
+  llvm.func @usual(%from: !llvm.ptr<1>, %odd: i8, %half: i16, %stride: i32, %to: !llvm.ptr<1>, %limit: f32, %last: i32)
       attributes {gpu.kernel, rocdl.kernel} {
     %lane = rocdl.workitem.id.x : i32
     %offset = llvm.mul %lane, %stride : i32
@@ -57,10 +66,14 @@ gpu.module @kernels attributes {evo_tile.target = #gfx942} {
     %root = llvm.intr.sqrt(%x) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
     llvm.store %root, %target : f32, !llvm.ptr<1>
     %zero = llvm.mlir.constant(0 : i64) : i64
+    %is_bad = llvm.fcmp "ogt" %x, %limit : f32
+    %votes = llvm.call_intrinsic "llvm.amdgcn.ballot"(%is_bad) : (i1) -> i64
     %any = llvm.icmp "ne" %votes, %zero : i64
     llvm.cond_br %any, ^again, ^end
   ^again:
-    %twice = llvm.fadd %root, %root : f32
+    %again = llvm.mul %lane, %last : i32
+    %number = llvm.sitofp %again : i32 to f32
+    %twice = llvm.fadd %root, %number : f32
     llvm.store volatile %twice, %target : f32, !llvm.ptr<1>
     llvm.br ^end
   ^end:

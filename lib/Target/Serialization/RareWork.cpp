@@ -15,8 +15,8 @@
 // registers. Here what is rarely run computes them anew, from the arguments,
 // which it loads again, and from the numbers of lane and workgroup, behind a
 // copy that hides from later passes that the results are the same. Such
-// pointers are not based on arguments that are noalias: nothing is written
-// behind such a branch, nor read that the kernel writes (evo_tile.where).
+// pointers are not based on the arguments: kernels with arguments that are
+// noalias stay as they are.
 // Where arguments lie: LLVM's "User Guide for AMDGPU Backend", "Kernarg
 // Segment"; the segment has the layout of a packed list of naturally aligned
 // arguments.
@@ -131,19 +131,31 @@ private:
     }
   }
 
+  /// Whether a copy might differ: each freeze of a poisoned number chooses for
+  /// itself.
+  static bool isChoice(const Instruction *instruction) {
+    if (!isa<FreezeInst>(instruction))
+      return false;
+    const Value *number = instruction->getOperand(0);
+    while (auto *cast = dyn_cast<CastInst>(number))
+      number = cast->getOperand(0);
+    return !isa<Argument>(number) && !isNumber(number);
+  }
+
   /// Whether a value follows from arguments and the numbers of lane and
   /// workgroup by instructions on integers and pointers.
   bool isAddress(Value *value) {
     if (isa<Constant>(value) || isNumber(value))
       return true;
     if (auto *argument = dyn_cast<Argument>(value))
-      return !argument->hasInRegAttr() && !argument->hasByRefAttr();
+      return !argument->hasInRegAttr();
     auto *instruction = dyn_cast<Instruction>(value);
     if (!instruction || isa<PHINode, AllocaInst>(instruction) ||
         instruction->mayReadOrWriteMemory() ||
-        instruction->mayHaveSideEffects() ||
+        instruction->mayHaveSideEffects() || isChoice(instruction) ||
         instruction->getType()->isFPOrFPVectorTy())
       return false;
+    // Also of which lanes take part: behind such a branch they are the same.
     auto *call = dyn_cast<CallBase>(instruction);
     if (call && !isa<IntrinsicInst>(call))
       return false;
@@ -231,12 +243,27 @@ private:
 };
 } // namespace
 
-/// The side of a branch that is taken at most once in a thousand times.
+/// Whether all lanes of a subgroup see the same: votes, arguments and what
+/// follows from them.
+static bool isUniform(const Value *value) {
+  if (isa<Constant, Argument>(value))
+    return true;
+  if (auto *call = dyn_cast<IntrinsicInst>(value))
+    return call->getIntrinsicID() == Intrinsic::amdgcn_ballot;
+  auto *instruction = dyn_cast<Instruction>(value);
+  return isa_and_present<CmpInst, BinaryOperator, CastInst, SelectInst>(
+             instruction) &&
+         all_of(instruction->operand_values(), isUniform);
+}
+
+/// The side of a branch that is taken at most once in a thousand times, by all
+/// lanes of a subgroup.
 static BasicBlock *getRareSide(BasicBlock &block) {
   constexpr uint64_t kRarely = 1000;
   auto *branch = dyn_cast<BranchInst>(block.getTerminator());
   uint64_t taken, other;
   if (!branch || !branch->isConditional() ||
+      !isUniform(branch->getCondition()) ||
       !extractBranchWeights(*branch, taken, other))
     return nullptr;
   BasicBlock *rare = taken * kRarely <= other   ? branch->getSuccessor(0)
@@ -247,7 +274,11 @@ static BasicBlock *getRareSide(BasicBlock &block) {
 
 void mlir::evoformer::economizeRareWork(llvm::Module &module) {
   for (Function &function : module) {
-    if (function.getCallingConv() != CallingConv::AMDGPU_KERNEL)
+    // Arguments behind one that is by reference lie elsewhere.
+    if (function.getCallingConv() != CallingConv::AMDGPU_KERNEL ||
+        any_of(function.args(), [](const Argument &argument) {
+          return argument.hasByRefAttr() || argument.hasNoAliasAttr();
+        }))
       continue;
     DominatorTree dominators(function);
     SmallVector<BasicBlock *> entries;

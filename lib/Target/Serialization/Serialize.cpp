@@ -167,7 +167,7 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
       CodeGenerator::create(target, options.optimization, loc);
   if (failed(generator) || failed((*generator)->optimize(*code)))
     return failure();
-  if (amd)
+  if (amd && options.optimization > 0)
     economizeRareWork(*code);
   result.assemblyFormat = amd ? "isa" : "ptx";
   if (failed(amd ? generateTunedISA(**generator, *code, target, result, pinned,
