@@ -15,7 +15,8 @@ usage: ./dev COMMAND
   docs              generate docs/reference and docs/lowering.md
   bench [--tools] [OPTION]...
                     measure attention beside torch's and other packages'
-                    (python -m evoformer.bench --help); --tools: the examples
+                    (python -m evoformer.bench --help; --suite=h200: the table of
+                    docs/performance.md); --tools: the examples
                     and the simulator by the command line tools
   wheel             make the Python package's wheel in dist/
   clean             remove build folders and the Python environment

@@ -5,8 +5,11 @@ only what is missing."""
 
 import csv
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
+import time
 
 import torch
 
@@ -35,12 +38,85 @@ def test_bench(tmp_path):
             assert list(tmp_path.glob(f"time-{name}-float32-*.{suffix}"))
 
 
+def test_suite(tmp_path):
+    """Every shape and candidate is measured and checked; one that fails is a
+    footnote with its reason, and takes nothing else with it."""
+    path = tmp_path / "suite.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench", "--suite=small", "--device=cpu",
+         "--repeat=1", f"--json={path}", "--peers", "evoformer", "eager",
+         "sdpa flash"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert list(data["shapes"]) == ["C24", "A17"] and data["notes"] == []
+    for shape in data["shapes"]:
+        found = {(c["peer"], c["layout"]): c for c in data["candidates"]
+                 if c["shape"] == shape}
+        for which in (("evoformer", "model"), ("evoformer", "head-major"),
+                      ("eager", "model")):
+            for name in ("forward", "backward"):
+                assert found[which][name]["ms"] > 0
+                assert found[which][name]["equal"]
+            assert max(found[which]["errors"].values()) < 0.02
+        assert "No available kernel" in found["sdpa flash", "model"]["problems"][
+            "forward"]
+    assert "* sdpa flash: C24 forward, A17 forward: RuntimeError: No avail" in (
+        done.stdout)
+    assert "| C24 | " in done.stdout
+
+
+def test_suite_says_what_it_has():
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench", "--suite=small", "--device=cpu",
+         "--shapes", "C25"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "suite small has no shape C25; it has C24, A17" in done.stderr
+
+
+def test_suite_outlives_a_shape():
+    """A process that dies, or that does not end, is a note."""
+    from evoformer.bench import suite
+
+    def dies(pipe):
+        pipe.send("ready")
+        pipe.recv()
+        os._exit(3)
+
+    def hangs(pipe):
+        pipe.send("ready")
+        time.sleep(600)
+    for target, problem in ((dies, "its process ended with 3"),
+                            (hangs, "took too long and was ended")):
+        one = suite.Worker("name", multiprocessing.get_context("fork"), target, ())
+        assert one.receive(time.time() + 60) == "ready"
+        assert list(one.measure(time.time() + 5)) == []
+        assert one.problem == problem
+        one.end()
+
+
+def test_wrong_results_are_no_time():
+    from evoformer.bench import clock, shapes, worker
+    shape = shapes.SUITES["small"]["C24"]
+    expected = shapes.reference(shape, "cpu")
+
+    def wrong(q, k, v, mask, pair):
+        return q + k + v + pair.sum()
+    candidate = worker.Candidate(shape, "cpu", "wrong", wrong, "model")
+    candidate.measure(clock.Clock("cpu"), 1, expected)
+    assert "forward" not in candidate.record
+    assert "wrong: out is" in candidate.record["problems"]["forward"]
+
+
 def test_peers_agree():
-    """What is compared computes one function."""
-    from evoformer.bench import __main__ as program, peers
-    options = type("Options", (), dict(type="float32", rows=2, heads=2, depth=8))
-    operands = program.make_operands(options, 11, "cpu")
-    expected = peers.eager(*operands)
-    for name in ("evoformer", "sdpa math"):
-        out = peers.available("cpu")[name](*operands)
-        torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-5)
+    """What is compared computes one function, in either order of operands."""
+    from evoformer.bench import peers, shapes
+    shape = shapes.Shape(2, 2, 11, 2, 8, "float32")
+    expected = shapes.reference(shape, "cpu")
+    for head_major in (False, True):
+        (q, k, v, pair), mask, gradient = shapes.make_operands(shape, "cpu",
+                                                               head_major)
+        for name in ("evoformer", "eager", "sdpa math"):
+            out = peers.available("cpu")[name](q, k, v, mask, pair)
+            found = torch.autograd.grad(out, (q, k, v, pair), gradient)
+            for tensor, wanted in zip((out, *found), expected.values()):
+                torch.testing.assert_close(tensor, wanted, rtol=1e-5, atol=1e-5)

@@ -9,14 +9,14 @@ import json
 import os
 import pathlib
 import statistics
-import time
 
 import torch
 
 import evoformer
 from evoformer._library import library
 
-from . import peers, plots
+from . import peers, plots, shapes, suite
+from .clock import Clock
 
 FIELDS = ("device", "torch", "version", "peer", "pass", "type", "rows", "length",
           "heads", "depth", "ms", "peak_mb", "problem")
@@ -32,48 +32,10 @@ def read(path):
     return {tuple(r[name] for name in KEY): r for r in records}
 
 
-class Clock:
-    """Milliseconds of one run with cold caches."""
-
-    def __init__(self, device):
-        self.on_gpu = device != "cpu"
-        # Larger than any last-level cache.
-        self.flush = torch.empty(1 << (29 if self.on_gpu else 27),
-                                 dtype=torch.int8, device=device)
-
-    def __call__(self, run):
-        self.flush.zero_()
-        if not self.on_gpu:
-            begin = time.perf_counter()
-            run()
-            return (time.perf_counter() - begin) * 1e3
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        run()
-        end.record()
-        torch.cuda.synchronize()
-        return begin.elapsed_time(end)
-
-
-def make_operands(options, length, device):
-    generator = torch.Generator(device).manual_seed(0)
-    kind = getattr(torch, options.type)
-    def normal(*shape):
-        return torch.randn(shape, generator=generator, device=device).to(
-            kind).requires_grad_()
-    rows = options.rows or length
-    q, k, v = (normal(1, rows, length, options.heads, options.depth)
-               for _ in range(3))
-    mask = torch.rand(1, rows, 1, 1, length, generator=generator,
-                      device=device) > 0.1
-    return q, k, v, mask, normal(1, 1, options.heads, length, length)
-
-
-def make_runs(function, operands):
-    """A function to time for each pass, and one that releases what it keeps."""
-    leaves = [t for t in operands if t.requires_grad]
-    with torch.no_grad():
-        weight = torch.randn_like(operands[0])
+def make_runs(function, shape, device):
+    """A function to time for each pass."""
+    leaves, mask, weight = shapes.make_operands(shape, device)
+    operands = *leaves[:3], mask, leaves[3]
     out = function(*operands)
 
     def forward():
@@ -130,7 +92,15 @@ def main():
     parser.add_argument("--again", action="store_true",
                         help="measure what there is data for, too")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
+    group = parser.add_argument_group("a suite of shapes instead of lengths")
+    group.add_argument("--suite", choices=list(shapes.SUITES))
+    group.add_argument("--shapes", nargs="+", help="only these of the suite")
+    group.add_argument("--json", type=pathlib.Path, help="file for what is measured")
+    group.add_argument("--limit", type=float, default=285,
+                       help="seconds that all of it may take")
     options = parser.parse_args()
+    if options.suite:
+        raise SystemExit(suite.run(options, describe_device(options.device)))
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "data.jsonl"
     records = read(path)
@@ -176,8 +146,9 @@ def run_all(options, path, records):
                 if here != last:
                     runs, last = {}, here
                     torch.compiler.reset()
-                    runs = make_runs(found[record["peer"]], make_operands(
-                        options, record["length"], device))
+                    runs = make_runs(found[record["peer"]], shapes.Shape(
+                        1, record["rows"], record["length"], options.heads,
+                        options.depth, options.type), device)
                 if not runs:
                     raise RuntimeError("did not run at this length")
                 ms, peak = measure(runs[record["pass"]], clock, options, device)

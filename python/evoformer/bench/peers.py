@@ -31,22 +31,63 @@ def _sdpa(backend, q, k, v, mask, pair):
     return out.reshape(b, n, h, s, d).transpose(2, 3)
 
 
-@functools.lru_cache(maxsize=None)
-def _compiled_flex():
+# Tiles (queries x keys), stages and warps of FlexAttention's kernels: forward, then
+# both loops of the backward pass.
+def _tiling(forward, backward):
+    names = (("BLOCK_M", "BLOCK_N", "num_stages", "num_warps"),
+             ("BLOCK_M1", "BLOCK_N1", "BLOCK_M2", "BLOCK_N2", "num_stages",
+              "num_warps"))
+    return {f"{prefix}_{name}": number
+            for prefix, names, numbers in zip(("fwd", "bwd"), names,
+                                              (forward, backward))
+            for name, number in zip(names, numbers)}
+
+
+_FLEX_TILINGS = {
+    "64x64": _tiling((64, 64, 2, 4), (64, 64, 64, 64, 2, 4)),
+    "128x64": _tiling((128, 64, 3, 4), (32, 64, 64, 32, 3, 4)),
+    "128x64, 8 warps": _tiling((128, 64, 3, 8), (64, 128, 128, 64, 1, 8)),
+}
+
+
+def flex_tilings(device):
+    """Options of FlexAttention's kernels by the name of a tiling."""
+    return {"default": {}, **(_FLEX_TILINGS if device != "cpu" else {})}
+
+
+def _compile_flex(options):
+    """FlexAttention for static shapes, with a tiling's options."""
+    import torch._dynamo.config
+    import torch._functorch.config
     from torch.nn.attention.flex_attention import flex_attention
+    # A graph is differentiated many times here, and every tiling is a compilation
+    # of one function.
+    torch._functorch.config.donated_buffer = False
+    torch._dynamo.config.recompile_limit = 64
+
     def run(q, k, v, mask, pair):
-        n = q.shape[1]
+        b, n = q.shape[:2]
+        # Captured tensors without dimensions of size 1.
+        bias, keep = (t[0] if b == 1 else t for t in (pair[:, 0], mask[:, :, 0, 0]))
+
         def score(value, row, head, i, j):
-            value = value + pair[row // n, 0, head, i, j]
-            return torch.where(mask[row // n, row % n, 0, 0, j], value, -torch.inf)
+            if b == 1:
+                value, kept = value + bias[head, i, j], keep[row, j]
+            else:
+                value = value + bias[row // n, head, i, j]
+                kept = keep[row // n, row % n, j]
+            return torch.where(kept, value, -torch.inf)
         q, k, v = (t.transpose(2, 3).flatten(0, 1) for t in (q, k, v))
-        out = flex_attention(q, k, v, score_mod=score)
+        out = flex_attention(q, k, v, score_mod=score, kernel_options=options)
         return out.unflatten(0, (-1, n)).transpose(2, 3)
-    return torch.compile(run, dynamic=False)
+    # A break of the graph would run it uncompiled, many times slower.
+    return torch.compile(run, dynamic=False, fullgraph=True)
 
 
-def flex(*operands):
-    return _compiled_flex()(*operands)
+def flex_by(options):
+    """FlexAttention with a tiling's options, compiled by its first call."""
+    compiled = functools.lru_cache(maxsize=None)(lambda: _compile_flex(options))
+    return lambda *operands: compiled()(*operands)
 
 
 def cuequivariance(q, k, v, mask, pair):
@@ -78,7 +119,7 @@ def available(device):
             continue
         found["sdpa " + backend.split("_")[0].lower()] = functools.partial(
             _sdpa, getattr(SDPBackend, backend))
-    found["flex"] = flex
+    found["flex"] = flex_by({})
     if device != "cpu":
         for package, function in (("cuequivariance_torch", cuequivariance),
                                   ("deepspeed", ds4sci), ("trifast", trifast)):
