@@ -130,7 +130,7 @@ def table(found, peaks):
 
 
 def memory(found):
-    """A line on what a pass takes and what it may (docs/design.md, 'Backward'):
+    """A line on what a pass takes and what it may (docs/rationale/workspace.md):
     beside inputs and outputs delta and partial sums, as large as the gradients
     of query, key and value at most; then what prepared copies take of it."""
     size = dict(re.findall(r"(\w+)=(\S+)", found["case"]))

@@ -1,6 +1,6 @@
 # RUN: mkdir -p %t && %python %s %build_dir/bin %t
 """The workspace of a backward pass: what the query says is what a run takes, and
-no more than the documented bound (docs/design.md, 'Memory'), over many sizes."""
+no more than the documented bound (docs/rationale/workspace.md), over many sizes."""
 
 import itertools
 import os

@@ -50,7 +50,7 @@ struct Comparison {
 /// next to nothing, where the errors of both are draws: if `reference` has
 /// magnitudes, |u| is there 1e-6 of their norm, and in return, of 32 rows or
 /// more, the median of |e| over that norm is at most 1.25 times eager mode's
-/// (docs/design.md, 'Numerics'). The same holds of such rows of 16-bit types,
+/// (docs/rationale/accepted-outputs.md). The same holds of such rows of 16-bit types,
 /// |u| there being four times the median of |g| over that norm besides, in a
 /// tensor half of whose rows eager mode has without a digit. Elements whose
 /// reference is NaN must be NaN, infinite ones (after rounding to the output
