@@ -9,6 +9,7 @@
 #include "Evoformer/Driver/CaseRunner.h"
 #include "Evoformer/Driver/SimDevice.h"
 #include "Evoformer/Simulator/Mutation.h"
+#include "llvm/Support/Regex.h"
 #include <map>
 
 using namespace mlir;
@@ -34,11 +35,12 @@ struct LaunchedKernel {
 class MutantChecker {
 public:
   MutantChecker(MLIRContext &context, llvm::ArrayRef<AttentionCase> cases,
-                const CompileOptions &compileOptions);
+                const CompileOptions &compileOptions,
+                const MutantOptions &options);
 
   /// Runs everything unbroken and learns which kernels there are.
   Error prepare();
-  Error check(const sim::MutantDraw &draw, bool verbose, llvm::raw_ostream &os);
+  Error check(llvm::raw_ostream &os);
 
 private:
   /// Runs the group's cases under several interleavings until one fails; the
@@ -46,6 +48,7 @@ private:
   Expected<std::vector<uint64_t>> run(const Group &group);
   sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module);
 
+  const MutantOptions &options;
   SimDevice device;
   std::map<std::string, Group> groups;
   std::vector<LaunchedKernel> kernels;
@@ -54,7 +57,10 @@ private:
 
 MutantChecker::MutantChecker(MLIRContext &context,
                              llvm::ArrayRef<AttentionCase> cases,
-                             const CompileOptions &compileOptions) {
+                             const CompileOptions &compileOptions,
+                             const MutantOptions &options)
+    : options(options) {
+  device.options.threads = options.threads;
   for (const AttentionCase &problem : cases) {
     Group &group = groups[makeModule(problem)];
     if (!group.runner) {
@@ -62,6 +68,7 @@ MutantChecker::MutantChecker(MLIRContext &context,
       group.runner = std::make_unique<CaseRunner>(
           context, device, compileOptions, /*guardBytes=*/0);
       group.runner->remembers = true;
+      group.runner->referenceThreads = options.threads;
     }
     group.cases.push_back(problem);
   }
@@ -74,7 +81,8 @@ Expected<std::vector<uint64_t>> MutantChecker::run(const Group &group) {
     for (const AttentionCase &problem : group.cases) {
       Expected<CaseReport> report = group.runner->run(problem);
       if (!report)
-        return report.takeError();
+        return llvm::createStringError(problem.str() + ": " +
+                                       toString(report.takeError()));
       hashes.push_back(report->outputHash);
     }
   }
@@ -82,6 +90,10 @@ Expected<std::vector<uint64_t>> MutantChecker::run(const Group &group) {
 }
 
 Error MutantChecker::prepare() {
+  llvm::Regex wanted(options.kernels);
+  if (std::string problem; !wanted.isValid(problem))
+    return llvm::createStringError("'" + options.kernels +
+                                   "' is no regular expression: " + problem);
   for (auto &[text, group] : groups) {
     size_t before = device.records.size();
     Expected<std::vector<uint64_t>> hashes = run(group);
@@ -90,8 +102,12 @@ Error MutantChecker::prepare() {
                                      toString(hashes.takeError()));
     group.hashes = std::move(*hashes);
     for (size_t k = before; k < device.records.size(); ++k)
-      kernels.push_back({&group, device.records[k]});
+      if (wanted.match(device.records[k].name))
+        kernels.push_back({&group, device.records[k]});
   }
+  if (kernels.empty())
+    return llvm::createStringError("no kernel that runs matches '" +
+                                   options.kernels + "'");
   return Error::success();
 }
 
@@ -120,8 +136,7 @@ sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
                             : sim::MutantOutcome::Wrong;
 }
 
-Error MutantChecker::check(const sim::MutantDraw &draw, bool verbose,
-                           llvm::raw_ostream &os) {
+Error MutantChecker::check(llvm::raw_ostream &os) {
   std::vector<std::vector<sim::Mutation>> mutations;
   for (const LaunchedKernel &kernel : kernels) {
     mutations.push_back(sim::listMutations(kernel.record.module->getModule(),
@@ -130,28 +145,28 @@ Error MutantChecker::check(const sim::MutantDraw &draw, bool verbose,
        << " cases, " << mutations.back().size() << " possible defects\n";
   }
   sim::MutantTable table;
-  for (const sim::Mutant &mutant : sim::drawMutants(mutations, draw)) {
+  for (const sim::Mutant &mutant : sim::drawMutants(mutations, options.draw)) {
     const LaunchedKernel &kernel = kernels[mutant.kernel];
     std::string what;
     Expected<OwningOpRef<Operation *>> module =
         sim::makeMutant(kernel.record.module->getModule(), kernel.record.name,
-                        mutant, draw, what);
+                        mutant, options.draw, what);
     if (!module)
       return module.takeError();
     sim::MutantOutcome outcome = runMutant(kernel, **module);
     table.add(mutant, kernel.record.name + ": " + what, outcome);
   }
-  table.print(os, verbose);
+  table.print(os, options.verbose);
   return Error::success();
 }
 
 Error mlir::evoformer::checkMutants(MLIRContext &context,
                                     llvm::ArrayRef<AttentionCase> cases,
                                     const CompileOptions &compileOptions,
-                                    const sim::MutantDraw &draw, bool verbose,
+                                    const MutantOptions &options,
                                     llvm::raw_ostream &os) {
-  MutantChecker checker(context, cases, compileOptions);
+  MutantChecker checker(context, cases, compileOptions, options);
   if (Error error = checker.prepare())
     return error;
-  return checker.check(draw, verbose, os);
+  return checker.check(os);
 }

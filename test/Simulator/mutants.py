@@ -1,31 +1,31 @@
-# What the silence of the simulator is worth: defects of the forward attention's
-# kernels and of the general kernels, drawn with a fixed seed, are reported by a
-# finding or a wrong number. docs/simulator.md has the result of the long form:
+# What the silence of the simulator is worth: defects of the kernels of attention,
+# of its gradients and of the general kernels, drawn with a fixed seed, are
+# reported by a finding or a wrong number. docs/simulator.md has the result of the
+# long form,
 #
-#   python3 test/Simulator/mutants.py . /tmp/mutants 300 100
+#   python3 test/Simulator/mutants.py . /tmp/mutants --attention=300 --general=100 \
+#     --gradients=300 --jobs=16
 #
-# (the tools in PATH) with the counts of defects of attention and of each
-# general kernel but l2_norm, where any number near the maximum does as well as
-# the maximum. More arguments, an architecture, a kernel ("attention" or a
-# general one) and numbers in the draw, run only those and keep the modules:
+# (the tools in PATH) with the counts of defects of attention, of each general
+# kernel but l2_norm, where any number near the maximum does as well as the
+# maximum, and of gradients. With --again, an architecture, a family ("attention",
+# "gradients" or a general kernel) and numbers in the draw, only those run, and
+# their modules are kept:
 #
-#   python3 test/Simulator/mutants.py . /tmp/mutants 300 100 gfx942 softmax 3,17
+#   … --attention=300 --general=100 --gradients=300 --again gfx942 softmax 3,17
 #
 # RUN: rm -rf %t
-# RUN: %python %s %source_dir %t 63 42 | FileCheck %s
-
-# CHECK:      gfx942: {{.*}} enough
-# CHECK:      gfx1100: {{.*}} enough
-# CHECK:      sm_80: {{.*}} enough
+# RUN: %python %s %source_dir %t --attention=63 --general=42 --gradients=42 --sparse
+import argparse
+import collections
+import concurrent.futures
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 from simulation import CHIPS, prepare, run
 
-source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-ATTENTION, GENERAL = int(sys.argv[3]), int(sys.argv[4])
-AGAIN = sys.argv[5:]
+INPUTS = pathlib.Path(__file__).parent / "Inputs"
 # In the last, each lane holds the maximum of some row of each position in a
 # workgroup.
 ROWS = ((33, 70), (5, 200), (16, 65), (17, 3), (100, 66), (272, 68))
@@ -54,15 +54,48 @@ PROGRAMS = (
     (4, "D=16 type=f32 bias=bnk:i1:normal bias=bhqk:f32:columns gate=f32 pad=3 "
      "offset=1 nan=1"),
     (4, "D=64 type=bf16 out=f32 bias=bnk:i1:normal order=bnhsd nan=1"))
+# Biases that rows share, that have no queries, that every row and batch share,
+# and of every row: each has its gradient in another way.
+GRADIENT_PROGRAMS = (
+    (3, "D=32 type=bf16 bias=bnk:i1:normal bias=bhqk:bf16:normal gate=bf16 "
+     "nan=1"),
+    (1, "D=32 type=bf16 bias=bnk:i1:normal bias=bhqk:bf16:infinite gate=bf16 "
+     "nan=some"),
+    (3, "D=24 Dv=40 type=f16 bias=bnk:i1:normal bias=bnk:f32:rows memory=bnhsd "
+     "nan=1"),
+    (3, "D=16 type=f32 bias=bnk:i1:normal bias=hqk:f32:columns gate=f32 pad=3 "
+     "offset=1 nan=1"),
+    (2, "D=64 type=bf16 bias=bnhqk:bf16:infinite order=bnhsd"))
+# What only a backward pass launches.
+GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
+# Several blocks of queries and of keys, and a few elements of one.
+BLOCKS = ("B=2 N=2 H=2 Sq=140 Sk=300", "N=1 H=1 Sq=300 Sk=140",
+          "N=1 H=2 Sq=65 Sk=129", "N=1 H=1 Sq=1 Sk=1")
 
 
-def remainders():
+def remainders(step):
     """Keys that end after each of 32, and a single one."""
     for n, program in PROGRAMS:
-        yield f"Sq=1 Sk=1 {program} first=1 seed=100\n"
-        for r in range(1, 33):
+        yield f"Sq=1 Sk=1 {program} first=1 seed=100"
+        for r in range(1, 33, step):
             yield (f"N={n} Sq={37 * r % 71 + 1} Sk={r + 32 * (r // 2 % 3)} "
-                   f"{program} first=1 seed={100 + r}\n")
+                   f"{program} first=1 seed={100 + r}")
+
+
+def attention_cases(step):
+    return [*(INPUTS / "mutants.txt").read_text().splitlines(),
+            *remainders(step)]
+
+
+def gradient_cases(step):
+    """Both loops end after each of 32: that over keys and that over queries."""
+    for n, program in GRADIENT_PROGRAMS:
+        for index, sizes in enumerate(BLOCKS):
+            yield f"{sizes} {program} pass=backward seed={index + 1}"
+        for r in range(1, 33, step):
+            yield (f"N={n} Sq={r + 32 * (r // 3 % 3)} "
+                   f"Sk={11 * r % 32 + 1 + 32 * (r // 2 % 3)} {program} "
+                   f"pass=backward seed={100 + r}")
 
 
 def outcomes(report):
@@ -72,71 +105,143 @@ def outcomes(report):
     return [line for line in lines if line[0] in OUTCOMES]
 
 
-def selection(kernel, chip):
-    """Options that pick from the draw."""
-    return [f"--mutants-only={AGAIN[2]}",
-            f"--mutants-folder={work / f'{chip}.{kernel}'}"] if AGAIN else []
+def folder_of(options, kernel, chip):
+    """Where to keep the modules of what runs again."""
+    return ([f"--mutants-folder={options.work / f'{chip}.{kernel}'}"]
+            if options.again else [])
 
 
-def attention(chip):
-    inputs = pathlib.Path(__file__).parent / "Inputs/mutants.txt"
-    cases = work / "cases.txt"
+def check(options, chip, family, numbers):
+    """The defects of a family of attention's kernels with these numbers."""
+    step = 4 if options.sparse else 1
+    backward = family == "gradients"
+    work = options.work / chip
     work.mkdir(parents=True, exist_ok=True)
-    cases.write_text(inputs.read_text() + "".join(remainders()))
+    cases = work / f"{family}.txt"
+    cases.write_text("\n".join(
+        gradient_cases(step) if backward else attention_cases(step)))
     return outcomes(run(
         "evoformer-check", f"--target={chip}", "--device=sim", "--verbose",
-        f"--cases={cases}", f"--mutants={ATTENTION}",
-        *selection("attention", chip)))
+        f"--cases={cases}", f"--mutants={getattr(options, family)}",
+        f"--cpu-threads={1 if options.jobs > 1 else 0}",
+        f"--mutants-kernels={GRADIENT_KERNELS if backward else '.*'}",
+        f"--mutants-only={','.join(map(str, numbers))}",
+        *folder_of(options, family, chip)))
 
 
-def general(kernel, chip):
+def general(options, chip, kernel, numbers):
     """A defect counts as reported if it is at one of the sizes."""
     best = {}
     for sizes in SIZES[kernel]:
-        launch = prepare(source, work, kernel, chip, sizes, poison=True)
+        launch = prepare(options.source, options.work / chip, kernel, chip,
+                         sizes, poison=True)
         # What has a finding has the best outcome there is.
-        options = selection(kernel, chip)
-        if best and not AGAIN:
-            options = ["--mutants-only=" + ",".join(
-                what.split(":")[0] for what, outcome in best.items()
-                if outcome != "finding")]
-        found = outcomes(launch.run(f"--mutants={GENERAL}", "--verbose",
-                                    f"--tolerance={launch.tolerance}",
-                                    *options))
-        if AGAIN:
+        left = numbers
+        if best and not options.again:
+            left = [what.split(":")[0] for what, outcome in best.items()
+                    if outcome != "finding"]
+        if not left:
+            break
+        found = outcomes(launch.run(
+            f"--mutants={options.general}", "--verbose",
+            f"--tolerance={launch.tolerance}",
+            f"--workers={1 if options.jobs > 1 else 0}",
+            f"--mutants-only={','.join(map(str, left))}",
+            *folder_of(options, kernel, chip)))
+        if options.again:
             print(sizes, *(outcome for outcome, _ in found))
         for outcome, what in found:
             best[what] = min(best.get(what, "survived"), outcome,
                              key=OUTCOMES.index)
-    return [(outcome, f"{kernel}: {what}") for what, outcome in best.items()]
+    return [(outcome, what) for what, outcome in best.items()]
 
 
-if AGAIN:
-    result = (attention(AGAIN[0]) if AGAIN[1] == "attention"
-              else general(AGAIN[1], AGAIN[0]))
-    for pair in result:
-        print(*pair)
-    sys.exit()
+def number_of(defect):
+    return int(defect[1].split(":")[0])
 
-for chip in CHIPS:
-    every, rows = [], []
-    for name, result in (
-            ("attention", attention(chip)),
-            *((kernel, general(kernel, chip)) for kernel in SIZES)):
-        every += result
-        rows.append((name, result))
-    rows.append(("all", every))
-    for name, result in rows:
-        counts = [sum(o == outcome for o, _ in result) for outcome in OUTCOMES]
-        print(f"| {chip} | {name} | {len(result)} | "
-              + " | ".join(map(str, counts)) + " |")
-    reported = sum(o in ("finding", "wrong") for o, _ in every)
+
+def start(pool, options, chips):
+    """The draws, by chip and family, as parts that run in the pool."""
+    parts = collections.defaultdict(list)
+    for family in ("gradients", "attention"):
+        for chip in chips:
+            numbers = range(getattr(options, family))
+            count = -(-options.jobs // len(chips))
+            for k in range(count):
+                if part := numbers[k::count]:
+                    parts[chip, family].append(
+                        pool.submit(check, options, chip, family, part))
+    for chip in chips:
+        for kernel in SIZES:
+            if options.general:
+                parts[chip, kernel].append(pool.submit(
+                    general, options, chip, kernel, range(options.general)))
+    return parts
+
+
+def is_enough(what, defects):
+    """Prints the verdict on a draw and what was not reported."""
+    reported = sum(o in ("finding", "wrong") for o, _ in defects)
     # A draw of less than 200 may by chance lie two standard deviations lower.
-    least = 0.95 * len(every)
-    if len(every) < 200:
-        least -= 2 * (0.95 * 0.05 * len(every)) ** 0.5
-    print(f"{chip}: {reported} of {len(every)} reported:",
-          "enough" if reported >= least else "too few", flush=True)
-    for outcome, what in every:
+    least = 0.95 * len(defects)
+    if len(defects) < 200:
+        least -= 2 * (0.95 * 0.05 * len(defects)) ** 0.5
+    enough = reported >= least
+    print(f"{what}: {reported} of {len(defects)} reported:",
+          "enough" if enough else "too few")
+    for outcome, defect in defects:
         if outcome in ("differs", "survived"):
-            print(f"  {outcome}: {what}")
+            print(f"  {outcome}: {defect}")
+    # What is there should the rest take too long.
+    sys.stdout.flush()
+    return enough
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("source", type=pathlib.Path)
+    parser.add_argument("work", type=pathlib.Path)
+    for family in ("attention", "general", "gradients"):
+        parser.add_argument(f"--{family}", type=int, default=0)
+    parser.add_argument("--chips", default=",".join(CHIPS))
+    parser.add_argument("--sparse", action="store_true",
+                        help="every fourth size of cases only")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", nargs=3,
+                        metavar=("CHIP", "FAMILY", "NUMBERS"))
+    options = parser.parse_args()
+    if options.again:
+        chip, family, numbers = options.again
+        run_again = general if family in SIZES else check
+        for pair in run_again(options, chip, family, numbers.split(",")):
+            print(*pair)
+        return 0
+
+    chips = options.chips.split(",")
+    enough, rows = True, []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        parts = start(pool, options, chips)
+        for name, families in (("gradients", ("gradients",)),
+                               ("attention and general kernels",
+                                ("attention", *SIZES))):
+            for chip in chips:
+                every = []
+                for family in families:
+                    found = sorted((defect for part in parts[chip, family]
+                                    for defect in part.result()), key=number_of)
+                    if found:
+                        rows.append((chip, family, [o for o, _ in found]))
+                    every += [(o, f"{family}: {what}") for o, what in found]
+                if every:
+                    enough &= is_enough(f"{chip}, {name}", every)
+    print("| chip | kernels | defects | " + " | ".join(OUTCOMES) +
+          " | reported |\n" + "|---" * (len(OUTCOMES) + 4) + "|")
+    for chip, family, found in rows:
+        counts = [found.count(outcome) for outcome in OUTCOMES]
+        print(f"| {chip} | {family} | {len(found)} | "
+              + " | ".join(map(str, counts))
+              + f" | {100 * sum(counts[:2]) / len(found):.1f} % |")
+    return 0 if enough else 1
+
+
+sys.exit(main())

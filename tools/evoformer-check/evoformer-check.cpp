@@ -89,6 +89,10 @@ cl::list<unsigned> mutantsOnlyOption(
     "mutants-only", cl::CommaSeparated,
     cl::desc("Of the defects drawn, make only those with these numbers"),
     cl::cat(category));
+cl::opt<std::string> mutantsKernelsOption(
+    "mutants-kernels", cl::init(".*"),
+    cl::desc("Break only kernels whose names match this regular expression"),
+    cl::cat(category));
 cl::opt<std::string> mutantsFolderOption(
     "mutants-folder",
     cl::desc("Keep each defect's module here, unbroken and broken"),
@@ -115,11 +119,12 @@ struct Settings : ToolSettings {
   unsigned bankConflicts = bankConflictsOption;
   bool nonFinite = nonFiniteOption;
   std::string counters = countersOption;
-  mlir::evoformer::sim::MutantDraw mutants = {
+  sim::MutantDraw mutants = {
       mutantsOption,
       mutantSeedOption,
       {mutantsOnlyOption.begin(), mutantsOnlyOption.end()},
       mutantsFolderOption};
+  std::string mutantsKernels = mutantsKernelsOption;
   bool kernelTimes = kernelTimesOption;
   bool verbose = verboseOption;
 };
@@ -166,8 +171,9 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  return checkMutants(context, cases, settings->compile, settings->mutants,
-                      settings->verbose, llvm::outs());
+  MutantOptions options = {settings->mutants, settings->mutantsKernels,
+                           settings->device.threads, settings->verbose};
+  return checkMutants(context, cases, settings->compile, options, llvm::outs());
 }
 
 static void printCounters(const SimDevice &device, const AttentionCase &entry) {

@@ -19,15 +19,24 @@
 
 namespace mlir::evoformer {
 
-/// Draws defects of all kernels that the cases launch. A defect is reported if
+struct MutantOptions {
+  sim::MutantDraw draw;
+  /// Only of kernels whose names match this regular expression.
+  std::string kernels = ".*";
+  /// Of the simulator and the reference; 0: one a core.
+  unsigned threads = 0;
+  /// List all defects, not only the survivors.
+  bool verbose = false;
+};
+
+/// Draws defects of the kernels that the cases launch. A defect is reported if
 /// a case with the kernel's program fails, by a finding or against the
 /// reference, under one of a few interleavings. Prints a table and the
-/// survivors, or with `verbose` all. Fails if an unbroken case does.
+/// survivors, or all. Fails if an unbroken case does.
 llvm::Error checkMutants(MLIRContext &context,
                          llvm::ArrayRef<AttentionCase> cases,
                          const CompileOptions &compileOptions,
-                         const sim::MutantDraw &draw, bool verbose,
-                         llvm::raw_ostream &os);
+                         const MutantOptions &options, llvm::raw_ostream &os);
 
 } // namespace mlir::evoformer
 
