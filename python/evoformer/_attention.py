@@ -1,9 +1,18 @@
 """The function of the package: chooses by the type of its arguments."""
 
 import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
+
+if TYPE_CHECKING:
+    from ._numpy import Gradients
+
+# A NumPy array, torch tensor or JAX array: all operands and results are of one kind.
+Array = TypeVar("Array")
 
 
-def _backend(array):
+def _backend(array: object) -> ModuleType:
     """The module that knows such arrays."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
@@ -17,15 +26,37 @@ def _backend(array):
     return backend
 
 
-def _check_biases(biases):
+def _check_biases(biases: object) -> None:
     """A tensor would be taken apart along its first dimension."""
     if type(biases) not in (tuple, list) and not isinstance(biases, (tuple, list)):
         raise TypeError(f"biases is a {type(biases).__name__}; accepted is a list "
                         "or tuple of biases")
 
 
-def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
-              return_lse=False):
+@overload
+def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
+              gate: Optional[Array] = None, scale: Optional[float] = None,
+              layout: Optional[str] = None,
+              return_lse: Literal[False] = False) -> Array: ...
+
+
+@overload
+def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
+              gate: Optional[Array] = None, scale: Optional[float] = None,
+              layout: Optional[str] = None, *,
+              return_lse: Literal[True]) -> tuple[Array, Array]: ...
+
+
+@overload
+def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
+              gate: Optional[Array] = None, scale: Optional[float] = None,
+              layout: Optional[str] = None,
+              return_lse: bool = False) -> Union[Array, tuple[Array, Array]]: ...
+
+
+def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+              gate: Optional[Any] = None, scale: Optional[float] = None,
+              layout: Optional[str] = None, return_lse: bool = False) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -66,8 +97,10 @@ def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
                                      layout, return_lse)
 
 
-def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
-                  layout=None):
+def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+                  gate: Optional[Any] = None, scale: Optional[float] = None,
+                  layout: Optional[str] = None
+                  ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
     output_gradient). torch and JAX differentiate `attention` itself."""

@@ -4,53 +4,26 @@ import importlib
 import importlib.util
 import sys
 import types
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
-
-def _table():
-    from . import dropins
-    return {
-        ("deepspeed.ops.deepspeed4science", "DS4Sci_EvoformerAttention"):
-            dropins.DS4Sci_EvoformerAttention,
-        ("cuequivariance_torch", "triangle_attention"):
-            dropins.triangle_attention,
-        ("cuequivariance_torch.primitives.triangle", "triangle_attention"):
-            dropins.triangle_attention,
-        ("trifast", "triangle_attention"): dropins.trifast_triangle_attention,
-        ("trifast.torch", "triangle_attention"):
-            dropins.trifast_triangle_attention,
-        # Protenix imports it from here when it is called, and without Triton
-        # from the package, which has a form of its own then.
-        ("protenix.model.tri_attention.op", "TriAttentionFunction"):
-            dropins.TriAttentionFunction,
-        ("protenix.model.tri_attention", "TriAttentionFunction"):
-            dropins.TriAttentionFunction,
-        ("openfold3.core.kernels.triton.evoformer", "TritonEvoformer"):
-            dropins.EvoformerAttention.apply,
-        ("openfold3.core.kernels.triton.evoformer", "TritonEvoformerDynamic"):
-            dropins.EvoformerAttention.apply,
-    }
-
-
-# What models import besides from packages that only stand in: OpenFold3 asks for
-# the number of tokens up to which cuEquivariance would use no kernel.
-_BESIDES = {
-    "cuequivariance_torch": (("cuequivariance_ops_torch.triangle_attention",
-                              "CUEQ_TRIATTN_FALLBACK_THRESHOLD", 0),),
-}
-
+# The files of dropins, by the package that each stands for.
+_PEERS = {"deepspeed": "deepspeed", "cuequivariance_torch": "cuequivariance",
+          "trifast": "trifast", "protenix": "protenix", "openfold3": "triton"}
 
 # An attribute of modules that only stand in.
 _STAND_IN = "_evoformer_stand_in"
 
 
 class Patch:
-    """What `patch` replaced; `undo()` or the end of a `with` brings it back."""
+    """What `patch` replaced; `undo()` or the end of a `with` brings it back.
+    `replaced` lists it, as `module.name`."""
 
-    def __init__(self):
-        self._undo = []
-        self.replaced = []
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], Any]] = []
+        self.replaced: list[str] = []
 
-    def _set(self, module, name, value):
+    def _set(self, module: types.ModuleType, name: str, value: Any) -> None:
         missing = object()
         old = getattr(module, name, missing)
         self._undo.append((lambda: delattr(module, name)) if old is missing else
@@ -58,18 +31,15 @@ class Patch:
         setattr(module, name, value)
         self.replaced.append(f"{module.__name__}.{name}")
 
-    def _add_module(self, name):
+    def _add_module(self, name: str) -> types.ModuleType:
         """A module that is not installed, and the packages around it."""
-        parent = None
+        parent: Optional[types.ModuleType] = None
         parts = name.split(".")
         for i in range(1, len(parts) + 1):
             here = ".".join(parts[:i])
             module = sys.modules.get(here) or _import(here)
             if module is None:
-                module = types.ModuleType(here)
-                module.__path__ = []
-                setattr(module, _STAND_IN, True)
-                module.__spec__ = importlib.util.spec_from_loader(here, None)
+                module = _make_stand_in(here)
                 sys.modules[here] = module
                 self._undo.append(lambda here=here: sys.modules.pop(here, None))
                 if parent is not None and not hasattr(parent, parts[i - 1]):
@@ -77,25 +47,37 @@ class Patch:
                     self._undo.append(lambda parent=parent, part=parts[i - 1]:
                                       delattr(parent, part))
             parent = module
+        assert parent is not None  # A name has a part.
         return parent
 
-    def _stand_in_for(self, module_name, name, value):
-        if _import(module_name) is None:
-            self._set(self._add_module(module_name), name, value)
+    def _replace(self, module: types.ModuleType, name: str, value: Any) -> None:
+        """In the module, and wherever modules that are imported by now hold it."""
+        original = getattr(module, name, value)
+        if original is value:
+            return
+        self._set(module, name, value)
+        if original is None:
+            return  # as where there is no Triton
+        for other in list(sys.modules.values()):
+            if not isinstance(other, types.ModuleType) or other is module:
+                continue
+            for held, found in list(vars(other).items()):
+                if found is original:
+                    self._set(other, held, value)
 
-    def undo(self):
+    def undo(self) -> None:
         while self._undo:
             self._undo.pop()()
         self.replaced = []
 
-    def __enter__(self):
+    def __enter__(self) -> "Patch":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.undo()
 
 
-def _import(name):
+def _import(name: str) -> Optional[types.ModuleType]:
     """The module, or None: packages that need what is not here raise more than
     ImportError."""
     try:
@@ -104,45 +86,58 @@ def _import(name):
         return None
 
 
-def patch(packages=("deepspeed", "cuequivariance_torch", "trifast", "protenix",
-                    "openfold3"), stand_in=False):
+def _make_stand_in(name: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__path__ = []
+    module.__spec__ = importlib.util.spec_from_loader(name, None)
+    setattr(module, _STAND_IN, True)
+
+    def missing(attribute: str) -> Any:
+        raise AttributeError(
+            f"module '{name}' stands in for a package that is not installed, with "
+            f"its attention alone (evoformer.patch): it has no '{attribute}'")
+
+    setattr(module, "__getattr__", missing)
+    return module
+
+
+def _is_stand_in(module: types.ModuleType) -> bool:
+    return bool(getattr(module, _STAND_IN, False))
+
+
+def patch(packages: Sequence[str] = tuple(_PEERS), stand_in: bool = False) -> Patch:
     """Makes models that call these packages' attention call this one: OpenFold
     (DeepSpeed's kernel, and Triton's in OpenFold3), Boltz (cuEquivariance's,
     trifast's), Protenix (its own, DeepSpeed's, cuEquivariance's).
 
-    Functions are replaced in their packages, and wherever a module that is
-    imported by now holds them under any name. `stand_in` also makes modules that
+    packages: any of deepspeed, cuequivariance_torch, trifast, protenix and
+    openfold3. Functions are replaced in their packages, and wherever a module that
+    is imported by now holds them under any name. `stand_in` also makes modules that
     are not installed, or cannot be imported here, importable, with their attention
-    alone, so that a model can be told to use that kernel.
+    and what models import beside it, so that a model can be told to use that
+    kernel. Call it before the model's modules are imported then: they ask once
+    whether a package is there.
 
     Returns a Patch: `replaced` lists what was replaced, `undo()` brings it back;
-    it is a context manager.
+    it is a context manager. Raises ValueError for other packages.
     """
+    unknown = [name for name in packages if name not in _PEERS]
+    if isinstance(packages, str) or unknown:
+        raise ValueError(f"packages is {packages!r}; accepted are lists of "
+                         f"{', '.join(_PEERS)}")
     result = Patch()
-    for (module_name, name), replacement in _table().items():
-        if module_name.split(".")[0] not in packages:
-            continue
-        module = _import(module_name)
-        if module is None or _is_stand_in(module):
-            if stand_in:
+    for package in packages:
+        peer = importlib.import_module(f"evoformer.dropins.{_PEERS[package]}")
+        for (module_name, name), replacement in peer.REPLACES.items():
+            module = _import(module_name)
+            if module is not None and not _is_stand_in(module):
+                result._replace(module, name, replacement)
+            elif stand_in:
                 result._set(result._add_module(module_name), name, replacement)
-                for besides in _BESIDES.get(module_name, ()):
-                    result._stand_in_for(*besides)
-            continue
-        original = getattr(module, name, replacement)
-        if original is replacement:
-            continue
-        result._set(module, name, replacement)
-        if original is None:
-            continue  # as where there is no Triton
-        for other in list(sys.modules.values()):
-            if not isinstance(other, types.ModuleType) or other is module:
-                continue
-            for held, value in list(vars(other).items()):
-                if value is original:
-                    result._set(other, held, replacement)
+        for module_name, attributes in peer.BESIDES.items() if stand_in else ():
+            module = _import(module_name)
+            if module is None or _is_stand_in(module):
+                module = result._add_module(module_name)
+                for name, value in attributes.items():
+                    result._set(module, name, value)
     return result
-
-
-def _is_stand_in(module):
-    return getattr(module, _STAND_IN, False)

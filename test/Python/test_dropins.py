@@ -6,6 +6,7 @@ the meaning of masks included; and how they are put in their place."""
 import importlib.util
 import sys
 import types
+import warnings
 
 import evoformer
 import pytest
@@ -80,9 +81,12 @@ def test_ds4sci_large_mask():
 
 
 def filled(logits, keep, value, product):
-    """Softmax with dropped keys filled by one number: where all are, the mean."""
-    weights = logits.masked_fill(~keep, -1e9).softmax(-1)
-    return torch.einsum(product, weights, value)
+    """Softmax with a large number taken from the logits of dropped keys: where all
+    are, it swallows the differences, and the gradients are those of equal weights."""
+    dead = ~keep.any(-1, keepdim=True)
+    logits = torch.where(dead, logits - logits.detach(),
+                         logits.masked_fill(~keep, -torch.inf))
+    return torch.einsum(product, logits.softmax(-1), value)
 
 
 def masked(generator, *shape):
@@ -135,10 +139,92 @@ def test_cuequivariance(kind):
             [keep, 0.5])
     compare(dropins.triangle_attention,
             lambda *t: written_out(*t, torch.ones_like(keep)), [q, k, v, bias])
-    one = [t[0] for t in (q, k, v, bias)]
-    assert torch.equal(dropins.triangle_attention(*one, keep[0]),
-                       dropins.triangle_attention(*(t[None] for t in one),
-                                                  keep[:1])[0])
+
+
+def test_cuequivariance_without_batch():
+    """The result is of rank 5, as there: callers take its first."""
+    g = torch.Generator().manual_seed(3)
+    q, k, v = (normal(g, 3, 2, 11, 16) for _ in range(3))
+    bias, keep = normal(g, 1, 2, 11, 11), masked(g, 1, 3, 1, 1, 11)
+    lengths = keep.sum(-1, keepdim=True, dtype=torch.int32)
+    for others in (dict(mask=keep[0]), dict(kv_lengths=lengths), {}):
+        for aux in (False, True):
+            found = dropins.triangle_attention(q, k, v, bias, return_aux=aux, **others)
+            whole = dropins.triangle_attention(
+                q[None], k[None], v[None], bias[None], return_aux=aux,
+                **{name: t.view(1, 3, 1, 1, -1) for name, t in others.items()})
+            for one, other in zip(found if aux else [found],
+                                  whole if aux else [whole], strict=True):
+                assert torch.equal(one, other)
+            assert other.shape == (1, 3, 2, 11, 16)[:4 if aux else 5]
+
+
+def test_cuequivariance_without_keys():
+    q, k = torch.randn(2, 3, 4, 5, 16), torch.randn(2, 3, 4, 0, 16)
+    bias = torch.randn(2, 1, 4, 5, 0)
+    mask = torch.ones(2, 3, 1, 1, 0, dtype=torch.bool)
+    lengths = torch.zeros(2, 3, 1, 1, 1, dtype=torch.int32)
+    for others in (dict(mask=mask), dict(kv_lengths=lengths), {}):
+        out, lse, largest = dropins.triangle_attention(q, k, k, bias, return_aux=True,
+                                                       **others)
+        assert out.shape == q.shape and lse.shape == largest.shape == q.shape[:-1]
+        assert not any(t.any() for t in (out, lse, largest))
+
+
+def test_mask_to_kv_lengths():
+    keep = torch.arange(5) < torch.tensor([5, 0, 2])[:, None, None, None]
+    lengths = dropins.mask_to_kv_lengths(keep.float())
+    assert lengths.dtype == torch.int32 and lengths.shape == (1, 3, 1, 1, 1)
+    assert lengths.flatten().tolist() == [5, 0, 2]
+    assert torch.equal(dropins.mask_to_kv_lengths(keep[None]), lengths)
+    with pytest.raises(ValueError, match="keeps a key behind one that it drops"):
+        dropins.mask_to_kv_lengths(~keep)
+    for shape in ((3, 1, 5), (1, 1, 3, 2, 1, 5)):
+        with pytest.raises(ValueError, match="mask has shape"):
+            dropins.mask_to_kv_lengths(torch.ones(shape))
+
+
+def test_rows_without_keys_elsewhere():
+    """NaN in dropped keys of other rows does not reach any gradient."""
+    g = torch.Generator().manual_seed(3)
+    q, k, v = (normal(g, 1, 3, 2, 11, 16) for _ in range(3))
+    bias, keep = normal(g, 1, 1, 2, 11, 11), masked(g, 1, 3, 1, 1, 11)
+    leaves = [q, k, v, bias]
+    def run():
+        return torch.autograd.grad(dropins.triangle_attention(
+            *leaves, keep).square().sum(), leaves)
+    expected = run()
+    with torch.no_grad():
+        k[0, 0, :, ~keep[0, 0, 0, 0]] = torch.nan
+    for one, other in zip(run(), expected, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_triton_mask_of_numbers():
+    """0 and 1 are added, which drops nothing: hardly what was meant."""
+    q = torch.randn(1, 3, 11, 2, 16)
+    keep = masked(torch.Generator().manual_seed(3), 1, 3, 1, 1, 11)
+    with pytest.warns(UserWarning, match="res_mask holds the numbers 0 and 1"):
+        dropins.EvoformerAttention.apply(q, q, q, keep.float(), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for mask in (keep, torch.zeros(keep.shape), torch.where(keep, 0.0, -1e9)):
+            dropins.EvoformerAttention.apply(q, q, q, mask, None)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_compiled(kind):
+    """In one graph, with rows without keys."""
+    g = torch.Generator().manual_seed(3)
+    q, k, v = (normal(g, 1, 3, 2, 11, 16, kind=kind) for _ in range(3))
+    bias, keep = normal(g, 1, 1, 2, 11, 11), masked(g, 1, 3, 1, 1, 11)
+    function = torch.compile(dropins.triangle_attention, fullgraph=True,
+                             backend="aot_eager")
+    results = [[out, *torch.autograd.grad(out.float().square().sum(), [q, k, v, bias])]
+               for out in (f(q, k, v, bias, keep)
+                           for f in (function, dropins.triangle_attention))]
+    for one, other in zip(*results, strict=True):
+        assert torch.equal(one, other)
 
 
 def test_cuequivariance_lengths():
@@ -156,6 +242,8 @@ def test_cuequivariance_lengths():
         assert (one[:, 1] == 0).all() and (other[:, 1] != 0).any()
     with pytest.raises(ValueError, match="accepted is one of them"):
         dropins.triangle_attention(q, k, v, bias, keep, kv_lengths=lengths)
+    more = dropins.triangle_attention(q, k, v, bias, kv_lengths=lengths * 3)
+    assert torch.equal(more[:, 0], found[0][:, 0])
 
 
 def test_cuequivariance_aux():
@@ -166,8 +254,8 @@ def test_cuequivariance_aux():
                                                    return_aux=True)
     logits = (q @ k.transpose(-1, -2) / 4 + bias).masked_fill(~keep, -1e9)
     assert torch.equal(out, dropins.triangle_attention(q, k, v, bias, keep))
-    torch.testing.assert_close(lse, logits.logsumexp(-1, keepdim=True))
-    torch.testing.assert_close(largest, logits.amax(-1, keepdim=True))
+    torch.testing.assert_close(lse, logits.logsumexp(-1))
+    torch.testing.assert_close(largest, logits.amax(-1))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -271,6 +359,47 @@ def test_patch_of_what_is_not_installed():
     assert not any(importlib.util.find_spec(name) for name in names)
 
 
+def test_patch_without_deepspeed():
+    """OpenFold and OpenFold3 import more of it than attention, and ask whether it
+    is set up."""
+    if importlib.util.find_spec("deepspeed"):
+        pytest.skip("DeepSpeed is installed")
+    with evoformer.patch(["deepspeed"], stand_in=True):
+        assert importlib.util.find_spec("deepspeed.ops.deepspeed4science")
+        import deepspeed
+        from deepspeed.ops.deepspeed4science import DS4Sci_EvoformerAttention
+        from deepspeed.runtime.activation_checkpointing.checkpointing import (
+            non_reentrant_checkpoint)
+        from deepspeed.utils import zero_to_fp32
+        assert DS4Sci_EvoformerAttention is dropins.DS4Sci_EvoformerAttention
+        for asked in (deepspeed.comm, deepspeed.comm.comm, deepspeed.utils):
+            assert not asked.is_initialized()
+        assert not deepspeed.checkpointing.is_configured()
+        for checkpoint in (deepspeed.checkpointing.checkpoint, non_reentrant_checkpoint):
+            x = torch.ones(2, requires_grad=True)
+            checkpoint(torch.square, x).sum().backward()
+            assert x.grad.tolist() == [2, 2]
+        with pytest.raises(AttributeError, match="stands in for a package .* no 'zero'"):
+            deepspeed.zero
+        assert not hasattr(zero_to_fp32, "get_model_state_file")
+    assert importlib.util.find_spec("deepspeed") is None
+
+
+def test_patch_of_half_of_a_package(monkeypatch):
+    """cuEquivariance's Python half alone: what OpenFold3 asks the other half for."""
+    if importlib.util.find_spec("cuequivariance_ops_torch"):
+        pytest.skip("the other half is installed")
+    def original():
+        raise AssertionError("the other package's kernel ran")
+    real = stand_in(monkeypatch, "cuequivariance_torch", triangle_attention=original)
+    with evoformer.patch(["cuequivariance_torch"], stand_in=True):
+        from cuequivariance_ops_torch.triangle_attention import (
+            CUEQ_TRIATTN_FALLBACK_THRESHOLD as least)
+        assert least == 0
+        assert real.triangle_attention is dropins.triangle_attention
+    assert real.triangle_attention is original
+
+
 def test_bad_operands():
     q, b = torch.randn(1, 2, 2, 5, 8), torch.randn(1, 1, 2, 5, 5)
     keep = torch.ones(1, 2, 1, 1, 5, dtype=torch.bool)
@@ -280,8 +409,23 @@ def test_bad_operands():
             (lambda: dropins.triangle_attention(q[0, 0], q, q, b), ValueError,
              "q has rank 3; accepted is 4 or 5"),
             (lambda: dropins.triangle_attention(
-                q, q, q, b, kv_lengths=torch.tensor([5, 5])), ValueError,
-             r"kv_lengths has shape \(2,\); accepted is \(1, 2, 1, 1, 1\)"),
+                q, q, q, b, kv_lengths=torch.tensor([5, 5], dtype=torch.int32)),
+             ValueError, r"kv_lengths has shape \(2,\); accepted is \(1, 2, 1, 1, 1\)"),
+            (lambda: dropins.triangle_attention(
+                q, q, q, b, kv_lengths=torch.full((1, 2, 1, 1, 1), 5)), ValueError,
+             "kv_lengths has type torch.int64; accepted is torch.int32"),
+            (lambda: dropins.triangle_attention(
+                q, q, q, b, kv_lengths=torch.empty(
+                    (1, 2, 1, 1, 1), dtype=torch.int32, device="meta")), ValueError,
+             "kv_lengths is on meta, q on cpu"),
+            (lambda: dropins.triangle_attention(q, q, q, b[..., :3]), ValueError,
+             r"bias has shape \(1, 1, 2, 5, 3\); accepted is \(1, 1, 2, 5, 5\), any"),
+            (lambda: dropins.triangle_attention(q, q, q, b, keep[..., :3]), ValueError,
+             "mask has shape"),
+            (lambda: evoformer.patch("deepspeed"), ValueError,
+             "packages is 'deepspeed'; accepted are lists of deepspeed, cueq"),
+            (lambda: evoformer.patch(["flash_attn"]), ValueError,
+             r"packages is \['flash_attn'\]"),
             (lambda: dropins.trifast_triangle_attention(q, q, q, b, None), TypeError,
              "mask is a NoneType"),
             (lambda: dropins.trifast_triangle_attention(q, q, q, b, keep), ValueError,
