@@ -6,8 +6,10 @@ usage: ./dev COMMAND
 
   build [--sanitize | --static] [TARGET...]
                     set up what is missing and build
-  test [--sanitize] [--full] [PATH | lit option]...
-                    build, run the tests (all, or those under PATH)
+  test [--sanitize] [--full] [--models] [PATH | lit option]...
+                    build, run the tests (all, or those under PATH); --models:
+                    also those that need the models' own packages, which it
+                    installs
   demo              lower the examples, report on each kernel, run them here
   fmt               format the C++ sources
   lint [--all]      formatting, clang-tidy (changed files; --all: every file),
@@ -56,7 +58,11 @@ dev_build() {
 }
 
 dev_test() {
+  local argument with_models=
   take_preset "$@"
+  for argument in ${rest[@]+"${rest[@]}"}; do
+    [ "$argument" = --models ] && with_models=1
+  done
   # The shared library is no part of `all`; sanitizers would have to be loaded
   # before the Python that opens it.
   if [ "$preset" = sanitize ]; then
@@ -64,12 +70,14 @@ dev_test() {
   else
     build_preset "$preset" all evoformer
     ensure_torch
+    [ -z "$with_models" ] || ensure_models
   fi
-  local folder paths=() options=() argument
+  local folder paths=() options=()
   folder=$(build_folder "$preset")
   for argument in ${rest[@]+"${rest[@]}"}; do
     case "$argument" in
     --full) options+=(--param full=1) ;;
+    --models) ;;
     -*) options+=("$argument") ;;
     test/*) paths+=("$folder/$argument") ;;
     *) paths+=("$argument") ;;

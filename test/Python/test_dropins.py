@@ -406,8 +406,8 @@ def test_bad_operands():
     for call, error, text in (
             (lambda: dropins.triangle_attention(q, q, q, None), TypeError,
              "bias is a NoneType"),
-            (lambda: dropins.triangle_attention(q[0, 0], q, q, b), ValueError,
-             "q has rank 3; accepted is 4 or 5"),
+            (lambda: dropins.triangle_attention(q[0, 0, 0], q, q, b), ValueError,
+             "q has rank 2; accepted is 3 or 4 or 5"),
             (lambda: dropins.triangle_attention(
                 q, q, q, b, kv_lengths=torch.tensor([5, 5], dtype=torch.int32)),
              ValueError, r"kv_lengths has shape \(2,\); accepted is \(1, 2, 1, 1, 1\)"),

@@ -38,14 +38,14 @@ def flat(tensors):
     return [t for t in result if t is not None]
 
 
-def check(found, exact, eager):
+def check(found, exact, eager, terms=1.0):
     """As near as twice what eager mode's own roundings cost, and a few units in
-    the last place of the largest element, or of 1: the tests' operands are normal
-    numbers, and gradients are differences of terms of that size."""
+    the last place of the largest element, or of `terms`: the tests' operands are
+    normal numbers, and gradients are differences of terms of that size."""
     assert found.shape == exact.shape and found.dtype == eager.dtype
     assert torch.isfinite(found).all()
     def error(tensor):
         return (tensor.double() - exact).abs().max().item() if exact.numel() else 0
-    size = max(exact.abs().max().item(), 1.0) if exact.numel() else 0
+    size = max(exact.abs().max().item(), terms) if exact.numel() else 0
     allowed = 2 * error(eager) + 4 * torch.finfo(found.dtype).eps * size
     assert error(found) <= allowed, (error(found), error(eager), size)

@@ -70,8 +70,8 @@ def triangle_attention(
         -1e9), times v
 
     q: [b, n, h, sq, d], k and v: [b, n, h, sk, d], head-major; bias:
-    [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps. For b = 1 each of them
-    may be without b. kv_lengths, instead of a mask: [b, n, 1, 1, 1] in int32, how
+    [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps. Each of them may be
+    without b, or b and n, which are 1 then. kv_lengths, instead of a mask: [b, n, 1, 1, 1] in int32, how
     many keys of a row there are; more than sk means all. scale: default
     1 / sqrt(d). Returns [b, n, h, sq, d], always of rank 5, in q's type, and, with
     return_aux, the logarithm of the sum of exponentials and the largest logit,
@@ -90,7 +90,7 @@ def triangle_attention(
     check_tensors(q=q, k=k, v=v, bias=bias)
     check_optional(mask=mask, kv_lengths=kv_lengths)
     for name, tensor in (("q", q), ("k", k), ("v", v), ("bias", bias)):
-        check_rank(tensor, name, 4, 5)
+        check_rank(tensor, name, 3, 4, 5)
     q, k, v, bias = map(_with_five, (q, k, v, as_bias(bias, q)))
     b, n, h, sq, _ = q.shape
     sk = k.shape[3]
