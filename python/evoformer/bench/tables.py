@@ -1,6 +1,7 @@
 """A suite's measurements as tables in Markdown. Needs nothing but Python."""
 
 PASSES = ("forward", "backward")
+NOTHING = ("–", "–, –")
 
 
 def is_ours(candidate):
@@ -38,6 +39,14 @@ def row(cells):
     return "| " + " | ".join(cells) + " |"
 
 
+def table(header, rows):
+    """Lines, without the columns in which there is nothing."""
+    kept = [i for i in range(len(header))
+            if i == 0 or any(cells[i] not in NOTHING for cells in rows)]
+    return [row([cells[i] for i in kept])
+            for cells in (header, ["---"] * len(header), *rows)]
+
+
 def show_ms(ms):
     return f"{ms:.4f}" if ms < 0.1 else f"{ms:.3f}" if ms < 10 else f"{ms:.2f}"
 
@@ -57,9 +66,7 @@ def variant(candidate):
 def time_table(data, name):
     """Lines: medians of a pass in ms."""
     shown = columns(data)
-    yield row(["shape", *(title for title, _ in shown), "best peer / this project",
-               "quartiles of this project"])
-    yield row(["---"] * (len(shown) + 3))
+    rows = []
     for shape in data["shapes"]:
         cells = [shape]
         ours, peers = None, []
@@ -77,17 +84,15 @@ def time_table(data, name):
         cells.append(f"{min(peers) / ours['ms']:.2f}" if ours and peers else "–")
         cells.append(f"{show_ms(ours['low'])} to {show_ms(ours['high'])}"
                      if ours and "low" in ours else "–")
-        yield row(cells)
+        rows.append(cells)
+    return table(["shape", *(title for title, _ in shown),
+                  "best peer / this project", "quartiles of this project"], rows)
 
 
 def result_table(data):
     """Lines: memory, equal bits and errors of both passes."""
     shown = columns(data)
-    yield row(["shape", "results, MB",
-               *(f"{title}, peak MB" for title, _ in shown),
-               "equal bits twice, forward and backward: this project",
-               "FlexAttention", "largest error of this project", "of eager"])
-    yield row(["---"] * (len(shown) + 6))
+    rows = []
     for shape, described in data["shapes"].items():
         cells = [shape, f"{described['results_mb']:.0f}"]
         for _, which in shown:
@@ -103,7 +108,12 @@ def result_table(data):
                       if c["shape"] == shape and which(c) and "errors" in c]
             worst = max(errors[0].items(), key=lambda e: e[1]) if errors else None
             cells.append(f"{worst[1]:.1e} ({worst[0]})" if worst else "–")
-        yield row(cells)
+        rows.append(cells)
+    return table(["shape", "results, MB",
+                  *(f"{title}, peak MB" for title, _ in shown),
+                  "equal bits twice, forward and backward: this project",
+                  "FlexAttention", "largest error of this project", "of eager"],
+                 rows)
 
 
 def describe(candidate):
@@ -130,7 +140,8 @@ def render(data):
     """The whole text."""
     lines = [f"{data['device']}, {data['date']}: " + ", ".join(
         f"{name} {data[name]}" for name in ("driver", "torch", "version", "tree")
-        if data.get(name)) + f". `{data['command']}`", ""]
+        if data.get(name)) + (f". `{data['command']}`" if data["command"] else "."),
+        ""]
     for name in PASSES:
         lines += [f"{name.capitalize()}, medians in ms:", "",
                   *time_table(data, name), ""]
