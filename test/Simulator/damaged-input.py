@@ -5,10 +5,11 @@ refused with a message; evoformer-sim itself survives."""
 import pathlib
 import random
 import re
-import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+HERE = pathlib.Path(__file__).parent
+sys.path += [str(HERE / "Inputs"), str(HERE.parent / "Inputs")]
+import bounded
 from simulation import CHIPS, prepare
 
 source, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
@@ -54,8 +55,7 @@ for chip in CHIPS:
         for case in range(CASES):
             path.write_text(damaged(text, draw))
             command = launch.command(path, "--max-blocks=20000")
-            run = subprocess.run(command, capture_output=True, text=True,
-                                 timeout=60)
+            run = bounded.run(command)
             outcomes[run.returncode] = outcomes.get(run.returncode, 0) + 1
             refused = run.returncode == 1 and "error: " in run.stderr
             found = run.returncode == 2 and "warning: " in run.stderr

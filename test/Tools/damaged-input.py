@@ -5,8 +5,10 @@ message; evoformer-opt itself survives."""
 import pathlib
 import random
 import re
-import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Inputs"))
+import bounded
 
 CASES = 400
 ALPHABET = "0123456789-?x<>(){}[]:,%#!@\"= bnshdqkfi\n"
@@ -57,8 +59,7 @@ def main():
     path = pathlib.Path(sys.argv[2] + ".mlir")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(separator.join(case.replace("// -----", "") for case in cases))
-    run = subprocess.run(["evoformer-opt", "--split-input-file", str(path)],
-                         capture_output=True, text=True)
+    run = bounded.run(["evoformer-opt", "--split-input-file", path])
     errors = len(re.findall(rf"{re.escape(str(path))}:\d+:\d+: error: ", run.stderr))
     print(f"{CASES} cases, {errors} errors, exit code {run.returncode}")
     if run.returncode != 1 or errors < CASES // 4:

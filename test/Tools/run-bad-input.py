@@ -7,9 +7,10 @@ import pathlib
 import re
 import shutil
 import stat
-import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Inputs"))
+import bounded
 import numpy as np
 
 examples, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
@@ -22,8 +23,7 @@ B, N, S, H, D = 1, 2, 17, 4, 32
 
 
 def run(*command):
-    return subprocess.run([str(c) for c in command], capture_output=True,
-                          text=True, cwd=work, timeout=120)
+    return bounded.run(command, cwd=work)
 
 
 def expect(message, *command, code=1):

@@ -12,13 +12,13 @@ import concurrent.futures
 import pathlib
 import random
 import re
-import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "Kernels/Inputs"))
+TESTS = pathlib.Path(__file__).parents[2]
+sys.path += [str(TESTS / "Inputs"), str(TESTS / "Kernels/Inputs")]
+import bounded
 from tiles import CHIPS, SCHEDULES, STEPS, tiles
 
-SECONDS = 60
 # Programs that are parsed together, to find those that parse.
 BATCH = 40
 PASSES = [*STEPS, "convert-tile-to-gpu", "gpu.module(convert-gpu-lanes-to-llvm)"]
@@ -47,9 +47,8 @@ WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def opt(program, *arguments):
-    return subprocess.run(["evoformer-opt", "-", *arguments], input=program,
-                          capture_output=True, text=True, timeout=SECONDS,
-                          errors="replace")
+    return bounded.run(["evoformer-opt", "-", *arguments], input=program,
+                       errors="replace")
 
 
 def generated(source):
@@ -161,8 +160,8 @@ def in_upstream_parser(stderr):
 def problem_with(text, pipeline):
     try:
         run = opt(text, f"--pass-pipeline={pipeline}", "-o", "/dev/null")
-    except subprocess.TimeoutExpired:
-        return f"hangs for {SECONDS} s", ""
+    except bounded.Hangs as problem:
+        return "hangs", str(problem)
     broken = re.search(r"Assertion .*|LLVM ERROR.*|UNREACHABLE.*|"
                        r".*(?:AddressSanitizer|runtime error:).*", run.stderr)
     if (run.returncode not in (0, 1) or broken) and in_upstream_parser(run.stderr):
@@ -185,7 +184,7 @@ def parsed(texts):
     try:
         run = opt("\n// -----\n\n".join(texts), "--split-input-file", "-o",
                   "/dev/null")
-    except subprocess.TimeoutExpired:
+    except bounded.Hangs:
         return None
     if run.returncode not in (0, 1):
         return None
