@@ -67,8 +67,11 @@ def _compile_flex(options):
 
     def run(q, k, v, mask, pair):
         b, n = q.shape[:2]
-        # Captured tensors without dimensions of size 1.
-        bias, keep = (t[0] if b == 1 else t for t in (pair[:, 0], mask[:, :, 0, 0]))
+        # Captured tensors without dimensions of size 1, by views whose gradients are
+        # views as well.
+        bias, keep = pair.squeeze(1), mask.flatten(2)
+        if b == 1:
+            bias, keep = bias.squeeze(0), keep.squeeze(0)
 
         def score(value, row, head, i, j):
             if b == 1:
