@@ -15,27 +15,105 @@ import torch
 
 
 def bench(folder, *options):
+    """(the records, what was printed)."""
     done = subprocess.run(
         [sys.executable, "-m", "evoformer.bench", "--out", str(folder), "--device",
-         "cpu", "--rows", "1", "--heads", "1", "--depth", "8", "--repeat", "1",
-         "--warmup", "0", *options], capture_output=True, text=True)
+         "cpu", "--rows", "1", "--heads", "1", "--repeat", "1", "--warmup", "0",
+         *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with open(folder / "data.jsonl", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        return [json.loads(line) for line in file], done.stdout
 
 
 def test_bench(tmp_path):
-    chosen = "--peers", "evoformer", "eager", "sdpa math"
-    first = bench(tmp_path, "--lengths", "9", *chosen)
-    assert len(first) == 9 and all(r["ms"] > 0 and not r["problem"] for r in first)
-    more = bench(tmp_path, "--lengths", "9", "17", *chosen)
+    chosen = "--depth", "8", "--peers", "evoformer", "eager", "sdpa flash"
+    first, text = bench(tmp_path, "--lengths", "9", *chosen)
+    assert len(first) == 9
+    for record in first:
+        if record["peer"] == "sdpa flash":
+            assert "No available kernel" in record["problem"] and not record["ms"]
+        else:
+            assert 0 < record["low"] <= record["ms"] <= record["high"]
+            assert not record["problem"] and record["peak_mb"] is not None
+    assert ("not run: forward, float32, N 1, H 1, D 8, " in text and
+            f"sdpa flash (torch {torch.__version__}) at 9: RuntimeError" in text)
+    more, _ = bench(tmp_path, "--lengths", "9", "17", *chosen)
     assert more[:9] == first and len(more) == 18
-    assert bench(tmp_path, "--draw") == more
+    assert bench(tmp_path, "--draw")[0] == more
     with open(tmp_path / "results.csv", encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == 18
     for name in ("forward", "backward", "both"):
         for suffix in ("svg", "png"):
-            assert list(tmp_path.glob(f"time-{name}-float32-*.{suffix}"))
+            assert len(list(tmp_path.glob(
+                f"time-{name}-float32-n1-h1-d8-*.{suffix}"))) == 1
+    # Another depth is another figure and takes nothing from the first.
+    deeper, _ = bench(tmp_path, "--lengths", "9", "--depth", "16", "--peers",
+                      "evoformer")
+    assert deeper[:18] == more and len(deeper) == 21
+    assert list(tmp_path.glob("time-forward-float32-n1-h1-d16-*.svg"))
+
+
+def record_of(**changes):
+    return {"device": "cpu", "torch": "2", "version": "1", "peer": "evoformer",
+            "pass": "forward", "type": "float32", "rows": 0, "length": 16,
+            "heads": 1, "depth": 8, "ms": 2.0, "low": 1.0, "high": 4.0,
+            "peak_mb": 1.0, "problem": None, **changes}
+
+
+def test_lines_of_configurations():
+    """One line a configuration: versions are lines of one figure, rows, heads and
+    depth make figures."""
+    from evoformer.bench import plots
+    groups = plots.group([record_of(), record_of(version="2"), record_of(length=24),
+                          record_of(depth=16), record_of(heads=2),
+                          record_of(rows=4), record_of(peer="eager")])
+    assert sorted(map(len, groups.values())) == [1, 1, 1, 3]
+    lines = groups[plots.configuration(record_of())]
+    assert sorted(lines) == ["eager (torch 2)", "evoformer (1)", "evoformer (2)"]
+    assert sorted(lines["evoformer (1)"]) == [16, 24]
+    assert plots.title(record_of(rows=4)) == "forward, float32, N 4, H 1, D 8, cpu"
+    assert "N = S" in plots.title(record_of())
+
+
+def test_what_is_drawn():
+    """Real lengths as ticks, quartiles as bars, GFLOP/s where that is the order of
+    magnitude, and footnotes."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from evoformer.bench import plots
+    lines = {"evoformer (1)": {16: record_of(), 24: record_of(length=24)},
+             "eager (torch 2)": {24: record_of(
+                 peer="eager", length=24, ms=None, low=None, high=None,
+                 peak_mb=None, problem="MemoryError: none left")}}
+    figure, axes = pyplot.subplots()
+    assert plots.draw_lines(axes, lines, plots.KINDS[0][2], 1)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["16", "24"]
+    (bars,) = axes.containers
+    low, high = bars[2][0].get_segments()[0][:, 1]
+    assert (low, high) == (1, 4)
+    pyplot.close(figure)
+    assert list(plots.footnotes(lines)) == [
+        "eager (torch 2) at 24: MemoryError: none left"]
+    # A rate's quartiles are the other way round.
+    low, middle, high = plots.spread(record_of(), plots.rate)
+    assert low < middle < high and middle < 1
+
+
+def test_figures_say_gflops(tmp_path):
+    from evoformer.bench import plots
+    plots.draw(tmp_path, [record_of(), record_of(length=24)])
+    (path,) = tmp_path.glob("tflops-*.svg")
+    assert "GFLOP/s" in path.read_text(encoding="utf-8")
+
+
+def test_peak_of_processor():
+    """What a call touches counts, what was there before does not."""
+    from evoformer.bench import memory
+    before = torch.ones(1 << 24)
+    peak = memory.peak_mb(lambda: torch.ones(1 << 25).sum() + before[0], "cpu")
+    assert 128 < peak < 200
 
 
 def test_suite(tmp_path):

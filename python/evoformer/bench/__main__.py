@@ -1,25 +1,24 @@
 """Times triangle attention (a boolean key mask, a pair bias with gradient) side by
-side in one process: forward, backward and both, with peak memory. Medians of runs
-with cold caches. Keeps what it measured and measures only what is missing; draws
-all that is kept."""
+side in one process: forward, backward and both, with peak memory. Medians and
+quartiles of runs with cold caches. Keeps what it measured and measures only what is
+missing; draws all that is kept, a figure for each configuration."""
 
 import argparse
 import csv
 import json
 import os
 import pathlib
-import statistics
 
 import torch
 
 import evoformer
 from evoformer._library import library
 
-from . import peers, plots, shapes, suite
+from . import memory, peers, plots, shapes, suite
 from .clock import Clock
 
 FIELDS = ("device", "torch", "version", "peer", "pass", "type", "rows", "length",
-          "heads", "depth", "ms", "peak_mb", "problem")
+          "heads", "depth", "ms", "low", "high", "peak_mb", "problem")
 KEY = FIELDS[:10]
 
 
@@ -29,7 +28,9 @@ def read(path):
         return {}
     with open(path, encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
-    return {tuple(r[name] for name in KEY): r for r in records}
+    # Earlier ones have no quartiles.
+    return {tuple(r[name] for name in KEY): {name: r.get(name) for name in FIELDS}
+            for r in records}
 
 
 def make_runs(function, shape, device):
@@ -50,25 +51,12 @@ def make_runs(function, shape, device):
     return {"forward": forward, "backward": backward, "both": both}
 
 
-def measure(run, clock, options, device):
-    for _ in range(options.warmup):
-        run()
-    if clock.on_gpu:
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-    times = [clock(run) for _ in range(options.repeat)]
-    peak = ((torch.cuda.max_memory_allocated() - before) / 1e6
-            if clock.on_gpu else None)
-    return statistics.median(times), peak
-
-
 def describe_device(device):
     return (evoformer.device("cpu").description if device == "cpu" else
             torch.cuda.get_device_name())
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(prog="python -m evoformer.bench",
                                      description=__doc__)
     on_gpu = torch.cuda.is_available()
@@ -98,7 +86,11 @@ def main():
     group.add_argument("--json", type=pathlib.Path, help="file for what is measured")
     group.add_argument("--limit", type=float, default=285,
                        help="seconds that all of it may take")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
     if options.suite:
         raise SystemExit(suite.run(options, describe_device(options.device)))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -106,9 +98,29 @@ def main():
     records = read(path)
     if not options.draw:
         run_all(options, path, records)
-    write_tables(options.out, list(records.values()))
-    for name in plots.draw(options.out, list(records.values())):
+    kept = list(records.values())
+    write_tables(options.out, kept)
+    for name in plots.draw(options.out, kept):
         print(name)
+    for lines in plots.group(kept).values():
+        record = next(iter(next(iter(lines.values())).values()))
+        for note in plots.footnotes(lines):
+            print(f"not run: {plots.title(record)}: {note}")
+
+
+def list_missing(options, chosen, records):
+    """Keys and what is known of the records to make."""
+    common = {"device": describe_device(options.device), "torch": torch.__version__,
+              "version": library().evoformerGetVersion().decode(),
+              "type": options.type, "rows": options.rows, "heads": options.heads,
+              "depth": options.depth}
+    for length in options.lengths:
+        for peer in chosen:
+            for name in ("forward", "backward", "both"):
+                record = {**common, "peer": peer, "pass": name, "length": length}
+                key = tuple(record[field] for field in KEY)
+                if options.again or key not in records:
+                    yield key, record
 
 
 def run_all(options, path, records):
@@ -120,42 +132,36 @@ def run_all(options, path, records):
     if unknown:
         raise SystemExit(f"not available here: {', '.join(unknown)}; available "
                          f"are {', '.join(found)}")
-    common = {"device": describe_device(device), "torch": torch.__version__,
-              "version": library().evoformerGetVersion().decode(),
-              "type": options.type, "heads": options.heads,
-              "depth": options.depth}
-    wanted = []
-    for length in options.lengths:
-        for peer in chosen:
-            for name in ("forward", "backward", "both"):
-                record = {**common, "peer": peer, "pass": name, "length": length,
-                          "rows": options.rows or length}
-                key = tuple(record[field] for field in KEY)
-                if options.again or key not in records:
-                    wanted.append((key, record))
     clock = Clock(device)
+    wanted = list(list_missing(options, chosen, records))
     with open(path, "a", encoding="utf-8") as file, tqdm(
             wanted, unit="run", disable=None) as progress:
-        last, runs = None, None
+        last, runs, reason = None, None, None
         for key, record in progress:
             progress.set_description(
                 f"{record['peer']} {record['pass']} {record['length']}")
             here = record["peer"], record["length"]
-            ms = peak = problem = None
+            measured = dict.fromkeys(FIELDS[10:])
             try:
                 if here != last:
-                    runs, last = {}, here
+                    runs, last, reason = {}, here, None
                     torch.compiler.reset()
                     runs = make_runs(found[record["peer"]], shapes.Shape(
-                        1, record["rows"], record["length"], options.heads,
+                        1, plots.rows_of(record), record["length"], options.heads,
                         options.depth, options.type), device)
-                if not runs:
-                    raise RuntimeError("did not run at this length")
-                ms, peak = measure(runs[record["pass"]], clock, options, device)
+                if reason:
+                    raise reason
+                run = runs[record["pass"]]
+                low, ms, high = clock.quartiles(run, options.repeat, options.warmup)
+                measured |= {"low": low, "ms": ms, "high": high,
+                             "peak_mb": memory.peak_mb(run, device)}
             # Whatever another package raises is a result here.
             except Exception as error:
-                problem = f"{type(error).__name__}: {error}".splitlines()[0]
-            record |= {"ms": ms, "peak_mb": peak, "problem": problem}
+                if not runs:
+                    reason = error
+                words = " ".join(str(error).split())[:200]
+                measured["problem"] = f"{type(error).__name__}: {words}"
+            record |= measured
             records[key] = record
             file.write(json.dumps(record) + os.linesep)
             file.flush()
@@ -165,7 +171,7 @@ def write_tables(folder, records):
     with open(folder / "results.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
-        writer.writerows({name: r.get(name) for name in FIELDS} for r in records)
+        writer.writerows(records)
     with open(folder / "results.json", "w", encoding="utf-8") as file:
         json.dump(records, file, indent=1)
 

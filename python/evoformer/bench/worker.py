@@ -2,12 +2,11 @@
 other shape with it. First everything is compiled, beside the other shapes; then,
 alone on the device, it is measured. Says what it finds through a pipe."""
 
-import gc
 import time
 
 import torch
 
-from . import peers, shapes
+from . import memory, peers, shapes
 from .clock import Clock
 
 # More than the host takes to launch a pass.
@@ -68,7 +67,7 @@ class Candidate:
             self.time("backward", lambda: torch.autograd.grad(
                 out, leaves, gradient, retain_graph=True), clock, repeat, expected)
         self.attempt("backward", backward)
-        if not problems and self.device != "cpu":
+        if not problems:
             self.attempt("memory", lambda: self.weigh(forward, leaves, gradient))
 
     def time(self, name, run, clock, repeat, expected):
@@ -89,23 +88,15 @@ class Candidate:
     def weigh(self, forward, leaves, gradient):
         """The most memory that both passes take beside operands and the output's
         gradient."""
-        clear()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        torch.autograd.grad(forward(), leaves, gradient)
-        torch.cuda.synchronize()
-        self.record["peak_mb"] = (torch.cuda.max_memory_allocated() - before) / 1e6
+        peak = memory.peak_mb(
+            lambda: torch.autograd.grad(forward(), leaves, gradient), self.device)
+        if peak is not None:
+            self.record["peak_mb"] = peak
 
 
 def wait(device):
     if device != "cpu":
         torch.cuda.synchronize()
-
-
-def clear():
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def bits(tensor):
@@ -143,7 +134,7 @@ def main(pipe, shape, device, chosen, repeat, deadline):
             candidate.compile()
         else:
             candidate.record["problems"]["forward"] = "was not compiled in time"
-        clear()
+        memory.release()
     pipe.send("ready")
     if pipe.recv() != "go":
         return
@@ -151,6 +142,6 @@ def main(pipe, shape, device, chosen, repeat, deadline):
     expected = shapes.reference(shape, device)
     for candidate in candidates:
         candidate.measure(clock, repeat, expected)
-        clear()
+        memory.release()
         pipe.send(candidate.record)
     pipe.send("done")
