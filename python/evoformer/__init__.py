@@ -1,18 +1,16 @@
 """Attention with additive biases and a gate, as AlphaFold-class models use it,
 compiled for the device at hand. See docs/python.md."""
 
-import sys as _sys
-
 from ._attention import attention, attention_vjp
 from ._library import EvoformerError
 from ._explain import explain
 from ._numpy import Gradients
 from ._patch import patch
 from ._runtime import Device, Program, chips, device
+from ._torch_hook import when_torch_is_there as _when_torch_is_there
 from ._version import __version__
 
-if "torch" in _sys.modules:
-    from . import _torch  # noqa: F401  registers torch.ops.evoformer
+_when_torch_is_there()
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
            "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]

@@ -12,8 +12,20 @@ if TYPE_CHECKING:
 Array = TypeVar("Array")
 
 
+def _proxy(*operands: object) -> Any:
+    """The first of them by which torch.fx traces symbolically."""
+    fx = sys.modules.get("torch.fx")
+    for operand in operands if fx is not None else ():
+        if isinstance(operand, fx.Proxy):
+            return operand
+    return None
+
+
 def _backend(array: object) -> ModuleType:
     """The module that knows such arrays."""
+    if _proxy(array) is not None:
+        raise TypeError("query is a Proxy of torch.fx, which has no values; accepted "
+                        "are arrays (evoformer.attention itself can be traced)")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         from . import _torch as backend
@@ -93,6 +105,12 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     given and what is accepted, and EvoformerError for what the device cannot.
     """
     _check_biases(biases)
+    proxy = _proxy(query, key, value, gate, *biases)
+    if proxy is not None:
+        # One call in the traced graph.
+        return proxy.tracer.create_proxy(
+            "call_function", attention,
+            (query, key, value, list(biases), gate, scale, layout, return_lse), {})
     return _backend(query).attention(query, key, value, biases, gate, scale,
                                      layout, return_lse)
 

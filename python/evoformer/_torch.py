@@ -17,6 +17,7 @@ from . import _problem, _runtime
 _TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
           torch.bool: "i1"}
 _GPU = "hip" if torch.version.hip else "cuda"
+_DEVICES = ("cpu", "cuda", "meta")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -25,11 +26,15 @@ def _meta(tensor):
                          _TYPES.get(tensor.dtype, str(tensor.dtype)))
 
 
+def _refuse_device(query):
+    raise TypeError(f"query is on device '{query.device}'; accepted are 'cpu', 'cuda' "
+                    "and 'meta'")
+
+
 def _check_devices(tensors):
     query = tensors["query"]
-    if query.device.type not in ("cpu", "cuda"):
-        raise TypeError(f"query is on device '{query.device}'; accepted are "
-                        "'cpu' and 'cuda'")
+    if query.device.type not in _DEVICES:
+        _refuse_device(query)
     for name, tensor in tensors.items():
         if tensor.layout != torch.strided:
             raise TypeError(f"{name} has layout {tensor.layout}; accepted is "
@@ -51,6 +56,23 @@ def _check_types(key, value, biases, gate):
                             "torch.Tensor, as query is one")
 
 
+def _named(query, key, value, biases, gate):
+    tensors = {"query": query, "key": key, "value": value}
+    tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
+    if gate is not None:
+        tensors["gate"] = gate
+    return tensors
+
+
+def _make_attention(query, key, value, biases, gate, scale, layout, differentiable):
+    """The checked problem of these operands."""
+    _check_devices(_named(query, key, value, biases, gate))
+    return _problem.Attention(
+        _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
+        _meta(gate) if gate is not None else None, scale, layout,
+        [i for i, flag in enumerate(differentiable) if flag])
+
+
 class Prepared:
     """What calls with given shapes, strides and types share."""
 
@@ -59,15 +81,8 @@ class Prepared:
 
     def __init__(self, query, key, value, biases, gate, scale, layout,
                  differentiable):
-        tensors = {"query": query, "key": key, "value": value}
-        tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
-        if gate is not None:
-            tensors["gate"] = gate
-        _check_devices(tensors)
-        self.attention = attention = _problem.Attention(
-            _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
-            _meta(gate) if gate is not None else None, scale, layout,
-            [i for i, flag in enumerate(differentiable) if flag])
+        self.attention = attention = _make_attention(
+            query, key, value, biases, gate, scale, layout, differentiable)
         self.device, self.dtype = query.device, query.dtype
         self.index = query.get_device() if self.device.type == "cuda" else None
         self.where = (_runtime.device("cpu") if self.index is None else
@@ -287,6 +302,7 @@ class NoSecondDerivative(torch.autograd.Function):
 def _wants_operator(query):
     """Whether something has to see a registered operator."""
     return (torch.compiler.is_compiling() or type(query) not in _PLAIN or
+            torch._C._is_tracing() or query.is_meta or
             torch._C._len_torch_dispatch_stack() > 0 or
             torch._C._functorch.peek_interpreter_stack() is not None or
             torch.autograd._profiler_enabled())
@@ -318,16 +334,15 @@ def _refuse_tangents(tensors):
 
 def attention(query, key, value, biases, gate, scale, layout, return_lse):
     _check_types(key, value, biases, gate)
-    if query.device.type not in ("cpu", "cuda"):
-        raise TypeError(f"query is on device '{query.device}'; accepted are "
-                        "'cpu' and 'cuda'")
+    if query.device.type not in _DEVICES:
+        _refuse_device(query)
     if forward_ad._current_level >= 0:
         _refuse_tangents((query, key, value, gate, *biases))
     if layout is None:
         layout = _problem.default_layout(query.dim())
     if scale is not None:
         scale = float(scale)
-    if torch.is_autocast_enabled(query.device.type):
+    if not query.is_meta and torch.is_autocast_enabled(query.device.type):
         query, key, value, gate, biases = _autocast(query, key, value, gate,
                                                     biases)
     wants_gradient = torch.is_grad_enabled() and (
@@ -337,6 +352,11 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
     if _wants_operator(query):
         if not torch.compiler.is_compiling():
             _refuse_transforms()
+            # What a trace records serves later calls, those with gradients too.
+            wants_gradient = wants_gradient or torch._C._is_tracing()
+        if query.is_meta:
+            # Nothing else looks at what they are.
+            _make_attention(query, key, value, biases, gate, scale, layout, ())
         out, lse, _ = torch.ops.evoformer.attention(
             query, key, value, list(biases), gate, scale, layout, return_lse,
             wants_gradient)
@@ -361,6 +381,9 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
 def explain(query, key, value, biases, gate, scale, layout):
     from ._explain import Explanation
     _check_types(key, value, biases, gate)
+    if query.is_meta:
+        raise TypeError("query is on device 'meta'; accepted to explain are 'cpu' and "
+                        "'cuda'")
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
         layout or _problem.default_layout(query.dim()), (False,) * len(biases))

@@ -9,6 +9,11 @@ import torch
 from torch import Tensor
 
 
+def _mean(v: Tensor, dead: Tensor) -> Tensor:
+    mean = v.mean(-2, keepdim=True, dtype=torch.float32)
+    return torch.where(dead, mean, 0.0).to(v.dtype)
+
+
 class _UniformSoftmax(torch.autograd.Function):
     """softmax(logits) v in dead rows and 0 in others, where
 
@@ -24,9 +29,7 @@ class _UniformSoftmax(torch.autograd.Function):
                 dead: Tensor, scale: float) -> Tensor:
         ctx.save_for_backward(q, k, v, bias, dead)
         ctx.scale = scale
-        mean = v.mean(-2, keepdim=True, dtype=torch.float32)
-        return torch.where(dead, mean, 0.0).to(v.dtype).expand(
-            *q.shape[:-1], v.shape[-1])
+        return _mean(v, dead).expand(*q.shape[:-1], v.shape[-1])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Optional[Tensor], ...]:
@@ -65,7 +68,7 @@ def add_uniform_softmax(out: Tensor, dead: Tensor, q: Tensor, k: Tensor, v: Tens
             not torch.jit.is_tracing() and not dead.any()):
         return out
     scale = q.shape[-1] ** -0.5 if scale is None else scale
-    kind = out.dtype  # Autocast's, where that is on.
-    added = _UniformSoftmax.apply(q.to(kind), k.to(kind), v.to(kind), bias, dead,
-                                  scale)
-    return out + added
+    q, k, v = (t.to(out.dtype) for t in (q, k, v))  # Autocast's, where that is on.
+    if torch.is_grad_enabled() and any([t.requires_grad for t in (q, k, v, bias)]):
+        return out + _UniformSoftmax.apply(q, k, v, bias, dead, scale)
+    return out + _mean(v, dead)
