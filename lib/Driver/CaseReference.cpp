@@ -108,6 +108,11 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
 static Error note(const reference::Comparison &comparison, llvm::StringRef name,
                   CaseReport &report) {
   report.worstRatio = std::max(report.worstRatio, comparison.worstRatio);
+  report.medianRatio = std::max(report.medianRatio, comparison.medianRatio);
+  if (comparison.standardError > 0)
+    report.meanInStandardErrors =
+        std::max(report.meanInStandardErrors,
+                 std::fabs(comparison.meanError) / comparison.standardError);
   if (comparison.passed())
     return Error::success();
   if (comparison.wrongRows == 0)
@@ -148,7 +153,6 @@ static Error compareGradients(const AttentionCase &problem,
     report.gradientRows += comparison.rows;
     report.luckyRows += comparison.luckyRows;
     report.worstLucky = std::max(report.worstLucky, comparison.worstLucky);
-    report.medianRatio = std::max(report.medianRatio, comparison.medianRatio);
     return note(comparison, name, report);
   };
   using Gradients = reference::AttentionGradients;

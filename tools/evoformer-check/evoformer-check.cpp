@@ -246,7 +246,10 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
           << llvm::format("%.2e", report->maxError) << " (eager "
           << llvm::format("%.2e", report->maxEagerError)
           << "), share of the allowed "
-          << llvm::format("%.2f", report->worstRatio)
+          << llvm::format("%.2f", report->worstRatio) << ", median "
+          << llvm::format("%.2f", report->medianRatio) << " of eager's, mean "
+          << llvm::format("%.1f", report->meanInStandardErrors)
+          << " standard errors"
           << (report->shortRows ? llvm::formatv(", {0} of {1} rows of outputs "
                                                 "accepted by their terms",
                                                 report->shortRows, report->rows)
@@ -255,10 +258,9 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
           << (report->gradientRows
                   ? llvm::formatv(", {0} of {1} rows of gradients beyond "
                                   "twice eager's own error (at most "
-                                  "{2:f2} of it), median {3:f2} of "
-                                  "eager's",
+                                  "{2:f2} of it)",
                                   report->luckyRows, report->gradientRows,
-                                  report->worstLucky, report->medianRatio)
+                                  report->worstLucky)
                         .str()
                   : "")
           << ", compiled in "

@@ -20,11 +20,15 @@ struct CaseReport {
   /// Error of the output and what eager mode has; the largest quotient of any
   /// result's error and what is allowed.
   double maxError = 0, maxEagerError = 0, worstRatio = 0;
+  /// Of results with many rows: the largest quotient of the medians of errors
+  /// and eager mode's, and the largest mean of signed errors in standard
+  /// errors.
+  double medianRatio = 0, meanInStandardErrors = 0;
   /// Of gradients, and those that pass only by the usual error of eager mode,
   /// see reference::compareGradient.
   int64_t rows = 0, shortRows = 0;
   int64_t gradientRows = 0, luckyRows = 0;
-  double worstLucky = 0, medianRatio = 0;
+  double worstLucky = 0;
   /// The largest relative errors of a row of each gradient, and eager mode's.
   struct GradientError {
     std::string name;

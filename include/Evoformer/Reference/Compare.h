@@ -23,11 +23,16 @@ struct Comparison {
   int64_t wrongRows = 0;
   /// The medians of all rows are too far apart.
   bool isMedianWrong = false;
+  /// Errors do not average out over the rows.
+  bool isMeanWrong = false;
   /// Rows with an error above 2 |g| + |u| that are accepted nevertheless: of
   /// short f32 outputs (see compareOutput) and of gradients (compareGradient);
   /// of gradients the largest quotient of these, and that of the medians.
   int64_t luckyRows = 0;
   double worstLucky = 0, medianRatio = 0;
+  /// The mean of signed errors, as a share of the terms, and its standard
+  /// error; 0 of few rows.
+  double meanError = 0, standardError = 0;
   /// The largest relative error of a row (euclidean norms).
   double maxError = 0;
   /// The largest relative error of a row of eager mode.
@@ -37,7 +42,9 @@ struct Comparison {
   /// The first wrong row, or the medians, in words; else empty.
   std::string firstWrong;
 
-  bool passed() const { return wrongRows == 0 && !isMedianWrong; }
+  bool passed() const {
+    return wrongRows == 0 && !isMedianWrong && !isMeanWrong;
+  }
 };
 
 /// Compares an output of the problem's sizes. Let e and g be the differences to
@@ -48,14 +55,18 @@ struct Comparison {
 /// with the elements of u one ulp of the output type at those of r; for an f32
 /// output |u| is 1e-6 |r|. f32 rows of up to eight elements often cancel to
 /// next to nothing, where the errors of both are draws: if `reference` has
-/// magnitudes, |u| is there 1e-6 of their norm, and in return, of 32 rows or
-/// more, the median of |e| over that norm is at most 1.25 times eager mode's
-/// (docs/rationale/accepted-outputs.md). The same holds of such rows of 16-bit types,
-/// |u| there being four times the median of |g| over that norm besides, in a
-/// tensor half of whose rows eager mode has without a digit. Elements whose
-/// reference is NaN must be NaN, infinite ones (after rounding to the output
-/// type) equal; all others must be finite. A row of eager mode that is not
-/// finite allows nothing for g.
+/// magnitudes, |u| is there 1e-6 of their norm. The same holds of such rows of
+/// 16-bit types, |u| there being four times the median of |g| over that norm
+/// besides, in a tensor half of whose rows eager mode has without a digit.
+///
+/// Of 32 rows or more the median of |e| over the norm of the magnitudes is at
+/// most 1.25 times eager mode's, and the mean of signed errors, those along the
+/// row, no more than what is left of a draw, of large masks and of weights
+/// whose digits are cut off (docs/rationale/accepted-outputs.md).
+///
+/// Elements whose reference is NaN must be NaN, infinite ones (after rounding
+/// to the output type) equal; all others must be finite. A row of eager mode
+/// that is not finite allows nothing for g.
 Comparison compareOutput(const AttentionProblem &problem, const View &output,
                          const AttentionResult &reference,
                          const AttentionResult &eager);

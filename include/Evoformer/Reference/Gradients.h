@@ -75,7 +75,8 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
 /// (|e| - |u|) / |m| is at most 1.25 times that of |g| / |m|, plus 1e-6;
 /// at most twice that where it is more than four roundings or half of eager
 /// mode's rows are off by half of their norm, since large masks of queries have
-/// taken the digits of most rows. docs/rationale/accepted-gradients.md says why.
+/// taken the digits of most rows. The mean of signed errors is held to what
+/// compareOutput says. docs/rationale/accepted-gradients.md says why.
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
                            const DenseArray &eager, const DenseArray &exact);
 

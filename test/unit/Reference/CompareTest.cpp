@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include <cmath>
 #include <limits>
+#include <random>
 
 using namespace mlir::evoformer::reference;
 
@@ -81,6 +82,68 @@ TEST(Compare, ShortRowsAgainstTheirTerms) {
   EXPECT_EQ(check(0.9e-6, 1e-7, 0).wrongRows, 1);
   EXPECT_EQ(check(0, 3e-7, 1).wrongRows, 0);
   EXPECT_FALSE(check(0, 3e-7, 1).passed());
+}
+
+namespace {
+/// Rows of random elements with random errors, and eager mode's of twice the
+/// size.
+struct ManyRows {
+  explicit ManyRows(int64_t depth) {
+    problem.batch = problem.rows = problem.heads = 1;
+    problem.queries = 200;
+    problem.valueDepth = depth;
+    problem.query.type = ElementType::BF16;
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal;
+    for (int64_t i = 0; i < problem.queries * depth; ++i) {
+      reference.out.push_back(normal(generator));
+      reference.magnitudes.push_back(2 + std::fabs(reference.out.back()));
+      errors.push_back(0x1p-9 * normal(generator));
+      eager.out.push_back(reference.out.back() + 0x1p-8 * normal(generator));
+    }
+  }
+
+  /// The kernel's errors times `factor`, its output times `scale`.
+  Comparison compare(double factor, double scale) const {
+    std::vector<double> given;
+    for (size_t i = 0; i < errors.size(); ++i)
+      given.push_back((reference.out[i] + factor * errors[i]) * scale);
+    return compareOutput(
+        problem,
+        makeDenseView(given.data(), ElementType::F64,
+                      {1, 1, problem.queries, 1, problem.valueDepth}),
+        reference, eager);
+  }
+
+  AttentionProblem problem;
+  AttentionResult reference, eager;
+  std::vector<double> errors;
+};
+} // namespace
+
+// At any depth: rows that are all within what each is allowed may be too far
+// off together, in their size or in one direction.
+TEST(Compare, ManyRowsTogether) {
+  for (int64_t depth : {1, 8, 32, 128}) {
+    ManyRows rows(depth);
+    Comparison right = rows.compare(1, 1);
+    EXPECT_FALSE(right.isMedianWrong) << depth;
+    EXPECT_FALSE(right.isMeanWrong) << depth;
+    EXPECT_NEAR(right.medianRatio, 0.5, 0.1);
+    // 1.9 times as far off as eager mode.
+    Comparison worse = rows.compare(2 * 1.9, 1);
+    EXPECT_TRUE(worse.isMedianWrong) << depth;
+    EXPECT_FALSE(worse.isMeanWrong) << depth;
+    EXPECT_FALSE(worse.passed());
+    EXPECT_NE(worse.firstWrong, "");
+    // As where weights are cut off and nothing makes up for it. Few elements
+    // say too little.
+    for (double scale : {1 - 0x1p-9, 1 + 0x1p-9}) {
+      Comparison biased = rows.compare(0.5, scale);
+      EXPECT_TRUE(biased.isMeanWrong) << depth;
+      EXPECT_FALSE(biased.isMedianWrong) << depth;
+    }
+  }
 }
 
 // A row of zeros must be exactly that, whatever eager mode does.

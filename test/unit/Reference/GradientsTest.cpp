@@ -291,6 +291,37 @@ TEST(Gradients, UsualErrorOfEagerMode) {
   EXPECT_EQ(compare(2.1 * usual).wrongRows, 1);
 }
 
+// Rows that are all within what they are allowed, and whose medians are, may be
+// too small throughout.
+TEST(Gradients, MeanOfRows) {
+  std::mt19937 generator(9);
+  std::normal_distribution<double> normal;
+  DenseArray reference;
+  reference.sizes = {1, 1, 1, 64, 32};
+  for (int i = 0; i < 64 * 32; ++i)
+    reference.elements.push_back(normal(generator));
+  reference.magnitudes = reference.elements;
+  reference.spreads = reference.elements;
+  DenseArray eager = reference;
+  for (double &element : eager.elements)
+    element *= 1 + 0x1p-8 * normal(generator);
+  eager.twoRoundings = 0x1p-16;
+  std::vector<double> given = reference.elements;
+  for (double &element : given)
+    element *= 1 + 0x1p-9 * normal(generator);
+  auto compare = [&] {
+    return compareGradient(
+        makeDenseView(given.data(), ElementType::F64, {1, 1, 1, 64, 32}),
+        reference, eager, reference);
+  };
+  EXPECT_TRUE(compare().passed()) << compare().firstWrong;
+  for (double &element : given)
+    element *= 1 - 0x1p-9;
+  EXPECT_TRUE(compare().isMeanWrong);
+  EXPECT_FALSE(compare().isMedianWrong);
+  EXPECT_EQ(compare().wrongRows, 0);
+}
+
 // What every row of many may be off on its own is too much for all of them; the
 // output that the gradient was made of excuses nothing of eager mode's.
 TEST(Gradients, MedianOfRows) {
