@@ -125,15 +125,15 @@ static const Inst *waitCount(Wave &w, const Inst *i) {
     landCopies(w, w.groups.front());
     w.groups.pop_front();
   }
-  if (i->imm2 == 0)
-    w.ldsAccessPending = false;
+  if (i->imm2 == 0 && w.ldsAccesses == LDSAccesses::Released)
+    w.ldsAccesses = LDSAccesses::Done;
   return memoryDone(w, i);
 }
 
 /// imm: does not release; b: does not acquire.
 static const Inst *fence(Wave &w, const Inst *i) {
-  if (!i->imm)
-    w.ldsAccessPending = false;
+  if (!i->imm && w.ldsAccesses == LDSAccesses::UnderWay)
+    w.ldsAccesses = LDSAccesses::Released;
   if (!i->b)
     w.needsAcquire = false;
   return i + 1;
@@ -205,7 +205,7 @@ static const Inst *stmatrix(Wave &w, const Inst *i) {
         std::memcpy(p, rows[r], 16);
     }
   }
-  w.ldsAccessPending = true;
+  w.ldsAccesses = LDSAccesses::UnderWay;
   ++w.counters->ldsStores;
   w.counters->ldsBytes += 128 * i->n;
   return memoryDone(w, i);

@@ -65,7 +65,7 @@ static void count(Wave &w, const Inst *i, unsigned bytes, bool write) {
                                   : w.reg<uint64_t>(i->a)[lane]) +
                  i->imm64);
   countBanks(w, i, offsets, bytes);
-  w.ldsAccessPending = true;
+  w.ldsAccesses = LDSAccesses::UnderWay;
 }
 
 template <Space S, class T> static const Inst *load(Wave &w, const Inst *i) {

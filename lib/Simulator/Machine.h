@@ -98,6 +98,11 @@ struct CopyGroup {
 
 enum class WaveStatus { Ready, AtBarrier, Done, Hung };
 
+/// How far a subgroup's accesses to LDS are: under way; kept on their side of
+/// what follows by a fence that releases; done, because that was waited for.
+/// A code generator turns the fence into a wait, too, but may drop that one.
+enum class LDSAccesses { UnderWay, Released, Done };
+
 /// One subgroup.
 struct Wave {
   uint8_t *regs = nullptr;
@@ -134,8 +139,7 @@ struct Wave {
   uint64_t vectorMemory = 0;
   std::deque<CopyGroup> groups;
   CopyGroup open;
-  /// An LDS access may still be under way: nothing waited since.
-  bool ldsAccessPending = false;
+  LDSAccesses ldsAccesses = LDSAccesses::Done;
   /// A bare barrier has been passed and no fence keeps accesses behind it.
   bool needsAcquire = false;
 

@@ -117,7 +117,7 @@ void Worker::reset(Wave &w) {
   w.groups.clear();
   w.open = CopyGroup();
   w.vectorMemory = 0;
-  w.ldsAccessPending = false;
+  w.ldsAccesses = LDSAccesses::Done;
   w.needsAcquire = false;
   w.next = program.code.data() + program.blocks[0].first;
   ++w.executions[0];

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AMDBarriers.h"
 #include "AMDShuffles.h"
 #include "LoweringFacts.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
@@ -56,6 +57,7 @@ static LogicalResult populateAMDConversions(LLVMTypeConverter &converter,
   if (failed(chipset))
     return failure();
   amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);
+  populateAMDBarrierPatterns(converter, patterns, *chipset);
   populateAMDGPUToROCDLConversionPatterns(converter, patterns, *chipset);
   populateGpuToROCDLConversionPatterns(converter, patterns,
                                        gpu::amd::Runtime::Unknown, *chipset);

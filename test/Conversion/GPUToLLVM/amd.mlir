@@ -47,7 +47,7 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
     %v = memref.view %lds[%c0][] : memref<4096xi8, #gpu.address_space<workgroup>> to memref<1024xf32, #gpu.address_space<workgroup>>
     // CHECK: llvm.store %{{.+}}, %{{.+}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
     vector.store %f, %v[%i] {alignment = 8} : memref<1024xf32, #gpu.address_space<workgroup>>, vector<2xf32>
-    // CHECK: rocdl.barrier
+    // CHECK: rocdl.s.barrier
     gpu.barrier
     gpu.return
   }

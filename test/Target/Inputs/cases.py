@@ -11,14 +11,21 @@ TARGETS = ("gfx942", "gfx1100")
 def report_of(path, target, module, option=""):
     """The report on a module's kernels as final code, which goes to `path`, and
     None; or None and what the compiler says."""
-    run = subprocess.run(
-        ["evoformer-opt", f"--evoformer-lower=target={target} {option}",
-         f"--evoformer-serialize=format=isa report={path}", "-o", os.devnull],
-        input=module, capture_output=True, text=True)
-    if run.returncode:
-        return None, run.stderr[:1000]
+    error = compile_to(f"report={path}", target, module, option)
+    if error:
+        return None, error
     with open(path, encoding="utf-8") as file:
         return file.read(), None
+
+
+def compile_to(output, target, module, option=""):
+    """Compiles a module to final code, of which `output` says what is kept;
+    returns what the compiler says if it does not."""
+    run = subprocess.run(
+        ["evoformer-opt", f"--evoformer-lower=target={target} {option}",
+         f"--evoformer-serialize=format=isa {output}", "-o", os.devnull],
+        input=module, capture_output=True, text=True)
+    return run.stderr[:1000] if run.returncode else None
 
 
 def module_of(case):

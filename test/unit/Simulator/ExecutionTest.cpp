@@ -165,6 +165,7 @@ TEST(Execution, LDSAndBarrier) {
   %pw = llvm.getelementptr %p[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
   llvm.store %t, %pw : i32, !llvm.ptr<3>
   llvm.fence syncscope("workgroup") release
+  rocdl.s.waitcnt 64519
   rocdl.s.barrier
   llvm.fence syncscope("workgroup") acquire
   %u = llvm.sub %last, %t : i32

@@ -200,8 +200,32 @@ TEST(Finding, AccessNotAwaited) {
 )" + store,
            128);
   b.expect(FindingKind::AccessNotAwaited,
-           "LDS accesses of this subgroup are neither fenced nor waited for "
+           "LDS accesses of this subgroup are not fenced and then waited for "
            "before the barrier");
+}
+
+/// The code generator may drop the wait that it makes of a fence, and without a
+/// fence an access may move behind the wait.
+TEST(Finding, AccessFencedOrAwaited) {
+  auto body = [](const char *between) {
+    return lds + "  llvm.store %t, %pw : i32, !llvm.ptr<3>\n" + between + R"(
+  rocdl.s.barrier
+  llvm.fence syncscope("workgroup") acquire
+  %v = llvm.load %pw : !llvm.ptr<3> -> i32
+)" + store;
+  };
+  const std::string fence = "llvm.fence syncscope(\"workgroup\") release\n",
+                    wait = "rocdl.s.waitcnt 49279\n";
+  Broken fenced("gfx942", body(fence.c_str()), 128);
+  fenced.expect(FindingKind::AccessNotAwaited,
+                "LDS accesses of this subgroup are fenced, but not waited for "
+                "before the barrier");
+  for (const std::string &between : {wait, wait + fence}) {
+    Broken awaited("gfx942", body(between.c_str()), 128);
+    awaited.expect(FindingKind::AccessNotAwaited);
+  }
+  Broken both("gfx942", body((fence + wait).c_str()), 128);
+  EXPECT_TRUE(both.kernel.run().findings.empty());
 }
 
 const std::string copy = lds + R"(
@@ -243,6 +267,7 @@ TEST(Finding, AccessNotFenced) {
     return lds + R"(
   llvm.store %t, %pw : i32, !llvm.ptr<3>
   llvm.fence syncscope("workgroup") release
+  rocdl.s.waitcnt 49279
   rocdl.s.barrier
 )" + fence +
            R"(

@@ -140,7 +140,8 @@ TEST(Race, HalvesOfBarriers) {
            "\n%pr = llvm.getelementptr %p[%u] : (!llvm.ptr<3>, i32) -> "
            "!llvm.ptr<3>, i32\n%v = llvm.load %pr : !llvm.ptr<3> -> i32";
   };
-  const char *release = "llvm.fence syncscope(\"workgroup\") release",
+  const char *release = "llvm.fence syncscope(\"workgroup\") release\n"
+                        "rocdl.s.wait.dscnt 0",
              *acquire = "llvm.fence syncscope(\"workgroup\") acquire";
   expectOne(findings("gfx1201", body("", acquire), 64), "access not awaited");
   expectOne(findings("gfx1201", body(release, ""), 64), "access not fenced");
