@@ -38,7 +38,7 @@
 
 #t = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "",
   subgroup_size = 64, max_workgroup = 1024, registers = 512,
-  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {buffer_resources, packed_f32}>
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {packed_f32}>
 gpu.module @m attributes {evo_tile.target = #t} {
   gpu.func @loop(%k: memref<?x?xbf16, strided<[?, 1], offset: ?>>, %q: memref<?x?xbf16, strided<[?, 1], offset: ?>>, %o: memref<?x?xf32, strided<[?, 1], offset: ?>>, %n: index)
       workgroup(%lds : memref<8192xi8, #gpu.address_space<workgroup>>) kernel

@@ -386,8 +386,7 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           ScheduleAttr schedule) {
   AttentionOperands inside = operands;
   TargetAttr target = factory.getTarget();
-  bool fastRounding =
-      target.isCPU() || target.hasProperty("native_bf16_convert");
+  bool fastRounding = target.isCPU() || target.hasNativeBF16Convert();
   SmallVector<Type> types;
   for (Value *operand : inside.present())
     types.push_back(operand->getType());

@@ -87,7 +87,7 @@ static ScheduleCost estimate(const Machine &machine,
   // Besides: scores, output, the queries' fragments, then either a bias or the
   // weights in the operand's type; addresses and the rows' statistics, less
   // where a lane's registers need not hold what all lanes share.
-  bool hasUniform = machine.target.hasProperty("uniform");
+  bool hasUniform = !machine.target.getUniform().empty();
   cost.registers =
       accumulators(rows * keys) + outputs * accumulators(rows * valueDepth) +
       operand(rows * depth) +
@@ -132,8 +132,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   // often, and long key blocks spread what is done once a block; on the CPU a
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
-  int64_t atoms =
-      machine.instr ? machine.target.getIntProperty("operand_reuse", 2) : 32;
+  int64_t atoms = machine.instr ? machine.target.getOperandReuse() : 32;
   auto cut = [&](int64_t atoms, int64_t keys) {
     int64_t queries = atoms > 0 ? atoms * atom : machine.smallestQueryAtom();
     choice.blocks.keys =

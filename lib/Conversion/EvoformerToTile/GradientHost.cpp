@@ -71,7 +71,7 @@ static bool isBetterTransposed(const Bias &bias,
       !bias.broadcast[kBiasN] || bias.broadcast[kBiasK])
     return false;
   Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
-  return !target.hasProperty("ldmatrix") || getElementBytes(element) != 2;
+  return !target.hasLdmatrix() || getElementBytes(element) != 2;
 }
 
 void evoformer::writeGradientProgram(TileBuilder &builder,

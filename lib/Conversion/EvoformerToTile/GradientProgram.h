@@ -25,8 +25,7 @@ public:
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         alignedRows(alignedRows), zero(builder.index(0)),
         // See the forward kernel.
-        fastRounding(target.isCPU() ||
-                     target.hasProperty("native_bf16_convert")),
+        fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
         // What a loop has stored cannot be made again.
         chooseDrops(choosesDrops(target, facts) ||
                     !operands.logitGrads.empty() ||

@@ -54,7 +54,7 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
     return llvm::divideCeil(elements * bytes * machine.fewestOperandCopies(),
                             4 * lanes);
   };
-  bool hasUniform = machine.target.hasProperty("uniform");
+  bool hasUniform = !machine.target.getUniform().empty();
   // The logits and their gradient, the sums, the operands of the own side, half
   // of the other's, and addresses.
   int64_t sums = kind == GradientKind::Query       ? depth
@@ -77,7 +77,7 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   // sm_90 at depth 32, for 16 and 32 rows a subgroup and 16 to 64 of the
   // others.
   if (!sumsBias(kind) && machine.instr.getK() > 1 &&
-      machine.target.getIntProperty("async_copy_bytes") > 0) {
+      machine.target.getAsyncCopyBytes() > 0) {
     tiles = 1;
     if (kind == GradientKind::KeyValue && isRegular(facts))
       underWay /= 4;
@@ -177,8 +177,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // More atoms of the own side let a fragment of the other serve more often.
   bool hasAllKeys = kind == GradientKind::QueryBias;
-  int64_t mostAtoms =
-      sumsBias(kind) ? 1 : target.getIntProperty("gradient_reuse", 1);
+  int64_t mostAtoms = sumsBias(kind) ? 1 : target.getOperandReuseCrowded();
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.

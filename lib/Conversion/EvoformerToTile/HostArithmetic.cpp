@@ -41,7 +41,7 @@ Value evoformer::ceilDiv(TileBuilder &builder, Value value, Value divisor) {
 }
 
 int64_t evoformer::getWantedItems(tile::TargetAttr target) {
-  return target.getIntProperty("work_items", target.isCPU() ? 64 : 1024);
+  return target.getWorkItems();
 }
 
 Value evoformer::getPartBudget(TileBuilder &builder,

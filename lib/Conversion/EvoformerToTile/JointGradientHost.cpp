@@ -175,8 +175,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
 
 bool evoformer::mayBeJoint(TargetAttr target) {
   // What one lane stores it reads back without a fence.
-  return target.getSubgroupSize() == 1 &&
-         target.getIntProperty("joint_items") > 0;
+  return target.getSubgroupSize() == 1 && target.getMemorySumItems() > 0;
 }
 
 void evoformer::writeJointProgram(TileBuilder &builder, KernelFactory &factory,
@@ -187,9 +186,9 @@ void evoformer::writeJointProgram(TileBuilder &builder, KernelFactory &factory,
   TargetAttr target = factory.getTarget();
   HostBuilder host(builder, factory);
   JointCut cut = chooseJointCut(builder, operands, target, partialSumBytes);
-  Value enough = arith::CmpIOp::create(
-      builder, arith::CmpIPredicate::uge, cut.items,
-      builder.index(target.getIntProperty("joint_items")));
+  Value enough =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, cut.items,
+                            builder.index(target.getMemorySumItems()));
   Value isJoint = host.both(host.both(enough, cut.fits),
                             hasUnitStrides(builder, host, operands));
   scf::IfOp::create(

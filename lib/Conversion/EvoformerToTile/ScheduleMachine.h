@@ -56,8 +56,7 @@ private:
 inline int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
                                    int64_t bytes, int64_t elements,
                                    int64_t subgroups) {
-  if (depth * bytes % 4 == 0 ||
-      machine.target.getIntProperty("async_copy_bytes") > 0)
+  if (depth * bytes % 4 == 0 || machine.target.getAsyncCopyBytes() > 0)
     return 0;
   return llvm::divideCeil(elements,
                           subgroups * machine.target.getSubgroupSize());

@@ -70,7 +70,7 @@ struct ShuffleXor : OpRewritePattern<gpu::ShuffleOp> {
       result = ROCDL::DPPUpdateOp::create(rewriter, loc, type, value, value,
                                           *control, /*rowMask=*/0xf,
                                           /*bankMask=*/0xf, /*boundCtrl=*/true);
-    } else if (mask == 16 && target.hasProperty("permlane_x16")) {
+    } else if (mask == 16 && target.hasPermlaneX16()) {
       // Lane l of each row reads lane l of the other row.
       auto select = [&](uint32_t lanes) {
         return arith::ConstantIntOp::create(rewriter, loc,

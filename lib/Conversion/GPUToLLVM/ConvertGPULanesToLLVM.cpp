@@ -118,8 +118,7 @@ LogicalResult ConvertGPULanesToLLVM::rewriteLanes(gpu::GPUModuleOp module,
   populateGpuRewritePatterns(patterns);
   if (failed(facts.populateRewrites(patterns, target, module.getLoc())))
     return failure();
-  populateIntegerTruncatePatterns(patterns,
-                                  target.hasProperty("native_bf16_convert"));
+  populateIntegerTruncatePatterns(patterns, target.hasNativeBF16Convert());
   populatePairwisePatterns(patterns, target);
   populateVotePatterns(patterns, facts, target.getSubgroupSize());
 

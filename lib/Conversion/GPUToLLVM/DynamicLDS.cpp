@@ -86,7 +86,7 @@ mlir::evoformer::lowerWorkgroupMemory(gpu::GPUFuncOp kernel,
     return kernel.emitError("workgroup memory of ")
            << total << " bytes exceeds the " << target.getLdsBytes()
            << " bytes of " << target.getChip();
-  int64_t limit = target.getIntProperty("max_lds_static", target.getLdsBytes());
+  int64_t limit = target.getMaxLDSStatic();
   if (total > limit) {
     if (!facts.dynamicLDS)
       return kernel.emitError("workgroup memory of ")

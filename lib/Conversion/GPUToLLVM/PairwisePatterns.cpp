@@ -57,10 +57,10 @@ struct Pairwise : RewritePattern {
 void mlir::evoformer::populatePairwisePatterns(RewritePatternSet &patterns,
                                                tile::TargetAttr target) {
   MLIRContext *context = patterns.getContext();
-  if (target.hasProperty("native_bf16_convert"))
+  if (target.hasNativeBF16Convert())
     patterns.add<Pairwise>(context, arith::TruncFOp::getOperationName(),
                            BFloat16Type::get(context));
-  if (target.hasProperty("packed_f32"))
+  if (target.hasPackedF32())
     patterns.add<Pairwise>(context, arith::SubFOp::getOperationName(),
                            Float32Type::get(context));
 }

@@ -151,7 +151,7 @@ SmallVector<Value> LaneBuilder::pack(ArrayRef<LaneElement> elements,
 
 Value LaneBuilder::exchangeWord(Value word, int64_t mask) {
   Type i32 = builder.getI32Type();
-  if (mask == 16 && context.target.hasProperty("permlane_x16")) {
+  if (mask == 16 && context.target.hasPermlaneX16()) {
     // Every lane of a row reads the same lane of the other row of 16: the
     // selectors are the identity. "RDNA3 ISA", V_PERMLANEX16_B32.
     Value no =

@@ -63,7 +63,7 @@ std::optional<SmallVector<LaneElement>>
 mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
                                     const LaneMap &map, RankedTensorType type,
                                     ValueRange indices) {
-  if (!lane.context.target.hasProperty("ldmatrix"))
+  if (!lane.context.target.hasLdmatrix())
     return std::nullopt;
   std::optional<MatrixShape> matrix = matchMatrix(memory, map, type);
   if (!matrix)

@@ -183,7 +183,7 @@ int64_t MemoryAccess::getMaxWidth(std::optional<int64_t> alignment) const {
                  memory.staticSizes[c] % w == 0 && starts;
     if (!inBounds[c] && !whole && w > promised)
       return false;
-    if (memory.isLDS || !lane.context.target.hasProperty("unaligned_access"))
+    if (memory.isLDS || !lane.context.target.hasUnalignedAccess())
       return starts && w * memory.elementBytes <=
                            std::max(knownAlignment, memory.elementBytes);
     return true;

@@ -183,7 +183,7 @@ struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!kernel.target.hasProperty("async_copy_bytes"))
+    if (kernel.target.getAsyncCopyBytes() == 0)
       return op.emitOpError("target ")
              << kernel.target.getChip() << " has no asynchronous copies";
     Location loc = op.getLoc();
@@ -273,7 +273,7 @@ struct BarrierPattern : KernelPattern<BarrierOp> {
   LogicalResult
   matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (kernel.target.hasProperty("lds_barrier"))
+    if (kernel.target.hasLDSBarrier())
       rewriter.replaceOpWithNewOp<amdgpu::LDSBarrierOp>(op);
     else
       rewriter.replaceOpWithNewOp<gpu::BarrierOp>(op);
@@ -289,7 +289,7 @@ struct IssueFencePattern : KernelPattern<IssueFenceOp> {
   matchAndRewrite(IssueFenceOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     using Allowed = amdgpu::sched_barrier_opt_enum;
-    if (!kernel.target.hasProperty("sched_barrier"))
+    if (!kernel.target.hasSchedBarrier())
       rewriter.eraseOp(op);
     else if (op.getCompute())
       rewriter.replaceOpWithNewOp<amdgpu::SchedBarrierOp>(

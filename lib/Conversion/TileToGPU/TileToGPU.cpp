@@ -126,7 +126,7 @@ static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
   constexpr int64_t kOthers = 8;
   // Asked for less, code generators become more lavish than by themselves.
   constexpr int64_t kFewLanes = 512;
-  int64_t file = target.getIntProperty("registers_per_processor");
+  int64_t file = target.getRegistersPerProcessor();
   bool hasRare = kernel.walk([](WhereOp) { return WalkResult::interrupt(); })
                      .wasInterrupted();
   if (file <= 0 || !hasRare)
@@ -245,11 +245,11 @@ protected:
     Value size = lane.constant(context.target.getSubgroupSize());
     context.lane = arith::RemUIOp::create(builder, loc, thread, size);
     context.subgroup = arith::DivUIOp::create(builder, loc, thread, size);
-    if (auto uniform = dyn_cast_if_present<StringAttr>(
-            context.target.getProperties().get("uniform")))
+    if (StringRef uniform = context.target.getUniform(); !uniform.empty())
       context.subgroup =
           LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(),
-                                        uniform, ValueRange{context.subgroup})
+                                        builder.getStringAttr(uniform),
+                                        ValueRange{context.subgroup})
               ->getResult(0);
     SmallVector<Value> extents(entry->getArguments().take_back(*rank));
     SmallVector<Value> ids = delinearize(lane, extents);
@@ -276,8 +276,7 @@ protected:
     if (context.ldsBytes == 0)
       return false;
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-    int64_t limit = context.target.getIntProperty("max_lds_static",
-                                                  context.target.getLdsBytes());
+    int64_t limit = context.target.getMaxLDSStatic();
     // What is too large for a static variable is sized by the launch.
     bool dynamic = context.ldsBytes > limit;
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(),

@@ -14,7 +14,7 @@
   c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.32x32x8bf16.1k",
   a_regs = [vector<4xi16>], b_regs = [vector<4xi16>], c_regs = [vector<16xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 32>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
 #mfma_f32_32x32x8_f16 = #evo_tile.matrix_instr<
   name = "mfma_f32_32x32x8_f16", m = 32, n = 32, k = 8,
   a_type = f16, b_type = f16, c_type = f32,
@@ -23,7 +23,7 @@
   c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.32x32x8f16",
   a_regs = [vector<4xf16>], b_regs = [vector<4xf16>], c_regs = [vector<16xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 32>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
 #mfma_f32_32x32x2_f32 = #evo_tile.matrix_instr<
   name = "mfma_f32_32x32x2_f32", m = 32, n = 32, k = 2,
   a_type = f32, b_type = f32, c_type = f32,
@@ -32,7 +32,7 @@
   c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.32x32x2f32",
   a_regs = [f32], b_regs = [f32], c_regs = [vector<16xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 64>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 64>
 // The 16x16 forms: lane % 16 is the row (column), lane / 16 the block of k;
 // C and D: row = 4 * (lane / 16) + r.
 #mfma_f32_16x16x16_bf16 = #evo_tile.matrix_instr<
@@ -43,7 +43,7 @@
   c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.16x16x16bf16.1k",
   a_regs = [vector<4xi16>], b_regs = [vector<4xi16>], c_regs = [vector<4xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 16>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 16>
 #mfma_f32_16x16x16_f16 = #evo_tile.matrix_instr<
   name = "mfma_f32_16x16x16_f16", m = 16, n = 16, k = 16,
   a_type = f16, b_type = f16, c_type = f32,
@@ -52,7 +52,7 @@
   c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.16x16x16f16",
   a_regs = [vector<4xf16>], b_regs = [vector<4xf16>], c_regs = [vector<4xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 16>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 16>
 #mfma_f32_16x16x4_f32 = #evo_tile.matrix_instr<
   name = "mfma_f32_16x16x4_f32", m = 16, n = 16, k = 4,
   a_type = f32, b_type = f32, c_type = f32,
@@ -61,7 +61,7 @@
   c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
   intrinsic = "llvm.amdgcn.mfma.f32.16x16x4f32",
   a_regs = [f32], b_regs = [f32], c_regs = [vector<4xf32>],
-  immediates = [0 : i32, 0 : i32, 0 : i32], passes = 32>
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
 
 module attributes {evo_tile.target = #evo_tile.target<
   chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "",
@@ -69,5 +69,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#mfma_f32_32x32x8_bf16, #mfma_f32_32x32x8_f16, #mfma_f32_32x32x2_f32,
             #mfma_f32_16x16x16_bf16, #mfma_f32_16x16x16_f16, #mfma_f32_16x16x4_f32],
-  properties = {buffer_resources, unaligned_access, lds_barrier, sched_barrier,
+  properties = {unaligned_access, lds_barrier, sched_barrier,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32}>} {}

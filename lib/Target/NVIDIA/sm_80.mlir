@@ -13,7 +13,7 @@
   c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
   intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.bf16",
   a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32],
-  passes = 16>
+  cycles = 16>
 #mma_m16n8k16_f16 = #evo_tile.matrix_instr<
   name = "mma_m16n8k16_f16", m = 16, n = 8, k = 16,
   a_type = f16, b_type = f16, c_type = f32,
@@ -23,7 +23,7 @@
   intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
   a_regs = [vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>],
   b_regs = [vector<2xf16>, vector<2xf16>], c_regs = [f32, f32, f32, f32],
-  passes = 16>
+  cycles = 16>
 // The matrix units round f32 to tf32; full f32 is plain FMA on 8 x 4 lanes.
 #fma_f32_8x4x1 = #evo_tile.matrix_instr<
   name = "fma_f32_8x4x1", m = 8, n = 4, k = 1,
@@ -32,13 +32,13 @@
   b = <registers = [[1, 1, 0]], lanes = [[4, 0, 1], [8, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[4, 0, 1], [8, 1, 0]], subgroups = []>,
   intrinsic = "llvm.fma.f32",
-  a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 
 module attributes {evo_tile.target = #evo_tile.target<
   chip = "sm_80", triple = "nvptx64-nvidia-cuda", features = "+ptx80",
   subgroup_size = 32, max_workgroup = 1024, registers = 255,
   lds_bytes = 166912, lds_banks = 32,
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16, #fma_f32_8x4x1],
-  properties = {async_copy_bytes = 16 : i64, operand_reuse = 1 : i64, gradient_reuse = 2 : i64,
-                ldmatrix, native_bf16_convert, max_lds_static = 49152 : i64,
-                registers_per_processor = 65536 : i64}>} {}
+  properties = {async_copy_bytes = 16, ldmatrix, native_bf16_convert,
+                max_lds_static = 49152, registers_per_processor = 65536},
+  tuning = {operand_reuse = 1, operand_reuse_crowded = 2}>} {}

@@ -3,7 +3,7 @@
 #gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
   features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
   lds_bytes = 65536, lds_banks = 32, matrix = [],
-  properties = {buffer_resources, packed_f32}>
+  properties = {packed_f32}>
 
 // CHECK: llvm.mlir.global internal @[[LDS:.+]]() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<4096 x i8>
 // CHECK-LABEL: llvm.func @math
@@ -58,7 +58,7 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
 #gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
   features = "", subgroup_size = 64, max_workgroup = 1024, registers = 512,
   lds_bytes = 65536, lds_banks = 32, matrix = [],
-  properties = {buffer_resources, packed_f32}>
+  properties = {packed_f32}>
 
 // Loads through a buffer resource are bounds checked by the hardware.
 // CHECK-LABEL: llvm.func @buffer

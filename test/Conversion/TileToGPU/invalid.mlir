@@ -13,7 +13,7 @@ evo_tile.kernel @bare() {
     a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
     b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
     c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-    intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>]>
+    intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>]>
 #schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
 evo_tile.kernel @layoutless(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
   %c0 = arith.constant 0 : index

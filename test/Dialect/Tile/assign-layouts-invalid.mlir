@@ -12,7 +12,7 @@ evo_tile.kernel @bare() {
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #chip = #evo_tile.target<chip = "small", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [#fma]>
 // expected-error @below {{'untimed' has no schedule}}
@@ -62,7 +62,7 @@ evo_tile.kernel @index() attributes {target = #chip, schedule = #schedule} {
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #chip = #evo_tile.target<chip = "small", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [#fma]>
 #schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
@@ -83,7 +83,7 @@ evo_tile.kernel @type(%x: memref<8x8xf16>, %y: memref<8x8xf32>) attributes {targ
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #chip = #evo_tile.target<chip = "small", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [#fma]>
 #schedule = #evo_tile.schedule<v1, block = [2, 8, 8], subgroups = [2, 1, 1], stages = 1>

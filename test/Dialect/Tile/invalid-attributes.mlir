@@ -53,73 +53,73 @@ module attributes {x = #evo_tile.lane_map<registers = [[4, 1]], lanes = [], subg
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'dims' must name two different tile dimensions}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [1, 1], subgroups = [], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'dims' must name two different tile dimensions}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0], subgroups = [], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'dims' must name two different tile dimensions}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, -1], subgroups = [], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'subgroups' must be pairs of count and dimension}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'subgroups' has a count below 1 or a dimension below -1}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [0, 1], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'subgroups' has a count below 1 or a dimension below -1}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, -2], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'subgroups' are more than 1024}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [4611686018427387904, 0, 4, 1], order = []>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'order' must hold arrays of size, stride pairs}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [1 : i32]>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'order' must hold arrays of size, stride pairs}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 2>]>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{sizes and strides in 'order' must be from 1 to 1048576, got 0}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 2, 0>]>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{sizes and strides in 'order' must be from 1 to 1048576, got 9223372036854775807}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 9223372036854775807, 1>]>} {}
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{'order' spans more than 1048576}}
 module attributes {x = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 1024, 1, 1025, 1>]>} {}
 
@@ -141,72 +141,72 @@ module attributes {x = #evo_tile.slice<dim = 0, size = 9223372036854775807, #evo
 // -----
 
 // expected-error @below {{matrix instruction 'i', operand A: the map must have rank 2 and no subgroup axes}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 1]], lanes = [[32, 1]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 1]], lanes = [[32, 1]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{matrix instruction 'i', operand C: the map must have rank 2 and no subgroup axes}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = [[2, 0, 0]]>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = [[2, 0, 0]]>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{element type 'complex<f32>' is not a number}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = complex<f32>, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = complex<f32>, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{the map has 2048 lanes and 1 registers, at most 64 and 1024 are possible}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[2048, 0, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[2048, 0, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{operand A: lane 8, register 0 holds [1, 0] of 1x1}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 1, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 1, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{operand B: the map holds 8 of 16 elements}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 16, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 16, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{register types must be numbers or vectors of them}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [1 : i32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [1 : i32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{register types must be numbers or vectors of them}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [none], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [none], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{operand C: the register types have 64 bits, the map's registers 32}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], cycles = 1>} {}
 
 // -----
 
-// expected-error @below {{matrix instruction 'i': m, n, k and passes must be from 1 to 1024, got 0}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 0, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+// expected-error @below {{matrix instruction 'i': m, n, k and cycles must be from 1 to 1024, got 0}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 0, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
-// expected-error @below {{m, n, k and passes must be from 1 to 1024, got 9223372036854775807}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 9223372036854775807, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+// expected-error @below {{m, n, k and cycles must be from 1 to 1024, got 9223372036854775807}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 9223372036854775807, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{the intrinsic's name must start with 'llvm.', got 'fma'}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "fma", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "fma", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{immediates must be integers}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [f32], cycles = 1>} {}
 
 // -----
 
 // expected-error @below {{operands must be spread over equally many lanes}}
-module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[2, 2, 0]], lanes = [[8, 0, 1], [2, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], passes = 1>} {}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[2, 2, 0]], lanes = [[8, 0, 1], [2, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32, f32], cycles = 1>} {}
 
 // -----
 
@@ -250,7 +250,7 @@ module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "",
 
 // -----
 
-#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+#fma = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{matrix instruction 'fma' is for 32 lanes, the subgroup has 64}}
 module attributes {x = #evo_tile.target<chip = "t", triple = "x", features = "", subgroup_size = 64, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = [#fma]>} {}
 
@@ -286,7 +286,91 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': property 'async_copy_bytes' must be 0, 4, 8 or 16, got 3}}
+// expected-error @below {{target 'odd': property 'async_copy_bytes' must be i64, one of 4, 8, 16, got 3 : i64}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
-  properties = {async_copy_bytes = 3 : i64}>
+  properties = {async_copy_bytes = 3}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'async_copy_bytes' must be i64, one of 4, 8, 16, got 16 : i32}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {async_copy_bytes = 16 : i32}>
+
+// -----
+
+// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'async_copy_bytes' (i64, one of 4, 8, 16), 'ldmatrix' (unit), 'lds_barrier' (unit), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic)}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {unalinged_acces}>
+
+// -----
+
+// expected-error @below {{target 'odd': unknown property 'work_items'; known are}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {work_items = 64}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'lds_barrier' must be unit, got "x"}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {lds_barrier = "x"}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'packed_f32' must be unit, got 7 : i64}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {packed_f32 = 7}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'packed_f32' must be unit, got false}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {packed_f32 = false}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'max_lds_static' must be i64 from 1 to 1073741824, got 0 : i64}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {max_lds_static = 0}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'uniform' must be string with the name of an LLVM intrinsic, got unit}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {uniform}>
+
+// -----
+
+// expected-error @below {{target 'odd': property 'uniform' must be string with the name of an LLVM intrinsic, got "readfirstlane"}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {uniform = "readfirstlane"}>
+
+// -----
+
+// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'memory_sum_items' (i64 from 1 to 1048576), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  tuning = {packed_f32}>
+
+// -----
+
+// expected-error @below {{target 'odd': tuning property 'work_items' must be i64 from 1 to 1048576, got 1048577 : i64}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  tuning = {work_items = 1048577}>
+
+// -----
+
+// expected-error @below {{target 'odd': tuning property 'operand_reuse' must be i64 from 1 to 1048576, got true}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  tuning = {operand_reuse = true}>

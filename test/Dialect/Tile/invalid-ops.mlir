@@ -58,7 +58,7 @@ evo_tile.kernel @lds(%m: memref<4xf32, #gpu.address_space<workgroup>>) {
     a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
     b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
     c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-    intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>]>
+    intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>]>
 // expected-error @below {{needs workgroups of 128 lanes, small has at most 64}}
 evo_tile.kernel @workgroup() attributes {target = #chip,
     schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1>} {
@@ -515,13 +515,13 @@ func.func @not_frag(%a: tensor<4x1xf32, #map>, %b: tensor<1x8xf32, #map>, %c: te
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #other = #evo_tile.matrix_instr<name = "other", m = 4, n = 8, k = 1,
   a_type = f32, b_type = f32, c_type = f32,
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 2>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 2>
 #a = #evo_tile.frag<#fma, A, dims = [0, 1], subgroups = [], order = []>
 #b = #evo_tile.frag<#other, B, dims = [0, 1], subgroups = [], order = []>
 #c = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = []>
@@ -538,7 +538,7 @@ func.func @instructions(%a: tensor<4x1xf32, #a>, %b: tensor<1x8xf32, #b>, %c: te
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #a = #evo_tile.frag<#fma, A, dims = [0, 1], subgroups = [], order = []>
 #b = #evo_tile.frag<#fma, B, dims = [0, 1], subgroups = [], order = []>
 #turned = #evo_tile.frag<#fma, C, dims = [1, 0], subgroups = [], order = []>
@@ -555,7 +555,7 @@ func.func @roles(%a: tensor<4x1xf32, #a>, %b: tensor<1x8xf32, #b>, %c: tensor<4x
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #a = #evo_tile.frag<#fma, A, dims = [0, 1], subgroups = [], order = [array<i64>, array<i64: 2, 2, 2, 1>]>
 #b = #evo_tile.frag<#fma, B, dims = [0, 1], subgroups = [], order = []>
 #c = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = []>
@@ -572,7 +572,7 @@ func.func @contracted(%a: tensor<4x4xf32, #a>, %b: tensor<4x8xf32, #b>, %c: tens
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #a = #evo_tile.frag<#fma, A, dims = [0, 1], subgroups = [], order = []>
 #b = #evo_tile.frag<#fma, B, dims = [0, 1], subgroups = [], order = []>
 #c = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = [array<i64: 2, 2, 2, 1>]>
@@ -627,7 +627,7 @@ func.func @slice_rank(%x: memref<?xf32>, %i: index) {
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #c = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = []>
 func.func @empty(%i: index, %x: memref<?x?xf32>) {
   // expected-error @below {{the tile is empty}}
@@ -642,7 +642,7 @@ func.func @empty(%i: index, %x: memref<?x?xf32>) {
   a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>,
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
-  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], passes = 1>
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 #c = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [], order = []>
 func.func @large(%i: index, %x: memref<?x?xf32>) {
   // expected-error @below {{the tile has more than 1048576 elements}}

@@ -8,7 +8,7 @@
 // Long attributes get names.
 // CHECK-DAG: #[[LANES:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}8, 0, 1]], lanes = {{\[\[}}2, 0, 8], [16, 1, 0]], subgroups = []>
 // CHECK-DAG: #[[EVERY:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}2, 16, 0], [4, 0, 0], [2, 0, 1]], lanes = {{\[\[}}2, 0, 2], [16, 1, 0]], subgroups = {{\[\[}}2, 0, 4]], inner = 1>
-// CHECK-DAG: #[[INSTR:fma[0-9]*]] = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = #{{lanes[0-9]*}}, b = #{{lanes[0-9]*}}, c = #{{lanes[0-9]*}}, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [1 : i32], passes = 2>
+// CHECK-DAG: #[[INSTR:fma[0-9]*]] = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = #{{lanes[0-9]*}}, b = #{{lanes[0-9]*}}, c = #{{lanes[0-9]*}}, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [1 : i32], cycles = 2>
 // CHECK-DAG: #[[CHIP:chip[0-9]*]] = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b", subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096, lds_banks = 32, matrix = [#[[INSTR]]], properties = {async_copy_bytes = 16 : i64, lds_barrier}>
 // CHECK-DAG: #[[FRAG:frag_c[0-9]*]] = #evo_tile.frag<#[[INSTR]], C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
 // CHECK-DAG: #[[SLICE:slice[0-9]*]] = #evo_tile.slice<dim = 1, size = 8, #[[FRAG]]>
@@ -20,7 +20,7 @@
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>,
   intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32],
-  immediates = [1 : i32], passes = 2>
+  immediates = [1 : i32], cycles = 2>
 #chip = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b",
   subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096,
   lds_banks = 32, matrix = [#fma],

@@ -117,7 +117,7 @@ TEST_F(Relate, DeeperMfmaNeedsAnOrderOfK) {
     c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
     intrinsic = "llvm.amdgcn.mfma.f32.16x16x32.bf16",
     a_regs = [vector<8xbf16>], b_regs = [vector<8xbf16>], c_regs = [vector<4xf32>],
-    passes = 16)");
+    cycles = 16)");
   EXPECT_EQ(row(m16), (Row{"exchange", "exchange", "exchange", "exchange"}));
   // A lane's 8 k: 4 rows of one atom of C, then 4 of the next.
   LaneMap c = layout(m16, OperandRole::C, {0, 1});
@@ -133,7 +133,7 @@ TEST_F(Relate, DeeperMfmaNeedsAnOrderOfK) {
     c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
     intrinsic = "llvm.amdgcn.mfma.f32.32x32x16.bf16",
     a_regs = [vector<8xbf16>], b_regs = [vector<8xbf16>], c_regs = [vector<16xf32>],
-    passes = 32)");
+    cycles = 32)");
   c = layout(m32, OperandRole::C, {0, 1});
   order = {4, 1, 2, 8, 2, 4, 4, 16};
   EXPECT_EQ(word(c, layout(m32, OperandRole::B, {0, 1}, order)), "registers");
@@ -149,7 +149,7 @@ TEST_F(Relate, WmmaOfGfx12KeepsRowsInRegisters) {
     c = <registers = [[8, 1, 0]], lanes = [[16, 0, 1], [2, 8, 0]], subgroups = []>,
     intrinsic = "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8bf16",
     a_regs = [vector<8xbf16>], b_regs = [vector<8xbf16>], c_regs = [vector<8xf32>],
-    passes = 16)");
+    cycles = 16)");
   EXPECT_EQ(row(wmma), (Row{"exchange", "registers", "registers", "exchange"}));
 }
 

@@ -29,7 +29,7 @@ def ConvertEvoformerToTile
     * A gradient's kernel recomputes the logits from `stats`: that of a query
       loops over key blocks, that of key and value over query blocks, that of a
       bias over all that the bias broadcasts. Steps of one gradient that stand
-      together share a kernel where the target's `joint_items` and sizes allow.
+      together share a kernel where the target's `memory_sum_items` and sizes allow.
 
     ```mlir
     evoformer.attention query(%q : memref<?x?x?x4x32xbf16>) key(..) value(..)

@@ -103,11 +103,11 @@ MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
                         int64_t n, int64_t k, Type aType, Type bType,
                         Type cType, LaneMapAttr a, LaneMapAttr b, LaneMapAttr c,
                         StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
-                        ArrayAttr cRegs, ArrayAttr immediates, int64_t passes) {
-  for (int64_t number : {m, n, k, passes})
+                        ArrayAttr cRegs, ArrayAttr immediates, int64_t cycles) {
+  for (int64_t number : {m, n, k, cycles})
     if (number < 1 || number > kMaxInstructionExtent)
       return emitError() << "matrix instruction '" << name
-                         << "': m, n, k and passes must be from 1 to "
+                         << "': m, n, k and cycles must be from 1 to "
                          << kMaxInstructionExtent << ", got " << number;
   if (!intrinsic.starts_with("llvm."))
     return emitError()
@@ -134,11 +134,35 @@ MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
 // TargetAttr
 //===----------------------------------------------------------------------===//
 
+static LogicalResult verifyEntries(EmitError fail, StringRef what,
+                                   DictionaryAttr entries,
+                                   ArrayRef<TargetEntry> known) {
+  for (NamedAttribute entry : entries) {
+    const auto *found = llvm::find_if(known, [&](const TargetEntry &other) {
+      return other.key == entry.getName();
+    });
+    if (found == known.end()) {
+      InFlightDiagnostic diag = fail() << "unknown " << what << " '"
+                                       << entry.getName().getValue()
+                                       << "'; known are ";
+      llvm::interleaveComma(known, diag, [&](const TargetEntry &other) {
+        diag << "'" << other.key << "' (" << other.type << ")";
+      });
+      return diag;
+    }
+    if (!found->isValid(entry.getValue()))
+      return fail() << what << " '" << found->key << "' must be " << found->type
+                    << ", got " << entry.getValue();
+  }
+  return success();
+}
+
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
                                  StringRef triple, StringRef, int64_t subgroup,
                                  int64_t maxWorkgroup, int64_t registers,
                                  int64_t ldsBytes, int64_t ldsBanks,
-                                 ArrayAttr matrix, DictionaryAttr properties) {
+                                 ArrayAttr matrix, DictionaryAttr properties,
+                                 DictionaryAttr tuning) {
   auto fail = [&]() { return emitError() << "target '" << chip << "': "; };
   if (triple.empty())
     return fail() << "the triple is empty";
@@ -165,24 +189,10 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
       return fail() << "matrix instruction '" << instr.getName() << "' is for "
                     << lanes << " lanes, the subgroup has " << subgroup;
   }
-  for (StringRef name :
-       {"gradient_reuse", "joint_items", "operand_reuse", "work_items"}) {
-    auto value = dyn_cast_if_present<IntegerAttr>(properties.get(name));
-    if (value && (value.getInt() < 1 || value.getInt() > kMaxTileElements))
-      return fail() << "property '" << name << "' must be from 1 to "
-                    << kMaxTileElements << ", got " << value.getInt();
-  }
-  auto copy =
-      dyn_cast_if_present<IntegerAttr>(properties.get("async_copy_bytes"));
-  if (copy && !llvm::is_contained({0, 4, 8, 16}, copy.getInt()))
-    return fail() << "property 'async_copy_bytes' must be 0, 4, 8 or 16, got "
-                  << copy.getInt();
-  return success();
-}
-
-int64_t TargetAttr::getIntProperty(StringRef name, int64_t fallback) const {
-  auto value = dyn_cast_if_present<IntegerAttr>(getProperties().get(name));
-  return value ? value.getInt() : fallback;
+  return success(succeeded(verifyEntries(fail, "property", properties,
+                                         getKnownProperties())) &&
+                 succeeded(verifyEntries(fail, "tuning property", tuning,
+                                         getKnownTuning())));
 }
 
 //===----------------------------------------------------------------------===//

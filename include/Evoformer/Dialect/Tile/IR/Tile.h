@@ -9,6 +9,7 @@
 #define EVOFORMER_DIALECT_TILE_IR_TILE_H
 
 #include "Evoformer/Dialect/Tile/IR/LaneMap.h"
+#include "Evoformer/Dialect/Tile/IR/TargetEntry.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

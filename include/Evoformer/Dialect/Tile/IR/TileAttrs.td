@@ -13,6 +13,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "Evoformer/Dialect/Tile/IR/TileDialect.td"
 include "Evoformer/Dialect/Tile/IR/LayoutInterface.td"
+include "Evoformer/Dialect/Tile/IR/TargetEntries.td"
 
 class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<Tile_Dialect, name, traits> {
@@ -70,8 +71,8 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
     indices: A to (m, k), B to (k, n), C and D to (m, n). `intrinsic` is the
     LLVM intrinsic's full name; it takes the registers of A, B and C bit-cast
     to `a_regs`, `b_regs`, `c_regs` and then the i32 `immediates`; it returns
-    `c_regs` (as a struct where there are several). `passes` is its issue cost
-    in cycles of one SIMD or tensor unit, for the cost model.
+    `c_regs` (as a struct where there are several). `cycles` is how long one
+    keeps a SIMD or tensor unit busy, for the cost model.
   }];
   let parameters = (ins
     StringRefParameter<>:$name,
@@ -85,7 +86,7 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
     "::mlir::ArrayAttr":$c_regs,
     DefaultValuedParameter<"::mlir::ArrayAttr",
       "::mlir::ArrayAttr::get($_ctxt, {})">:$immediates,
-    "int64_t":$passes);
+    "int64_t":$cycles);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -99,31 +100,16 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
 
 def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let summary = "a chip, as data";
-  let description = [{
+  let description = !strconcat([{
     What passes may ask of a target. `matrix` lists its matrix instructions in
-    order of preference. `properties` holds facts that only some chips have:
+    order of preference. The CPU is a target with subgroups of one lane and no
+    matrix instruction.
 
-    | key | type | meaning |
-    |---|---|---|
-    | `async_copy_bytes` | i64 | widest asynchronous global-to-LDS copy per lane; absent: copies pass through registers |
-    | `buffer_resources` | unit | bounds-checked buffer loads with 32-bit offsets |
-    | `ldmatrix` | unit | 8x8 16-bit matrix reads from LDS, plain and transposed |
-    | `permlane_x16` | unit | lane exchange between half waves of 16 without LDS |
-    | `native_bf16_convert` | unit | hardware f32 to bf16 rounding |
-    | `packed_f32` | unit | two f32 operations an instruction |
-    | `unaligned_access` | unit | wide global accesses need only the element's alignment |
-    | `lds_barrier` | unit | a barrier that waits for LDS but not for global memory |
-    | `sched_barrier` | unit | the code generator's scheduler takes fences |
-    | `uniform` | string | intrinsic that makes an i32 known to be uniform over a subgroup |
-    | `gradient_reuse` | i64 | the same where gradients own queries or keys (default 1) |
-    | `joint_items` | i64 | work items from which on one kernel computes all gradients and sums in memory what it does not own, for targets of one lane with caches; absent: never |
-    | `registers_per_processor` | i64 | registers that resident workgroups share; where given, kernels with `evo_tile.where` ask for the workgroups that their usual part allows |
-    | `operand_reuse` | i64 | atoms of a product that should share one fragment (default 2); fewer leave registers for more subgroups, as measured |
-    | `max_lds_static` | i64 | LDS bytes a kernel may declare statically |
-    | `work_items` | i64 | work items that fill the largest device (default 1024, 64 on the CPU): long sums of fewer are cut into parts |
+    `properties` holds facts that only some chips have; an unknown key or a value
+    of another type is an error:}], Tile_TargetProperties.rows, [{
 
-    The CPU is a target with subgroups of one lane and no matrix instruction.
-  }];
+    `tuning` says what schedules should aim at; programs are right with any of
+    its values:}], Tile_TargetTuning.rows);
   let parameters = (ins
     StringRefParameter<>:$chip,
     StringRefParameter<>:$triple,
@@ -135,17 +121,33 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     "int64_t":$lds_banks,
     "::mlir::ArrayAttr":$matrix,
     DefaultValuedParameter<"::mlir::DictionaryAttr",
-      "::mlir::DictionaryAttr::get($_ctxt)">:$properties);
+      "::mlir::DictionaryAttr::get($_ctxt)">:$properties,
+    DefaultValuedParameter<"::mlir::DictionaryAttr",
+      "::mlir::DictionaryAttr::get($_ctxt)">:$tuning);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    bool hasProperty(::llvm::StringRef name) const {
-      return static_cast<bool>(getProperties().get(name));
-    }
-    /// An integer property, or `fallback` where it is absent.
-    int64_t getIntProperty(::llvm::StringRef name, int64_t fallback = 0) const;
+  let extraClassDeclaration = !strconcat([{
+    /// All entries that the dictionaries may have.
+    static ::llvm::ArrayRef<TargetEntry> getKnownProperties();
+    static ::llvm::ArrayRef<TargetEntry> getKnownTuning();
+
     bool isCPU() const { return getSubgroupSize() == 1 && getMatrix().empty(); }
-  }];
+
+  }], Tile_TargetProperties.methods, Tile_TargetTuning.methods);
+  let extraClassDefinition = !strconcat([{
+    ::llvm::ArrayRef<TargetEntry> $cppClass::getKnownProperties() {
+      static const TargetEntry entries[] = {
+  }], Tile_TargetProperties.descriptors, [{
+      };
+      return entries;
+    }
+    ::llvm::ArrayRef<TargetEntry> $cppClass::getKnownTuning() {
+      static const TargetEntry entries[] = {
+  }], Tile_TargetTuning.descriptors, [{
+      };
+      return entries;
+    }
+  }]);
 }
 
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {

@@ -41,7 +41,7 @@ static std::optional<int64_t> getCost(ArrayRef<MmaOp> ops,
                     llvm::divideCeil(a.getDimSize(rank - 1), instr.getK());
     for (int64_t d = 0; d + 2 < rank; ++d)
       count *= c.getDimSize(d);
-    cost += count * (instr.getPasses() + issue);
+    cost += count * (instr.getCycles() + issue);
   }
   return cost;
 }

@@ -94,7 +94,7 @@ bool mlir::evoformer::tile::usesMatrixReads(RankedTensorType reader,
                                             int64_t contiguousDim,
                                             TargetAttr target) {
   int64_t bytes = getElementBytes(reader);
-  if (!target.hasProperty("ldmatrix") || bytes != 2)
+  if (!target.hasLdmatrix() || bytes != 2)
     return false;
   LDSPlacement placement =
       getPlacement(reader.getShape(), contiguousDim, bytes,
@@ -126,8 +126,7 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
     return sourceDim;
   // Asynchronous copies cannot transpose; four bytes a lane are good enough to
   // keep them.
-  if (target.getIntProperty("async_copy_bytes") > 0 &&
-      sourceBytes >= kNarrowBytes)
+  if (target.getAsyncCopyBytes() > 0 && sourceBytes >= kNarrowBytes)
     return sourceDim;
   return best;
 }
@@ -162,7 +161,7 @@ mlir::evoformer::tile::decidePromotion(RankedTensorType tile, MemRefType memory,
 int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
                                                  int64_t wantedDim,
                                                  TargetAttr target) {
-  int64_t widest = target.getIntProperty("async_copy_bytes");
+  int64_t widest = target.getAsyncCopyBytes();
   if (widest <= 0 || sourceDim < 0 || sourceDim != wantedDim)
     return 0;
   // What lies outside must be zero or some valid element.

@@ -126,7 +126,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     }
     int64_t pressure = estimatePressure(loop);
     shape->loadsFirst = hasRoom(loop, target);
-    shape->fences = target.hasProperty("sched_barrier");
+    shape->fences = target.hasSchedBarrier();
     shape->unfencedRegisters = target.getRegisters() / kPrefetchShare;
     bool async = !staged->copies.empty();
     int64_t direct = staged->prefetches.size(), registers = 0;

@@ -1,0 +1,103 @@
+//===- TargetEntries.td - What a chip may say of itself ----*- tablegen -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The lists below are the only place that names an entry of a target's
+// dictionaries: what the verifier accepts and says, the accessors and the
+// reference page come from them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_TARGETENTRIES_TD
+#define EVOFORMER_DIALECT_TILE_IR_TARGETENTRIES_TD
+
+// An entry: its accessor, which gives `fallback` where the entry is absent; its
+// type as messages and the reference write it; and when an attribute `value` is
+// valid.
+class Tile_TargetEntry<string entryKey, string result, string accessor,
+                       string fallback, string type, string isValid,
+                       string doc> {
+  string key = entryKey;
+  // Of the class; DICTIONARY stands for the parameter that holds the entry.
+  string method = "/// " # doc # "\n" # result # " " # accessor
+      # "() const {\n  return readEntry(getDICTIONARY(), \"" # key # "\", "
+      # result # "(" # fallback # "));\n}\n";
+  string descriptor = "{\"" # key # "\", \"" # type
+      # "\", [](::mlir::Attribute value) { return " # isValid # "; }},\n";
+  string row = "\n    | `" # key # "` | " # type # " | " # doc # " |";
+}
+
+class Tile_TargetFlag<string key, string accessor, string doc>
+    : Tile_TargetEntry<key, "bool", accessor, "false", "unit", "isFlag(value)",
+                       doc>;
+
+class Tile_TargetIntrinsic<string key, string accessor, string doc>
+    : Tile_TargetEntry<key, "::llvm::StringRef", accessor, "",
+                       "string with the name of an LLVM intrinsic",
+                       "isIntrinsic(value)", doc>;
+
+class Tile_TargetNumber<string key, string accessor, string fallback,
+                        list<int> accepted, string doc>
+    : Tile_TargetEntry<key, "int64_t", accessor, fallback,
+                       "i64, one of " # !interleave(accepted, ", "),
+                       "isOneOf(value, {" # !interleave(accepted, ", ") # "})",
+                       doc>;
+
+class Tile_TargetCount<string key, string accessor, string fallback, int most,
+                       string doc>
+    : Tile_TargetEntry<key, "int64_t", accessor, fallback,
+                       "i64 from 1 to " # most, "isCount(value, " # most # ")",
+                       doc>;
+
+// All of a dictionary.
+class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
+  string methods = !subst("DICTIONARY", getter,
+      !foldl("", entries, text, entry, text # entry.method));
+  string descriptors = !foldl("", entries, text, entry, text # entry.descriptor);
+  string rows = "\n\n    | key | type | meaning |\n    |---|---|---|"
+      # !foldl("", entries, text, entry, text # entry.row);
+}
+
+// What the hardware and its code generator can do.
+defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
+  Tile_TargetNumber<"async_copy_bytes", "getAsyncCopyBytes", "0", [4, 8, 16],
+    "widest asynchronous global-to-LDS copy of a lane; absent: copies pass through registers">,
+  Tile_TargetFlag<"ldmatrix", "hasLdmatrix",
+    "8x8 16-bit matrix reads from LDS, plain and transposed">,
+  Tile_TargetFlag<"lds_barrier", "hasLDSBarrier",
+    "a barrier that waits for LDS but not for global memory">,
+  Tile_TargetCount<"max_lds_static", "getMaxLDSStatic", "getLdsBytes()", 0x40000000,
+    "LDS bytes that a kernel may declare statically; absent: all of `lds_bytes`">,
+  Tile_TargetFlag<"native_bf16_convert", "hasNativeBF16Convert",
+    "hardware f32 to bf16 rounding">,
+  Tile_TargetFlag<"packed_f32", "hasPackedF32",
+    "two f32 operations an instruction">,
+  Tile_TargetFlag<"permlane_x16", "hasPermlaneX16",
+    "lane exchange between half waves of 16 without LDS">,
+  Tile_TargetCount<"registers_per_processor", "getRegistersPerProcessor", "0", 0x40000000,
+    "registers that resident workgroups share; where given, kernels with `evo_tile.where` ask for the workgroups that their usual part allows">,
+  Tile_TargetFlag<"sched_barrier", "hasSchedBarrier",
+    "the code generator's scheduler takes fences">,
+  Tile_TargetFlag<"unaligned_access", "hasUnalignedAccess",
+    "wide global accesses need only the element's alignment">,
+  Tile_TargetIntrinsic<"uniform", "getUniform",
+    "makes an i32 known to be uniform over a subgroup">
+]>;
+
+// What schedules should aim at, as measured or estimated: nothing is wrong with
+// other numbers, but slower.
+defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
+  Tile_TargetCount<"memory_sum_items", "getMemorySumItems", "0", 0x100000,
+    "for subgroups of one lane with caches: work items from which on a kernel should rather sum in memory, in copies that only it writes, than have another kernel compute the terms again; absent: never">,
+  Tile_TargetCount<"operand_reuse", "getOperandReuse", "2", 0x100000,
+    "atoms of a work item's own rows that should share one fragment of the other operand (default 2); fewer leave registers for more subgroups">,
+  Tile_TargetCount<"operand_reuse_crowded", "getOperandReuseCrowded", "1", 0x100000,
+    "the same in kernels of three and more products a step, whose operands and sums crowd the registers (default 1)">,
+  Tile_TargetCount<"work_items", "getWorkItems", "1024", 0x100000,
+    "work items that fill the largest device (default 1024): long sums of fewer are cut into parts">
+]>;
+
+#endif
