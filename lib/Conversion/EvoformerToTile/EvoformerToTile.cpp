@@ -224,10 +224,10 @@ protected:
     for (int64_t bias : op.getBiasGradients()) {
       bool isOfLogits = op.getQueryGrad() && op.isLogitGradient(bias);
       (isOfLogits ? ofLogits : ofBias).push_back(bias);
-      std::array<bool, 5> broadcast = op.getBiasBroadcast(bias);
+      std::array<bool, 5> summed = op.getSummedDims(bias);
       if (!isOfLogits)
-        mayJoin = op.getQueryGrad() && !broadcast[kBiasQ] &&
-                  !broadcast[kBiasK] && ofBias.size() == 1;
+        mayJoin = op.getQueryGrad() && !summed[kBiasQ] && !summed[kBiasK] &&
+                  ofBias.size() == 1;
     }
     int kinds = (op.getQueryGrad() ? 1 : 0) +
                 (op.getKeyGrad() || op.getValueGrad() ? 1 : 0) +
@@ -250,13 +250,12 @@ protected:
     operands.keyGrad = views.get(Role::KeyGradient);
     operands.valueGrad = views.get(Role::ValueGradient);
     for (auto [number, bias] : llvm::enumerate(op.getBiasGradients())) {
-      Bias gradient = {views.get(Role::BiasGradient, number),
-                       op.getBiasBroadcast(static_cast<unsigned>(bias)),
-                       /*isMask=*/false};
+      Value memory = views.get(Role::BiasGradient, number);
       if (llvm::is_contained(ofLogits, bias))
-        operands.logitGrads.push_back(gradient);
+        operands.logitGrads.push_back(
+            {memory, op.getBiasBroadcast(bias), /*isMask=*/false});
       else
-        operands.biasGrad = gradient;
+        operands.biasGrad = {memory, op.getSummedDims(bias), /*isMask=*/false};
     }
     return operands;
   }

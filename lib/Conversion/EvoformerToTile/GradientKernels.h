@@ -24,7 +24,8 @@ struct GradientOperands {
   Value stats, delta;
   /// What to compute, [b, n, h, s, d].
   Value queryGrad, keyGrad, valueGrad;
-  /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts.
+  /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts, which
+  /// none does whose size is known to be 1.
   Bias biasGrad;
   /// Beside the query's gradient: the gradients of biases in which nothing is
   /// summed, those of the logits themselves.

@@ -55,8 +55,8 @@ struct Wanted {
     for (int64_t bias : op.getBiasGradients()) {
       if (op.getQueryGrad() && op.isLogitGradient(bias))
         continue;
-      std::array<bool, 5> broadcast = op.getBiasBroadcast(bias);
-      if (broadcast[3] || broadcast[4] || !join(next.summedBias, true))
+      std::array<bool, 5> summed = op.getSummedDims(bias);
+      if (summed[3] || summed[4] || !join(next.summedBias, true))
         return false;
     }
     *this = next;

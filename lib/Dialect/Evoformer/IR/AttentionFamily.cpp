@@ -209,11 +209,18 @@ std::array<bool, 5> family::getBiasBroadcast(Operation *operation,
   return broadcast;
 }
 
-bool family::isLogitGradient(Operation *op, unsigned index) {
-  auto [b, n, h, q, k] = getBiasBroadcast(op, index);
+std::array<bool, 5> family::getSummedDims(Operation *op, unsigned index) {
   AttentionSizes sizes = getSizes(op);
-  return !q && !k && (!b || sizes.batch == 1) && (!n || sizes.rows == 1) &&
-         (!h || sizes.heads == 1);
+  int64_t counts[] = {sizes.batch, sizes.rows, sizes.heads, sizes.queries,
+                      sizes.keys};
+  std::array<bool, 5> summed = getBiasBroadcast(op, index);
+  for (auto [isSummed, count] : llvm::zip_equal(summed, counts))
+    isSummed = isSummed && count != 1;
+  return summed;
+}
+
+bool family::isLogitGradient(Operation *op, unsigned index) {
+  return llvm::none_of(getSummedDims(op, index), [](bool is) { return is; });
 }
 
 bool family::isMask(Operation *op, unsigned index) {

@@ -85,10 +85,9 @@ private:
   /// Whether a bias's gradient, which is summed, may come from there: its
   /// kernel has all keys in a tile.
   bool mayJoinQuery(OpOperand &biasGradient) {
-    std::array<bool, 5> broadcast = op.getBiasBroadcast(getBias(biasGradient));
+    std::array<bool, 5> summed = op.getSummedDims(getBias(biasGradient));
     return places == BiasPlaces::WithQuery && wants(Role::QueryGradient) &&
-           !broadcast[3] && !broadcast[4] &&
-           ShapedType::isStatic(op.getSizes().keys);
+           !summed[3] && !summed[4] && ShapedType::isStatic(op.getSizes().keys);
   }
 
   /// A destination for an intermediate.

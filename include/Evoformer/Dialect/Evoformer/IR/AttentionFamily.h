@@ -57,6 +57,7 @@ AttentionSizes getSizes(Operation *op);
 AttentionMixedSizes getMixedSizes(Operation *op, OpBuilder &builder,
                                   Location loc);
 std::array<bool, 5> getBiasBroadcast(Operation *op, unsigned index);
+std::array<bool, 5> getSummedDims(Operation *op, unsigned index);
 bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);

@@ -91,9 +91,14 @@ def Evoformer_AttentionFamilyInterface
       return getBiasBroadcast(index)[3];
     }
 
+    /// For each of b, n, h, q, k: whether the gradient of bias `index` is a sum
+    /// over it. That is where it broadcasts, unless the size is known to be 1.
+    ::std::array<bool, 5> getSummedDims(unsigned index) {
+      return ::mlir::evoformer::family::getSummedDims($_op, index);
+    }
+
     /// Whether the gradient of bias `index` is that of the logits, of which
-    /// nothing is summed: it has queries and keys, and where it broadcasts
-    /// sizes are known to be 1.
+    /// nothing is summed.
     bool isLogitGradient(unsigned index) {
       return ::mlir::evoformer::family::isLogitGradient($_op, index);
     }
