@@ -33,22 +33,18 @@ def read(path):
             for r in records}
 
 
-def make_runs(function, shape, device):
-    """A function to time for each pass."""
+def make_run(name, function, shape, device):
+    """What is timed of a pass; what comes before it is done here. Forward alone
+    keeps nothing, so that also what has no backward pass runs."""
     leaves, mask, weight = shapes.make_operands(shape, device)
     operands = *leaves[:3], mask, leaves[3]
+    if name == "forward":
+        operands = [t.detach() for t in operands]
+        return torch.no_grad()(lambda: function(*operands))
+    if name == "both":
+        return lambda: torch.autograd.grad(function(*operands), leaves, weight)
     out = function(*operands)
-
-    def forward():
-        with torch.no_grad():
-            function(*operands)
-
-    def backward():
-        torch.autograd.grad(out, leaves, weight, retain_graph=True)
-
-    def both():
-        torch.autograd.grad(function(*operands), leaves, weight)
-    return {"forward": forward, "backward": backward, "both": both}
+    return lambda: torch.autograd.grad(out, leaves, weight, retain_graph=True)
 
 
 def describe_device(device):
@@ -136,31 +132,24 @@ def run_all(options, path, records):
     wanted = list(list_missing(options, chosen, records))
     with open(path, "a", encoding="utf-8") as file, tqdm(
             wanted, unit="run", disable=None) as progress:
-        last, runs, reason = None, None, None
+        last = None
         for key, record in progress:
             progress.set_description(
                 f"{record['peer']} {record['pass']} {record['length']}")
-            here = record["peer"], record["length"]
+            if last != (record["peer"], record["length"]):
+                last = record["peer"], record["length"]
+                torch.compiler.reset()
             measured = dict.fromkeys(FIELDS[10:])
             try:
-                if here != last:
-                    runs, last, reason = {}, here, None
-                    torch.compiler.reset()
-                    runs = make_runs(found[record["peer"]], shapes.Shape(
-                        1, plots.rows_of(record), record["length"], options.heads,
-                        options.depth, options.type), device)
-                if reason:
-                    raise reason
-                run = runs[record["pass"]]
+                run = make_run(record["pass"], found[record["peer"]], shapes.Shape(
+                    1, plots.rows_of(record), record["length"], options.heads,
+                    options.depth, options.type), device)
                 low, ms, high = clock.quartiles(run, options.repeat, options.warmup)
                 measured |= {"low": low, "ms": ms, "high": high,
                              "peak_mb": memory.peak_mb(run, device)}
             # Whatever another package raises is a result here.
             except Exception as error:
-                if not runs:
-                    reason = error
-                words = " ".join(str(error).split())[:200]
-                measured["problem"] = f"{type(error).__name__}: {words}"
+                measured["problem"] = peers.describe(error)
             record |= measured
             records[key] = record
             file.write(json.dumps(record) + os.linesep)

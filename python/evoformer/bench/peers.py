@@ -4,11 +4,22 @@
 
 import functools
 import importlib.util
+import re
 
 import torch
 import torch.nn.functional as F
 
 import evoformer
+
+
+def describe(error):
+    """In a line. Where torch.compile wraps what was raised, that stands behind."""
+    words = " ".join(str(error).split())
+    raised = re.search(r"raised exception (\w+)\(\[ConstantVariable\(str: '(.*?)'\)",
+                       words)
+    if raised:
+        return f"{raised[1]}: {raised[2]}"[:300]
+    return f"{type(error).__name__}: {words[:300]}"
 
 
 def ours(q, k, v, mask, pair):

@@ -37,8 +37,7 @@ class Candidate:
             action()
             return True
         except Exception as error:
-            words = " ".join(str(error).split())
-            self.record["problems"][name] = f"{type(error).__name__}: {words[:300]}"
+            self.record["problems"][name] = peers.describe(error)
             return False
 
     def compile(self):
