@@ -18,8 +18,9 @@ from evoformer._library import library
 
 from . import shapes, tables, worker
 
-# Of the time in all, for compiling.
-COMPILING = 0.5
+# Of the time in all: for compiling, for what is being compiled when that is over,
+# and for one shape, so that none takes it all.
+COMPILING, ENDING, MEASURING = 0.5, 0.2, 0.25
 
 
 class Worker:
@@ -116,13 +117,18 @@ def run(options, device):
         shape, options.device, options.peers, options.repeat, deadline))
         for name, shape in chosen.items()]
     try:
-        # What is being compiled when the time is over may end.
-        ready = [w for w in workers if w.receive(deadline + 0.2 * options.limit)]
+        ready = [w for w in workers
+                 if w.receive(deadline + ENDING * options.limit)]
         print(f"compiled in {time.time() - begin:.0f} s", file=sys.stderr)
+        # Nothing else runs on the device now.
+        for one in workers:
+            if one not in ready:
+                one.end()
         for one in workers:
             if one in ready and time.time() < end:
+                until = min(end, time.time() + MEASURING * options.limit)
                 data["candidates"] += [{"shape": one.name, **record}
-                                       for record in one.measure(end)]
+                                       for record in one.measure(until)]
             elif one in ready:
                 one.problem = "was not reached in time"
             if one.problem:
