@@ -195,6 +195,24 @@ def test_wrong_results_are_no_time():
     assert "wrong: out is" in candidate.record["problems"]["forward"]
 
 
+def test_memory_that_lacks_for_a_while():
+    """What does not fit beside other shapes is tried again alone."""
+    from evoformer.bench import clock, peers, shapes, worker
+    shape = shapes.SUITES["small"]["C24"]
+    calls = []
+
+    def function(*operands):
+        calls.append(1)
+        if len(calls) == 1:
+            raise torch.OutOfMemoryError("none left")
+        return peers.eager(*operands)
+    candidate = worker.Candidate(shape, "cpu", "some", function, "model")
+    candidate.compile()
+    assert candidate.record["problems"] == {}
+    candidate.measure(clock.Clock("cpu"), 1, shapes.reference(shape, "cpu"))
+    assert candidate.record["backward"]["ms"] > 0
+
+
 def test_peers_agree():
     """What is compared computes one function, in either order of operands."""
     from evoformer.bench import peers, shapes

@@ -12,6 +12,12 @@ import torch.nn.functional as F
 import evoformer
 
 
+_SDPA = {"math": "MATH", "efficient": "EFFICIENT_ATTENTION",
+         "cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
+# What compiles nothing.
+READY = ("eager", *(f"sdpa {name}" for name in _SDPA))
+
+
 def describe(error):
     """In a line. Where torch.compile wraps what was raised, that stands behind."""
     words = " ".join(str(error).split())
@@ -126,14 +132,10 @@ def trifast(q, k, v, mask, pair):
 def available(device):
     """Names and functions of what can run on the device."""
     from torch.nn.attention import SDPBackend
-    found = {"evoformer": ours, "eager": eager}
-    for backend in ("MATH", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION",
-                    "FLASH_ATTENTION"):
-        if device == "cpu" and backend not in ("MATH", "FLASH_ATTENTION"):
-            continue
-        found["sdpa " + backend.split("_")[0].lower()] = functools.partial(
-            _sdpa, getattr(SDPBackend, backend))
-    found["flex"] = flex_by({})
+    found = {"evoformer": ours, "eager": eager, "flex": flex_by({})}
+    for name in _SDPA if device != "cpu" else ("math", "flash"):
+        found["sdpa " + name] = functools.partial(
+            _sdpa, getattr(SDPBackend, _SDPA[name]))
     if device != "cpu":
         for package, function in (("cuequivariance_torch", cuequivariance),
                                   ("deepspeed", ds4sci), ("trifast", trifast)):
