@@ -148,7 +148,7 @@ def render(data):
     lines += ["Forward and backward together:", "", *result_table(data), ""]
     notes = list(footnotes(data))
     if notes:
-        lines += ["What did not run:", "", *notes, ""]
+        lines += ["What did not run, and what else to know:", "", *notes, ""]
     lines += ["Shapes:", ""]
     lines += [f"* {shape}: {described['title']}"
               for shape, described in data["shapes"].items()]
