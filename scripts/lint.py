@@ -6,7 +6,8 @@ tidy      clang-tidy (see .clang-tidy) on changed files, or on all with --all;
 layering  nothing from the tile level down knows the attention dialect
 style     banners, include guards, white space, syntax of scripts
 
-`--only NAME,...` runs some of them.
+`--only NAME,...` runs some of them; `--results FILE` writes what came of each as
+lit writes the results of tests.
 """
 
 import argparse
@@ -248,18 +249,24 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--only", default=",".join(CHECKS))
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--results")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
-    failed = False
+    failed, tests = False, []
     for name in options.only.split(","):
         if name not in CHECKS:
             parser.error(f"no check '{name}'; there are {', '.join(CHECKS)}")
         problems = CHECKS[name](options)
+        tests.append({"name": f"lint :: {name}",
+                      "code": "FAIL" if problems else "PASS"})
         print(f"{name}: {'ok' if not problems else f'{len(problems)} problems'}")
         for problem in problems:
             print(problem)
             failed = True
+    if options.results:
+        with open(options.results, "w", encoding="utf-8") as file:
+            json.dump({"tests": tests}, file)
     return 1 if failed else 0
 
 

@@ -10,9 +10,11 @@ usage: ./dev COMMAND
                     build, run the tests (all, or those under PATH); --models:
                     also those that need the models' own packages, which it
                     installs
-  demo              lower the examples, report on each kernel, run them here
+  demo [--again]    lower the examples, report on each kernel, run them here;
+                    what has not changed is shown as it was (--again: all anew)
   fmt               format the C++ sources
-  lint [--all]      formatting, clang-tidy (changed files; --all: every file),
+  lint [--all] [--only NAME,...]
+                    formatting, clang-tidy (changed files; --all: every file),
                     layering and style
   docs              generate docs/reference and docs/lowering.md
   bench [--tools] [OPTION]...
@@ -106,8 +108,14 @@ dev_fmt() {
 }
 
 dev_lint() {
-  ensure_packages "${lint_packages[@]}"
-  build_preset release
+  # clang-tidy reads what the build generates; the other checks need no build.
+  if [[ "$*" == *--only* && "$*" != *tidy* ]]; then
+    ensure_packages python3 python3-venv clang-format-22
+    ensure_venv
+  else
+    ensure_packages "${lint_packages[@]}"
+    build_preset release
+  fi
   "$python" scripts/lint.py --llvm "$LLVM_PREFIX" --build build -j "$(job_count)" "$@"
 }
 
