@@ -1,22 +1,29 @@
 """What `./dev demo` shows: the examples compiled for each chip with a report of
-every kernel, then run on this machine and compared with f64."""
+every kernel, then run on this machine and compared with f64. What was shown is
+kept and shown again, with its date, as long as the tools, the examples and these
+scripts are as they were; --again runs everything."""
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 import attention
+import kept
 import kernel_times
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHIPS = ("gfx942", "gfx1100", "sm_80")
+TOOLS = ("evoformer-opt", "evoformer-run", "evoformer-check")
 LENGTH = 384
 SIMULATED_LENGTH = 128
 GRADIENT_ROWS, GRADIENT_LENGTH = 4, 192
@@ -209,40 +216,68 @@ def show_run(example, tools, folder, arrays, expected, place, device, options):
     return good
 
 
-def show(example, tools, folder, length):
-    print(f"\n{example.name}: {example.describe()}", flush=True)
-    arrays = example.arrays(length)
-    expected = example.exact_and_eager(arrays)
+class Problem:
+    """An example's numbers, made when a step asks for them."""
+
+    def __init__(self, example, length):
+        self.example, self.length = example, length
+
+    @functools.cached_property
+    def arrays(self):
+        return self.example.arrays(self.length)
+
+    @functools.cached_property
+    def expected(self):
+        return self.example.exact_and_eager(self.arrays)
+
+    def one_row(self):
+        return ({name: array[:1, :1] for name, array in self.arrays.items()},
+                [array[:1, :1] for array in self.expected])
+
+
+def show_chip(chip, problem, tools, folder):
+    """What a chip's compiler makes of an example. Whether it is right."""
+    example = problem.example
+    try:
+        kernels, seconds = compile_for(tools, example.path, chip, folder)
+        print(f"  {chip}, compiled in {seconds:.2f} s", flush=True)
+        for kernel in kernels:
+            show_report(kernel)
+    except (Failed, ValueError) as failure:
+        print(f"  {chip}: failed: {failure}")
+        return False
     # One row shows that a chip's program is right.
-    one = {name: array[:1, :1] for name, array in arrays.items()}
-    one_expected = [array[:1, :1] for array in expected]
+    good = show_run(example, tools, folder, *problem.one_row(),
+                    "its tiles, run on this CPU", "cpu",
+                    [f"--target={chip}", "--level=pipelined"])
+    return good & show_simulated(example, tools, chip, SIMULATED_LENGTH)
+
+
+def show_here(problem, tools, folder):
+    example = problem.example
+    count = f"{example.batch * example.rows} rows of {problem.length}"
+    print("  here")
+    good = show_run(example, tools, folder, problem.arrays, problem.expected,
+                    f"this CPU, {count}", "cpu", ["--repeat=3"])
+    if has_cuda_device():
+        good &= show_run(example, tools, folder, problem.arrays,
+                         problem.expected, f"this GPU, {count}", "cuda",
+                         ["--target=sm_80", "--repeat=20", "--cold-cache"])
+    return good
+
+
+def show(example, tools, folder, length, steps):
+    print(f"\n{example.name}: {example.describe()}", flush=True)
+    problem = Problem(example, length)
+    key = [example.name, kept.digest(example.path), length]
     good = True
     for chip in CHIPS:
-        try:
-            kernels, seconds = compile_for(tools, example.path, chip, folder)
-            print(f"  {chip}, compiled in {seconds:.2f} s", flush=True)
-            for kernel in kernels:
-                show_report(kernel)
-        except (Failed, ValueError) as problem:
-            print(f"  {chip}: failed: {problem}")
-            good = False
-            continue
-        good &= show_run(example, tools, folder, one, one_expected,
-                         "its tiles, run on this CPU", "cpu",
-                         [f"--target={chip}", "--level=pipelined"])
-        good &= show_simulated(example, tools, chip, SIMULATED_LENGTH)
-    count = f"{example.batch * example.rows} rows of {length}"
-    print("  here")
-    good &= show_run(example, tools, folder, arrays, expected,
-                     f"this CPU, {count}", "cpu", ["--repeat=3"])
-    if has_cuda_device():
-        good &= show_run(example, tools, folder, arrays, expected,
-                         f"this GPU, {count}", "cuda",
-                         ["--target=sm_80", "--repeat=20", "--cold-cache"])
+        good &= steps.run([*key, chip], show_chip, chip, problem, tools, folder)
+    good &= steps.run(key, show_here, problem, tools, folder)
     # The kernels of this one's gradients are those of the other two.
     if example.name == "msa_row_attention":
         return good
-    return good & show_gradients(example, tools, folder)
+    return good & steps.run(key, show_gradients, example, tools, folder)
 
 
 def main_kernels(kernels):
@@ -290,14 +325,32 @@ def show_gradients(example, tools, folder):
     return good
 
 
+def environment(tools):
+    """What every step depends on."""
+    return [*(kept.program(os.path.join(tools, tool)) for tool in TOOLS),
+            kept.sources(sys.modules[__name__], attention, kernel_times),
+            np.__version__, platform.node(), platform.machine(),
+            has_cuda_device(), shutil.which("ptxas")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tools", default=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--length", type=int, default=LENGTH)
+    parser.add_argument("--keep", default=os.path.join(ROOT, "build", ".dev",
+                                                       "demo"),
+                        help="the folder of what is kept")
+    parser.add_argument("--again", action="store_true",
+                        help="run what was kept, too")
     options = parser.parse_args()
+    steps = kept.Steps(options.keep, environment(options.tools), options.again)
     with tempfile.TemporaryDirectory() as folder:
-        good = [show(example, options.tools, folder, options.length)
+        good = [show(example, options.tools, folder, options.length, steps)
                 for example in EXAMPLES]
+    steps.finish()
+    if steps.shown:
+        print(f"\n{steps.shown} of {steps.shown + steps.ran} steps as they were "
+              "before, since nothing has changed; ./dev demo --again runs all")
     print("\nall results agree with f64" if all(good) else "\nsomething failed")
     return 0 if all(good) else 1
 
