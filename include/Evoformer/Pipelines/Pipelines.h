@@ -41,8 +41,9 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
                      "file; default: the module's evo_tile.target")};
   Option<std::string> schedule{
       *this, "schedule",
-      llvm::cl::desc("forces the cut of the attention kernel, "
-                     "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>")};
+      llvm::cl::desc(
+          "forces the cut of the attention kernel, "
+          "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>,resident=<n>")};
   Option<std::string> biasGradients{
       *this, "bias-gradients",
       llvm::cl::desc("where gradients of biases are computed: 'apart', "

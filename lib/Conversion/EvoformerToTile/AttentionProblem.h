@@ -55,6 +55,8 @@ struct AttentionFacts {
   Type elementType;
   int64_t depth, valueDepth;
   float scale;
+  /// Bytes that the biases of the query have for each logit.
+  int64_t biasBytes = 0;
 };
 
 } // namespace mlir::evoformer

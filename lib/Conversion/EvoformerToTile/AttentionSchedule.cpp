@@ -16,7 +16,7 @@ using namespace mlir::evoformer::tile;
 
 ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
   return ScheduleAttr::get(context, {blocks.rows, blocks.queries, blocks.keys},
-                           {1, subgroups, 1}, stages);
+                           {1, subgroups, 1}, stages, resident);
 }
 
 LogicalResult evoformer::checkTile(Location loc,
@@ -70,36 +70,46 @@ static ScheduleCost estimate(const Machine &machine,
   // the registers that LLVM 22 gives gfx942 and gfx1100 at depths 1 to 192: all
   // of them where copies run ahead, since those stand between the loads and
   // their use, a quarter otherwise, and for matrix units little where rows are
-  // powers of two of at least 64 bytes.
+  // powers of two of at least 64 bytes. Streamed rows need no more up to 128
+  // bytes, one row of LDS banks (measured on an H200 at depths 8 to 256).
   int64_t fragments =
       operand(schedule.blocks.rows * keys * (depth + valueDepth));
   auto isRegular = [&](int64_t size) {
     return llvm::isPowerOf2_64(size) && size * bytes >= 64;
   };
   int64_t wholeFragments = fragments;
-  if (machine.instr.getK() > 1 && isRegular(facts.depth) &&
-      isRegular(facts.valueDepth))
+  bool isShort =
+      machine.streamsOperands() && std::max(depth, valueDepth) * bytes <= 128;
+  if (isShort || (machine.instr.getK() > 1 && isRegular(facts.depth) &&
+                  isRegular(facts.valueDepth)))
     fragments /= 8;
   else if (schedule.stages == 1)
     fragments /= 4;
   // In f32 a block's share of the output is added to the output as a whole.
   int64_t outputs = facts.elementType.isF32() ? 2 : 1;
-  // Besides: scores, output, the queries' fragments, then either a bias or the
-  // weights in the operand's type; addresses and the rows' statistics, less
-  // where a lane's registers need not hold what all lanes share.
+  // Besides: scores, output, the queries' fragments, then either the biases or
+  // the weights in the operand's type; addresses and the rows' statistics, less
+  // where a lane's registers need not hold what all lanes share. Where operands
+  // are streamed, what ptxas 13 gives sm_90 without spills at depths 32 to 128.
   bool hasUniform = !machine.target.getUniform().empty();
+  int64_t addresses =
+      machine.target.getRegisters() / (machine.streamsOperands() ? 16
+                                       : hasUniform              ? 8
+                                                                 : 4);
+  int64_t biases = accumulators(rows * keys) *
+                   (machine.streamsOperands() ? facts.biasBytes : 2) / 4;
   cost.registers =
       accumulators(rows * keys) + outputs * accumulators(rows * valueDepth) +
-      operand(rows * depth) +
-      std::max(accumulators(rows * keys) / 2, operand(rows * keys)) +
-      fragments + machine.target.getRegisters() / (hasUniform ? 8 : 4);
+      operand(rows * depth) + std::max<int64_t>(biases, operand(rows * keys)) +
+      fragments + addresses;
   for (int64_t copied : {facts.depth, facts.valueDepth})
     cost.registers += narrowCopyRegisters(machine, copied, bytes,
                                           schedule.blocks.rows * keys * copied,
                                           schedule.subgroups);
-  // Where copies run ahead, so does a bias of 16 bits. Operands that lanes
-  // replicate take more registers and are loaded late where these are scarce.
-  if (schedule.stages > 1) {
+  // Where copies run ahead through registers, so does a bias of 16 bits.
+  // Operands that lanes replicate take more registers and are loaded late where
+  // these are scarce.
+  if (schedule.stages > 1 && !machine.streamsOperands()) {
     cost.aheadRegisters = accumulators(rows * keys) / 2;
     if (machine.operandCopies() > 1)
       cost.aheadRegisters +=
@@ -133,7 +143,9 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
   int64_t atoms = machine.instr ? machine.target.getOperandReuse() : 32;
+  std::pair<int64_t, int64_t> last;
   auto cut = [&](int64_t atoms, int64_t keys) {
+    last = {atoms, keys};
     int64_t queries = atoms > 0 ? atoms * atom : machine.smallestQueryAtom();
     choice.blocks.keys =
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
@@ -143,10 +155,24 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   };
   cut(atoms, 64);
 
-  // Few queries: fewer subgroups, then fewer atoms.
+  // Where workgroups share registers, fewer atoms leave room for more lanes.
+  TargetAttr target = machine.target;
+  bool sharesRegisters = machine.instr && target.getRegistersPerProcessor() > 0;
+  auto getResidentLanes = [&]() {
+    int64_t lanes = choice.subgroups * target.getSubgroupSize();
+    return lanes * getResident(target, lanes, choice.cost.registers);
+  };
+  if (sharesRegisters)
+    while (atoms > 1 && getResidentLanes() < target.getEnoughLanes())
+      cut(--atoms, 64);
+
+  // Few queries: fewer subgroups, then fewer atoms; the other way round where
+  // registers that one subgroup leaves serve another.
   while (!request.queries && !ShapedType::isDynamic(queries) &&
          choice.blocks.queries / 2 >= queries) {
-    if (choice.subgroups > 1 && !request.subgroups)
+    if (sharesRegisters && atoms > 1)
+      atoms /= 2;
+    else if (choice.subgroups > 1 && !request.subgroups)
       choice.subgroups /= 2;
     else if (atoms > 1)
       atoms /= 2;
@@ -169,6 +195,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   }
 
   AttentionSchedule wanted = choice;
+  bool isWanted = fitsWell(machine, choice.cost);
   for (int64_t stages = choice.stages; !fitsWell(machine, choice.cost);
        --stages) {
     choice.stages = request.stages.value_or(std::max<int64_t>(stages, 1));
@@ -184,7 +211,38 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     if (stages == 0)
       break;
   }
-  return {choice, wanted};
+  if (!machine.streamsOperands())
+    return {choice, wanted};
+
+  // More subgroups share what is copied, unless fewer lanes would be resident.
+  while (!request.queries && !request.subgroups &&
+         (ShapedType::isDynamic(queries) || queries > choice.blocks.queries) &&
+         choice.subgroups * 2 <= target.getMostSubgroups() &&
+         copiesMuch(facts, choice.blocks.queries)) {
+    AttentionSchedule smaller = choice;
+    int64_t lanes = getResidentLanes();
+    choice.subgroups *= 2;
+    cut(last.first, last.second);
+    if (getResidentLanes() < std::min(lanes, target.getEnoughLanes())) {
+      choice = smaller;
+      break;
+    }
+  }
+  // As many workgroups as the registers allow, and copies that run further
+  // ahead where all of them still have the memory.
+  choice.resident = request.resident.value_or(
+      copiesWords(facts)
+          ? getResidentLanes() / (choice.subgroups * target.getSubgroupSize())
+          : 0);
+  int64_t more = choice.stages + 1;
+  if (!request.stages && choice.stages > 1 &&
+      choice.cost.ldsBytes / choice.stages * more *
+              std::max<int64_t>(choice.resident, 1) <=
+          target.getLdsBytes()) {
+    choice.stages = more;
+    cut(last.first, last.second);
+  }
+  return {choice, isWanted ? choice : wanted};
 }
 
 FailureOr<AttentionSchedule>
@@ -224,8 +282,7 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                           << target.getChip() << "' has workgroups of at most "
                           << target.getMaxWorkgroup();
 
-  bool isForced = request.queries || request.keys || request.stages ||
-                  request.rows || request.subgroups;
+  bool isForced = request.isForced();
   bool fitsLDS = choice.cost.ldsBytes <= target.getLdsBytes();
   // What is chosen here may spill registers; what a user asks for is refused.
   if (machine.instr && !fits(machine, choice.cost) && (isForced || !fitsLDS))

@@ -15,15 +15,15 @@ namespace mlir::evoformer {
 
 /// What a user forces; what is absent is chosen.
 struct ScheduleRequest {
-  std::optional<int64_t> rows, queries, keys, subgroups, stages;
+  std::optional<int64_t> rows, queries, keys, subgroups, stages, resident;
 
   bool isForced() const {
-    return rows || queries || keys || subgroups || stages;
+    return rows || queries || keys || subgroups || stages || resident;
   }
 };
 
-/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2`, any subset of it, or
-/// nothing at all. A mistake is an error at `loc`.
+/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2,resident=3`, any subset
+/// of it, or nothing at all. A mistake is an error at `loc`.
 FailureOr<ScheduleRequest> parseSchedule(Location loc, StringRef text);
 
 /// What the kernel's cut needs of a lane and of a workgroup.
@@ -39,6 +39,8 @@ struct ScheduleCost {
 struct AttentionSchedule {
   AttentionBlocks blocks;
   int64_t subgroups = 1, stages = 1;
+  /// Workgroups on a processor; 0: the code generator's choice.
+  int64_t resident = 0;
   ScheduleCost cost;
 
   tile::ScheduleAttr getAttr(MLIRContext *context) const;

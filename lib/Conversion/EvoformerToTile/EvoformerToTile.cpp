@@ -188,8 +188,14 @@ protected:
 
   static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
-    return {op.getInputElementType(), sizes.depth, sizes.valueDepth,
-            op.getScaleValue()};
+    AttentionFacts facts = {op.getInputElementType(), sizes.depth,
+                            sizes.valueDepth, op.getScaleValue()};
+    for (auto [index, bias] :
+         llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
+      if (!op.isQueryIndependent(index))
+        facts.biasBytes +=
+            getElementBytes(getElementTypeOrSelf(bias.get().getType()));
+    return facts;
   }
 
   LogicalResult write(AttentionOp op, FunctionOpInterface host,

@@ -8,6 +8,7 @@
 #include "GradientHost.h"
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -206,6 +207,29 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       }
     }
   }
+  // More subgroups share what is copied.
+  if (isCut && machine.streamsOperands() && !sumsBias(kind) &&
+      !request.subgroups && !forcedOwn) {
+    int64_t size =
+        cast<MemRefType>((ownsKeys ? operands.key : operands.query).getType())
+            .getDimSize(3);
+    while ((ShapedType::isDynamic(size) || size > cut.own) &&
+           cut.subgroups * 2 <= target.getMostSubgroups() &&
+           copiesMuch(facts, cut.own)) {
+      cut.subgroups *= 2;
+      cut.own *= 2;
+    }
+    cost = estimate(machine, kind, facts, cut);
+  }
+  // Each step of a bias's sum reads all of its operands anew: the latency of
+  // that counts, not the registers that save reads.
+  int64_t resident = request.resident.value_or(0);
+  int64_t lanes = cut.subgroups * target.getSubgroupSize();
+  if (!request.resident && kind == GradientKind::Bias &&
+      machine.streamsOperands() && copiesWords(facts) &&
+      target.getRegistersPerProcessor() > 0)
+    resident =
+        std::clamp<int64_t>(target.getEnoughLanes() / lanes, 1, kMaxResident);
   bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
   // What is chosen here may spill registers and read in narrow pieces; what a
@@ -246,7 +270,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     return failure();
   schedule.attr =
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
-                        {1, cut.subgroups, 1}, cut.stages);
+                        {1, cut.subgroups, 1}, cut.stages, resident);
   remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                           .category("evo-schedule")
                           .function(function))

@@ -42,6 +42,11 @@ struct Machine {
     return std::min(operandCopies(),
                     copiesOf(instr.getB().toLaneMap(), instr.getN()));
   }
+  /// Whether tiles are copied past registers and operands of matrix units read
+  /// as they are used, so that few of them are held at once.
+  bool streamsOperands() const {
+    return instr && instr.getK() > 1 && target.getAsyncCopyBytes() > 0;
+  }
 
 private:
   int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
@@ -60,6 +65,31 @@ inline int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
     return 0;
   return llvm::divideCeil(elements,
                           subgroups * machine.target.getSubgroupSize());
+}
+
+/// Bytes that a workgroup may copy to its memory for each logit. Above, it
+/// takes more subgroups, which share what is copied.
+inline constexpr int64_t kCopiedBytes = 2;
+
+/// Whether rows are copied in words of 4 bytes at least: narrower pieces pass
+/// through registers, which nothing here counts.
+inline bool copiesWords(const AttentionFacts &facts) {
+  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
+  return facts.depth * bytes % 4 == 0 && facts.valueDepth * bytes % 4 == 0;
+}
+
+/// Whether `own` queries (or keys) share too little of the rows that are
+/// copied.
+inline bool copiesMuch(const AttentionFacts &facts, int64_t own) {
+  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
+  return bytes * (facts.depth + facts.valueDepth) > kCopiedBytes * own;
+}
+
+/// Workgroups of `lanes` on a processor where a lane takes `registers`; 0 where
+/// the target does not say what a processor has.
+inline int64_t getResident(tile::TargetAttr target, int64_t lanes,
+                           int64_t registers) {
+  return target.getRegistersPerProcessor() / (lanes * registers);
 }
 
 /// The rest is the code generator's.

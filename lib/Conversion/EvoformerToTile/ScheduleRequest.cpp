@@ -15,7 +15,7 @@ using namespace mlir::evoformer;
 
 static constexpr StringLiteral kForm =
     "expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x1, "
-    "stages=<n>, separated by commas";
+    "stages=<n>, resident=<n>, separated by commas";
 
 /// Larger numbers are mistakes, and products of smaller ones do not overflow.
 static constexpr int64_t kLargest = 4096;
@@ -44,6 +44,7 @@ FailureOr<ScheduleRequest> evoformer::parseSchedule(Location loc,
             .Case("k", &request.keys)
             .Case("subgroups", &request.subgroups)
             .Case("stages", &request.stages)
+            .Case("resident", &request.resident)
             .Default(nullptr);
     if (!field)
       return fail("unknown entry '" + key + "'");
@@ -59,6 +60,9 @@ FailureOr<ScheduleRequest> evoformer::parseSchedule(Location loc,
     if (field == &request.stages && value > tile::kMaxStages)
       return fail("at most " + Twine(tile::kMaxStages) + " stages, not " +
                   Twine(value));
+    if (field == &request.resident && value > tile::kMaxResident)
+      return fail("at most " + Twine(tile::kMaxResident) +
+                  " resident workgroups, not " + Twine(value));
     *field = value;
   }
   return request;

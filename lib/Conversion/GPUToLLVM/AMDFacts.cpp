@@ -14,6 +14,7 @@
 
 #include "AMDBarriers.h"
 #include "AMDShuffles.h"
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "LoweringFacts.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -76,9 +77,16 @@ static Value buildBallot(OpBuilder &builder, Location loc, Value bit,
                                none);
 }
 
-static void finishAMDKernel(LLVM::LLVMFuncOp kernel,
+/// SIMDs that share a workgroup ("AMD Instinct MI300 Instruction Set
+/// Architecture", 'Compute Unit'; "RDNA3 Instruction Set Architecture",
+/// 'Work-group Processor').
+static constexpr int64_t kSIMDs = 4;
+
+static void finishAMDKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
                             ArrayRef<int32_t> blockSize) {
   Builder builder(kernel.getContext());
+  auto resident = dyn_cast_if_present<IntegerAttr>(
+      kernel->removeAttr(kMinWorkgroupsAttrName));
   if (!blockSize.empty()) {
     int32_t size = 1;
     for (int32_t extent : blockSize)
@@ -88,6 +96,12 @@ static void finishAMDKernel(LLVM::LLVMFuncOp kernel,
                     builder.getStringAttr(Twine(size) + "," + Twine(size)));
     kernel->setAttr(ROCDL::ROCDLDialect::getReqdWorkGroupSizeAttrName(),
                     builder.getDenseI32ArrayAttr(blockSize));
+    if (resident) {
+      int64_t waves = llvm::divideCeil(size, target.getSubgroupSize());
+      kernel->setAttr(ROCDL::ROCDLDialect::WavesPerEuAttrHelper::getNameStr(),
+                      builder.getI32IntegerAttr(
+                          llvm::divideCeil(resident.getInt() * waves, kSIMDs)));
+    }
   }
   // In IEEE mode llvm.maxnum must quiet its operands: a v_max_f32 x, x for
   // every matrix result. Outside it V_MAX_F32 treats a signaling NaN as a

@@ -249,5 +249,6 @@ void ConvertGPULanesToLLVM::runOnOperation() {
   annotateLoops(module);
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
-      facts->finishKernel(function, blockSizes.lookup(function.getName()));
+      facts->finishKernel(function, target,
+                          blockSizes.lookup(function.getName()));
 }

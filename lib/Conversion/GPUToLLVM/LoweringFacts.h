@@ -48,7 +48,8 @@ struct LoweringFacts {
                      int64_t lanes);
 
   /// Completes a kernel's attributes. `blockSize` is empty where unknown.
-  void (*finishKernel)(LLVM::LLVMFuncOp kernel, ArrayRef<int32_t> blockSize);
+  void (*finishKernel)(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
+                       ArrayRef<int32_t> blockSize);
 };
 
 const LoweringFacts &getAMDFacts();

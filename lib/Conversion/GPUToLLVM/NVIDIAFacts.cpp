@@ -55,7 +55,7 @@ static Value buildVote(OpBuilder &builder, Location loc, Value bit, int64_t) {
                                   bit, NVVM::VoteSyncKind::any);
 }
 
-static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel,
+static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr,
                                ArrayRef<int32_t> blockSize) {
   auto resident = dyn_cast_if_present<IntegerAttr>(
       kernel->removeAttr(kMinWorkgroupsAttrName));

@@ -117,15 +117,18 @@ static void setUpConverter(TypeConverter &converter) {
       });
 }
 
-/// Code generators give a kernel the registers of its most demanding part.
-/// Where that may be one that is rarely run, what the rest needs decides how
-/// many workgroups are to be resident. 0: the code generator's choice.
+/// How many workgroups are to be resident: what the schedule says. Else code
+/// generators give a kernel the registers of its most demanding part; where
+/// that may be one that is rarely run, what the rest needs decides. 0: the code
+/// generator's choice.
 static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
                                 int64_t lanes) {
   // Addresses and scalars, in excess of the tiles.
   constexpr int64_t kOthers = 8;
   // Asked for less, code generators become more lavish than by themselves.
   constexpr int64_t kFewLanes = 512;
+  if (int64_t resident = kernel.getSchedule()->getResident())
+    return resident;
   int64_t file = target.getRegistersPerProcessor();
   bool hasRare = kernel.walk([](WhereOp) { return WalkResult::interrupt(); })
                      .wasInterrupted();

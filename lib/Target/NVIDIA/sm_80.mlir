@@ -41,4 +41,4 @@ module attributes {evo_tile.target = #evo_tile.target<
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16, #fma_f32_8x4x1],
   properties = {async_copy_bytes = 16, ldmatrix, native_bf16_convert,
                 max_lds_static = 49152, registers_per_processor = 65536},
-  tuning = {operand_reuse = 1, operand_reuse_crowded = 2}>} {}
+  tuning = {enough_lanes = 384, most_subgroups = 8, operand_reuse_crowded = 2}>} {}

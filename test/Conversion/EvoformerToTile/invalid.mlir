@@ -18,9 +18,11 @@
 // CHIP:       error: {{.*}}gfx9999{{.*}}sm_80
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx942 schedule=v1:stages=1000" 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=cpu schedule=v1:q=1024,k=4096" 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx942 schedule=v1:resident=65" 2>&1 | FileCheck %s --check-prefix=RESIDENT
+// RESIDENT:   at most 64 resident workgroups, not 65
 // STAGES:     at most {{[0-9]+}} stages, not 1000
 // TILE:       error: schedule: a tile of rows=1, q=1024, k=4096 has more than 1048576 elements
-// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x1, stages=<n>, separated by commas
+// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x1, stages=<n>, resident=<n>, separated by commas
 // ENTRY:      error: schedule 'v1:z=1': unknown entry 'z'
 // TWICE:      error: schedule 'v1:q=1,q=2': 'q' is there twice
 // NUMBER:     is not a number from 1 to 4096

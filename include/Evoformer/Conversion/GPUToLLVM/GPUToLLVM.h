@@ -58,8 +58,8 @@ inline constexpr llvm::StringLiteral
 /// loop was made. It passes through to the report on the compiled kernel.
 inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 
-/// On a kernel: as many workgroups as should be resident on a processor (i64),
-/// so that registers of rarely run code do not keep others away.
+/// On a kernel: as many workgroups as should be resident on a processor (i64):
+/// the code generator gives lanes the registers that this leaves.
 inline constexpr llvm::StringLiteral
     kMinWorkgroupsAttrName("evo_tile.min_workgroups");
 

@@ -200,8 +200,8 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
-                                   ArrayRef<int64_t> subgroups,
-                                   int64_t stages) {
+                                   ArrayRef<int64_t> subgroups, int64_t stages,
+                                   int64_t resident) {
   if (subgroups.size() != 3)
     return emitError() << "'subgroups' needs three counts (batch, M, N), got "
                        << subgroups.size();
@@ -217,5 +217,8 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
   if (stages < 1 || stages > kMaxStages)
     return emitError() << "'stages' must be from 1 to " << kMaxStages
                        << ", got " << stages;
+  if (resident < 0 || resident > kMaxResident)
+    return emitError() << "'resident' must be from 0 to " << kMaxResident
+                       << " workgroups, got " << resident;
   return success();
 }

@@ -34,6 +34,8 @@ inline constexpr int64_t kMaxRank = 16;
 /// Static sizes and strides of memory that a kernel sees, in elements: offsets
 /// within it fit 64 bits.
 inline constexpr int64_t kMaxMemoryExtent = int64_t(1) << 36;
+/// Workgroups on a processor.
+inline constexpr int64_t kMaxResident = 64;
 /// Copies in flight.
 inline constexpr int64_t kMaxStages = 64;
 /// Bytes of workgroup memory.

@@ -78,7 +78,7 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetFlag<"permlane_x16", "hasPermlaneX16",
     "lane exchange between half waves of 16 without LDS">,
   Tile_TargetCount<"registers_per_processor", "getRegistersPerProcessor", "0", 0x40000000,
-    "registers that resident workgroups share; where given, kernels with `evo_tile.where` ask for the workgroups that their usual part allows">,
+    "registers that resident workgroups share; where given, schedules choose how many workgroups are resident, and kernels with `evo_tile.where` ask for those that their usual part allows">,
   Tile_TargetFlag<"sched_barrier", "hasSchedBarrier",
     "the code generator's scheduler takes fences">,
   Tile_TargetFlag<"unaligned_access", "hasUnalignedAccess",
@@ -90,8 +90,12 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
 // What schedules should aim at, as measured or estimated: nothing is wrong with
 // other numbers, but slower.
 defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
+  Tile_TargetCount<"enough_lanes", "getEnoughLanes", "1", 0x100000,
+    "for targets with `registers_per_processor`: lanes on a processor that hide the latencies of memory; more gain less than the registers that they cost">,
   Tile_TargetCount<"memory_sum_items", "getMemorySumItems", "0", 0x100000,
     "for subgroups of one lane with caches: work items from which on a kernel should rather sum in memory, in copies that only it writes, than have another kernel compute the terms again; absent: never">,
+  Tile_TargetCount<"most_subgroups", "getMostSubgroups", "4", 1024,
+    "subgroups of a workgroup up to which it may grow to share what it copies (default 4)">,
   Tile_TargetCount<"operand_reuse", "getOperandReuse", "2", 0x100000,
     "atoms of a work item's own rows that should share one fragment of the other operand (default 2); fewer leave registers for more subgroups">,
   Tile_TargetCount<"operand_reuse_crowded", "getOperandReuseCrowded", "1", 0x100000,

@@ -156,6 +156,9 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     `block` are the tile sizes that the tiling step used (for the reader and
     the cost model), `subgroups` the subgroups along [batch, M, N] of the
     matrix products, `stages` the ring of copies running ahead of compute.
+    `resident`, where it is given, is the number of workgroups that a processor
+    (a multiprocessor, a compute unit) shall hold at once: the code generator
+    then gives a lane the registers that this leaves.
 
     ```mlir
     #evo_tile.schedule<v1, block = [1, 256, 64], subgroups = [1, 4, 1], stages = 2>
@@ -164,10 +167,16 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$block,
     ArrayRefParameter<"int64_t">:$subgroups,
-    "int64_t":$stages);
+    "int64_t":$stages,
+    DefaultValuedParameter<"int64_t", "0">:$resident);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$block,
+      "::llvm::ArrayRef<int64_t>":$subgroups, "int64_t":$stages), [{
+    return $_get($_ctxt, block, subgroups, stages, /*resident=*/0);
+  }]>];
   let assemblyFormat = [{
     `<` `v1` `,` `block` `=` `[` $block `]` `,`
-        `subgroups` `=` `[` $subgroups `]` `,` `stages` `=` $stages `>`
+        `subgroups` `=` `[` $subgroups `]` `,` `stages` `=` $stages
+        (`,` `resident` `=` $resident^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
