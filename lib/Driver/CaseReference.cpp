@@ -109,10 +109,8 @@ static Error note(const reference::Comparison &comparison, llvm::StringRef name,
                   CaseReport &report) {
   report.worstRatio = std::max(report.worstRatio, comparison.worstRatio);
   report.medianRatio = std::max(report.medianRatio, comparison.medianRatio);
-  if (comparison.standardError > 0)
-    report.meanInStandardErrors =
-        std::max(report.meanInStandardErrors,
-                 std::fabs(comparison.meanError) / comparison.standardError);
+  report.meanInStandardErrors =
+      std::max(report.meanInStandardErrors, comparison.meanInStandardErrors);
   if (comparison.passed())
     return Error::success();
   if (comparison.wrongRows == 0)
@@ -187,13 +185,15 @@ static Error compare(const AttentionCase &problem,
       reference::computeAttention(inputs, threads);
   reference::AttentionResult eager = reference::computeEagerAttention(
       inputs, convert(problem.type), convert(problem.getOutputType()), threads);
-  reference::Comparison comparison =
-      reference::compareOutput(inputs, outputs.out, exact, eager);
+  reference::Comparison comparison = reference::compareOutput(
+      inputs, outputs.out, exact, eager,
+      reference::boundOutput(inputs, outputs.out.type, threads));
   report.maxError = std::max(report.maxError, comparison.maxError);
   report.maxEagerError =
       std::max(report.maxEagerError, comparison.maxEagerError);
-  report.rows = comparison.rows;
-  report.shortRows = comparison.luckyRows;
+  report.rows += comparison.rows;
+  report.beyondPromise += comparison.luckyRows;
+  report.medianShare = comparison.medianShare;
   if (Error error = note(comparison, "out", report))
     return error;
   if (!outputs.lse && !outputs.stats)

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Compare.h"
+#include "BoundJudge.h"
 #include "Evoformer/Reference/Gradients.h"
 #include "Head.h"
+#include "Roundings.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,14 +22,6 @@ using namespace mlir::evoformer::reference;
 /// Relative accuracy asked of f32, beside twice eager's error.
 static constexpr double kF32Accuracy = 1e-6;
 
-/// Cutting off the digits of a weight of mantissa m takes a share of u / m away
-/// on average, u being half an ulp of 1. Kernels make up for its mean where
-/// powers of 2 distribute the mantissas, u / (2 ln 2). In sums large weights
-/// count more: of weights that are spread evenly over (0, 1) 7/9 u is missing.
-/// The difference is left; there is less of it where more of the weights are
-/// small.
-static constexpr double kUncompensated = 7 / 9.0 - 0.5 * 1.4426950408889634;
-
 /// What users are promised, in errors of eager mode.
 static constexpr double kPromise = 2;
 
@@ -36,9 +30,6 @@ static constexpr double kUsual = 2;
 
 /// Where both have lost the same rows, their medians are about the same.
 static constexpr double kMedianRatio = 1.25;
-
-/// Rows of so few elements often cancel to next to nothing.
-static constexpr int64_t kFewElements = 8;
 
 /// Half an ulp of f32, relative: where eager mode is exact.
 static constexpr double kRounding = 0x1p-24;
@@ -65,15 +56,6 @@ static bool agreeOnSpecial(double reference, double given) {
   return std::isnan(reference) ? std::isnan(given) : reference == given;
 }
 
-/// 0 of none.
-static double findMedian(std::vector<double> values) {
-  if (values.empty())
-    return 0;
-  auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 namespace {
 /// The mean of draws (Welford 1962).
 struct RunningMean {
@@ -94,23 +76,31 @@ class Judge {
 public:
   explicit Judge(Comparison &comparison) : comparison(comparison) {}
 
+  /// Judges a row by its own error.
   void accept(double error, double eagerError, double allowed, double norm,
               const std::string &where) {
+    accept(error, eagerError, norm, error, allowed, where);
+  }
+
+  /// Judges a row by what decides about it: `decisive` and what is allowed of
+  /// that.
+  void accept(double error, double eagerError, double norm, double decisive,
+              double allowed, const std::string &where) {
     ++comparison.rows;
     if (norm > 0) {
       comparison.maxError = std::max(comparison.maxError, error / norm);
       comparison.maxEagerError =
           std::max(comparison.maxEagerError, eagerError / norm);
     }
-    double ratio = error == 0    ? 0
-                   : allowed > 0 ? error / allowed
+    double ratio = decisive == 0 ? 0
+                   : allowed > 0 ? decisive / allowed
                                  : std::numeric_limits<double>::infinity();
     comparison.worstRatio = std::max(comparison.worstRatio, ratio);
     if (ratio <= 1)
       return;
     char text[160];
     std::snprintf(text, sizeof(text),
-                  ": error %.3g, allowed %.3g, norm of the row %.3g", error,
+                  ": error %.3g, allowed %.3g, norm of the row %.3g", decisive,
                   allowed, norm);
     reject(where + text);
   }
@@ -144,8 +134,8 @@ public:
     if (given.count < kManyRows)
       return;
     double standardError = given.getStandardError();
-    comparison.meanError = given.mean;
-    comparison.standardError = standardError;
+    if (standardError > 0)
+      comparison.meanInStandardErrors = std::fabs(given.mean) / standardError;
     double allowed = kPromise * std::fabs(eager.mean) +
                      kUncompensated * rounding * sizes.mean + kF32Accuracy +
                      kSignificant * standardError;
@@ -204,8 +194,8 @@ namespace {
 /// Norms of a row.
 struct RowErrors {
   double error = 0, eager = 0, ulp = 0, norm = 0;
-  /// The products of the errors and the reference.
-  double along = 0, eagerAlong = 0;
+  /// The product of the error and the reference.
+  double along = 0;
 };
 } // namespace
 
@@ -234,14 +224,11 @@ measureRow(int64_t size, ElementType type, Given given, const double *reference,
     row.eager += square(eager[e * stride] - exact);
     row.norm += square(exact);
     row.along += (value - exact) * exact;
-    row.eagerAlong += (eager[e * stride] - exact) * exact;
     if (exact != 0)
       row.ulp += square(ulpOf(exact, type));
   }
   row.error = std::sqrt(row.error);
   row.eager = std::isfinite(row.eager) ? std::sqrt(row.eager) : 0;
-  if (!std::isfinite(row.eagerAlong))
-    row.eagerAlong = 0;
   row.norm = std::sqrt(row.norm);
   row.ulp =
       type == ElementType::F32 ? kF32Accuracy * row.norm : std::sqrt(row.ulp);
@@ -257,74 +244,53 @@ static void forEachRow(const AttentionProblem &problem, Body body) {
           body(b, n, h, i);
 }
 
-/// The median of eager mode's errors as shares of the terms, if half of its
-/// rows of `size` elements have lost all digits; else 0.
-static double findLostShare(const AttentionResult &reference,
-                            const AttentionResult &eager, int64_t size) {
-  std::vector<double> shares, ofNorms;
-  for (size_t row = 0; row < reference.out.size(); row += size) {
-    double error = 0, norm = 0, magnitude = 0;
-    for (size_t at = row; at < row + size; ++at) {
-      error = std::hypot(error, eager.out[at] - reference.out[at]);
-      norm = std::hypot(norm, reference.out[at]);
-      magnitude = std::hypot(magnitude, reference.magnitudes[at]);
-    }
-    if (!std::isfinite(error) || !std::isfinite(norm) || !(magnitude > 0))
-      continue;
-    shares.push_back(error / magnitude);
-    ofNorms.push_back(norm > 0 ? error / norm : 1);
-  }
-  return findMedian(ofNorms) > kNoDigits ? findMedian(shares) : 0;
-}
-
 Comparison mlir::evoformer::reference::compareOutput(
     const AttentionProblem &problem, const View &output,
-    const AttentionResult &reference, const AttentionResult &eager) {
+    const AttentionResult &reference, const AttentionResult &eager,
+    const OutputBounds &bounds) {
   Comparison comparison;
   Judge judge(comparison);
+  BoundJudge bound(comparison);
   ResultIndex index{problem};
-  bool isShort =
-      problem.valueDepth <= kFewElements && !reference.magnitudes.empty();
-  // Of the terms; of 16-bit rows only where eager mode usually has no digits.
-  double rounding = 0, usual = 0;
-  if (output.type == ElementType::F32)
-    rounding = kF32Accuracy;
-  else if (isShort)
-    usual = kUsual * findLostShare(reference, eager, problem.valueDepth);
-  isShort = isShort && (rounding > 0 || usual > 0);
+  int64_t depth = problem.valueDepth;
   forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
-    int64_t row = index.out(b, n, i, h);
+    int64_t first = index.out(b, n, i, h), row = first / depth;
     std::string name = nameRow(b, n, h, i);
-    auto measured = measureRow(
-        problem.valueDepth, output.type,
-        [&](int64_t e) { return output.at(b, n, i, h, e); },
-        &reference.out[row], &eager.out[row], 1, name, judge);
+    auto given = [&](int64_t e) { return output.at(b, n, i, h, e); };
+    auto measured = measureRow(depth, output.type, given, &reference.out[first],
+                               &eager.out[first], 1, name, judge);
     if (!measured)
       return;
-    double magnitude = 0;
-    if (!reference.magnitudes.empty())
-      for (int64_t e = 0; e < problem.valueDepth; ++e)
-        magnitude = std::hypot(magnitude, reference.magnitudes[row + e]);
+    double magnitude = 0, error = 0, most = 0, worst = -1;
+    for (int64_t e = 0; e < depth; ++e) {
+      int64_t at = first + e;
+      magnitude = std::hypot(magnitude, reference.magnitudes[at]);
+      if (isSpecial(roundTo(reference.out[at], output.type), given(e)))
+        continue;
+      double own = std::fabs(given(e) - reference.out[at]);
+      double share = bound.addElement(
+          own, bounds.most[at], bounds.deviation[at], bounds.hasDigits[row]);
+      if (share <= worst)
+        continue;
+      worst = share;
+      error = own;
+      most = bounds.most[at];
+    }
+    double square = magnitude * magnitude;
+    if (bounds.hasDigits[row])
+      bound.addRow(measured->along, bounds.alongVariance[row],
+                   bounds.alongShared[row], 1 / square);
     if (magnitude > 0) {
       judge.addShare(measured->error / magnitude);
       judge.addEagerShare(measured->eager / magnitude);
-      double square = magnitude * magnitude, norm = measured->norm;
-      judge.addSigned(measured->along / square, measured->eagerAlong / square,
-                      norm * norm / square);
     }
-    if (!isShort)
-      magnitude = 0;
-    double own = 2 * measured->eager + measured->ulp;
-    double allowed =
-        std::max({own, 2 * measured->eager + rounding * magnitude,
-                  usual > 0 ? 2 * usual * magnitude + measured->ulp : 0.0});
-    if (measured->error > own && measured->error <= allowed)
+    if (measured->error > kPromise * measured->eager + measured->ulp)
       ++comparison.luckyRows;
-    judge.accept(measured->error, measured->eager, allowed, measured->norm,
+    judge.accept(measured->error, measured->eager, measured->norm, error, most,
                  name);
   });
   judge.judgeMedians(kRounding);
-  judge.judgeMean(ulpOf(1, problem.query.type) / 2);
+  bound.finish();
   return comparison;
 }
 

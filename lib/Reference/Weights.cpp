@@ -66,7 +66,9 @@ bool HeadWeights::compute(int64_t i) {
   }
   total = 0;
   for (int64_t j = 0; j < problem.keys; ++j) {
-    weights[j] = kept[j] ? std::exp(difference(j, largest)) : 0;
+    exponents[j] = kept[j] ? difference(j, largest)
+                           : -std::numeric_limits<double>::infinity();
+    weights[j] = std::exp(exponents[j]);
     total += weights[j];
   }
   const std::vector<double> &independent = biases.independent();

@@ -21,7 +21,8 @@ class HeadWeights {
 public:
   HeadWeights(const AttentionProblem &problem, int64_t b, int64_t n, int64_t h)
       : problem(problem), inputs(readHead<double>(problem, b, n, h)),
-        biases(problem, b, n, h), weights(problem.keys), products(problem.keys),
+        biases(problem, b, n, h), weights(problem.keys),
+        exponents(problem.keys), products(problem.keys),
         dependent(problem.keys) {}
 
   /// Computes what is below for query i; false if it has no key left.
@@ -35,13 +36,15 @@ public:
   std::vector<uint8_t> kept;
   std::vector<double> weights;
   double total = 0, lse = 0, stats = 0;
+  /// The logits relative to the largest, and the scaled scores that they are
+  /// made of.
+  std::vector<double> exponents, products;
 
 private:
   void multiplyKeys(int64_t i);
   double difference(int64_t j, int64_t other) const;
   int64_t findLargest() const;
 
-  std::vector<double> products;
   std::vector<double> dependent;
 };
 

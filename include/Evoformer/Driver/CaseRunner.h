@@ -24,9 +24,12 @@ struct CaseReport {
   /// and eager mode's, and the largest mean of signed errors in standard
   /// errors.
   double medianRatio = 0, meanInStandardErrors = 0;
-  /// Of gradients, and those that pass only by the usual error of eager mode,
-  /// see reference::compareGradient.
-  int64_t rows = 0, shortRows = 0;
+  /// The median share that errors of the output take of their bounds; 0 of few
+  /// rows.
+  double medianShare = 0;
+  /// Rows of the output, and those further off than users are promised; the
+  /// same of gradients, see reference::compareOutput and compareGradient.
+  int64_t rows = 0, beyondPromise = 0;
   int64_t gradientRows = 0, luckyRows = 0;
   double worstLucky = 0;
   /// The largest relative errors of a row of each gradient, and eager mode's.

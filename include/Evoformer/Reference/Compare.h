@@ -12,7 +12,7 @@
 #ifndef EVOFORMER_REFERENCE_COMPARE_H
 #define EVOFORMER_REFERENCE_COMPARE_H
 
-#include "Evoformer/Reference/Attention.h"
+#include "Evoformer/Reference/ErrorBound.h"
 #include <string>
 
 namespace mlir::evoformer::reference {
@@ -25,14 +25,17 @@ struct Comparison {
   bool isMedianWrong = false;
   /// Errors do not average out over the rows.
   bool isMeanWrong = false;
-  /// Rows with an error above 2 |g| + |u| that are accepted nevertheless: of
-  /// short f32 outputs (see compareOutput) and of gradients (compareGradient);
-  /// of gradients the largest quotient of these, and that of the medians.
+  /// Rows beyond what users are promised, an error of 2 |g| + |u| (see
+  /// compareOutput), that are accepted nevertheless; of gradients the largest
+  /// quotient of these, and that of the medians.
   int64_t luckyRows = 0;
   double worstLucky = 0, medianRatio = 0;
-  /// The mean of signed errors, as a share of the terms, and its standard
-  /// error; 0 of few rows.
-  double meanError = 0, standardError = 0;
+  /// Of outputs of many rows, the median share that an element's error takes of
+  /// its bound.
+  double medianShare = 0;
+  /// Of many rows: the mean of signed errors, those along the rows, in its
+  /// standard errors (of outputs: beyond what all rows may have in common).
+  double meanInStandardErrors = 0;
   /// The largest relative error of a row (euclidean norms).
   double maxError = 0;
   /// The largest relative error of a row of eager mode.
@@ -47,29 +50,28 @@ struct Comparison {
   }
 };
 
-/// Compares an output of the problem's sizes. Let e and g be the differences to
-/// the reference r of a row of the output and of eager mode; accepted is
+/// Compares an output of the problem's sizes. An element is right within what
+/// the algorithm's roundings explain, `bounds` (docs/rationale/error-bound.md).
+/// Of 32 rows or more the median error must have the size that they explain,
+/// and errors average out.
+///
+/// Users are promised eager mode's errors. Let e and g be the differences to
+/// the reference r of a row of the output and of eager mode; promised is
 ///
 ///     |e| <= 2 |g| + |u|
 ///
 /// with the elements of u one ulp of the output type at those of r; for an f32
-/// output |u| is 1e-6 |r|. f32 rows of up to eight elements often cancel to
-/// next to nothing, where the errors of both are draws: if `reference` has
-/// magnitudes, |u| is there 1e-6 of their norm. The same holds of such rows of
-/// 16-bit types, |u| there being four times the median of |g| over that norm
-/// besides, in a tensor half of whose rows eager mode has without a digit.
-///
-/// Of 32 rows or more the median of |e| over the norm of the magnitudes is at
-/// most 1.25 times eager mode's, and the mean of signed errors, those along the
-/// row, no more than what is left of a draw, of large masks and of weights
-/// whose digits are cut off (docs/rationale/accepted-outputs.md).
+/// output |u| is 1e-6 |r|. Rows beyond that are counted. Of 32 rows or more the
+/// median of |e| over the norm of the magnitudes must be at most 1.25 times
+/// eager mode's (docs/rationale/accepted-outputs.md).
 ///
 /// Elements whose reference is NaN must be NaN, infinite ones (after rounding
 /// to the output type) equal; all others must be finite. A row of eager mode
 /// that is not finite allows nothing for g.
 Comparison compareOutput(const AttentionProblem &problem, const View &output,
                          const AttentionResult &reference,
-                         const AttentionResult &eager);
+                         const AttentionResult &eager,
+                         const OutputBounds &bounds);
 
 /// Compares lse with `reference`, `eager` being the same statistic of
 /// eager mode computed in f32. Accepted is an absolute error of

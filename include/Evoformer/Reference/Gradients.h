@@ -75,8 +75,9 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
 /// (|e| - |u|) / |m| is at most 1.25 times that of |g| / |m|, plus 1e-6;
 /// at most twice that where it is more than four roundings or half of eager
 /// mode's rows are off by half of their norm, since large masks of queries have
-/// taken the digits of most rows. The mean of signed errors is held to what
-/// compareOutput says. docs/rationale/accepted-gradients.md says why.
+/// taken the digits of most rows. Their mean of signed errors, those along the
+/// row, is no more than what is left of a draw, of large masks and of weights
+/// whose digits are cut off. docs/rationale/accepted-gradients.md says why.
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
                            const DenseArray &eager, const DenseArray &exact);
 

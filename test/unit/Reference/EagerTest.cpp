@@ -86,8 +86,10 @@ TEST(Eager, ErrorsHaveTheSizeOfTheType) {
     Comparison comparison = compareOutput(
         problem,
         makeDenseView(output.data(), ElementType::F32, {1, 2, 20, 2, 8}),
-        reference, eager);
-    EXPECT_TRUE(comparison.passed()) << comparison.firstWrong;
+        reference, eager, boundOutput(problem, ElementType::F32));
+    EXPECT_EQ(comparison.luckyRows, 0);
+    // In 16 bits it rounds more than the roundings of f32 explain.
+    EXPECT_EQ(comparison.passed(), type == ElementType::F32);
     EXPECT_EQ(comparison.rows, 80);
     EXPECT_GT(comparison.maxError, ulp / 8);
     EXPECT_LT(comparison.maxError, ulp * 8);

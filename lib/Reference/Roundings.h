@@ -1,0 +1,105 @@
+//===- Roundings.h - The declared roundings of attention --------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernels are known to round, as data: the one place to change where a
+// kernel rounds more, less or otherwise. ErrorBound.cpp composes these to a
+// bound on each element; docs/rationale/error-bound.md derives the numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_REFERENCE_ROUNDINGS_H
+#define EVOFORMER_LIB_REFERENCE_ROUNDINGS_H
+
+#include <cstdint>
+
+namespace mlir::evoformer::reference {
+
+/// An error relative to a quantity, in unit roundoffs (half an ulp of 1) of a
+/// type: its mean square and the most it can be. A constant that is rounded
+/// once for all elements is off by the same everywhere, up to `shared`.
+struct Rounding {
+  double meanSquare, most, shared;
+};
+
+/// A sum of independent errors is beyond so many root mean squares once in 1e9:
+/// sqrt(2 ln(2 / 1e-9)), the tail of sums of bounded ones.
+inline constexpr double kDeviations = 6.55;
+
+/// To nearest: uniform within half an ulp, which is u / m of a number of
+/// mantissa m in [1, 2). Powers of 2 distribute mantissas with the density 1 /
+/// (m ln 2), so that the mean of (1 / m)^2 is 3 / (8 ln 2): a third of that.
+inline constexpr double kNearest = 0.18034;
+
+/// Cut off after exponents were raised by u / (2 ln 2): within an ulp, the mean
+/// square about zero being that of rounding and of 1 / (2 ln 2) - 1 / m.
+inline constexpr double kCutOff = kNearest + 0.02068;
+
+// Of the logit, relative to its terms, in f32:
+
+/// A partial sum of products of queries and keys. Matrix units may cut off.
+inline constexpr Rounding kScoreSum = {4 * kNearest, 2, 0};
+/// The same in f32, which no matrix unit cuts off.
+inline constexpr Rounding kSingleScoreSum = {kNearest, 1, 0};
+/// There sums of more than so many elements are of parts.
+inline constexpr int64_t kLongDepth = 64, kDepthOfPart = 32;
+/// The factor scale * log2(e) / 16 of a score.
+inline constexpr Rounding kScale = {0, 0, 1};
+/// The sum of the query-independent biases, in f64 up to here. Queries share
+/// it.
+inline constexpr Rounding kKeySum = {kNearest, 1, 1};
+/// A logit after the score or a bias of the query has been added.
+inline constexpr Rounding kLogit = {kNearest, 1, 0};
+/// The factor log2(e) / 16 of a bias of the query; that of f32 is exact.
+inline constexpr Rounding kBiasUnit = {0, 0, 1};
+
+// Of the exponent, relative to it:
+
+/// 16-bit types: one multiply-add.
+inline constexpr Rounding kExponent = {kNearest, 1, 0};
+/// f32: a difference and its product with 16 log2(e), a rounded constant.
+inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
+
+// Of a weight:
+
+/// Its exponential: 2 ulp (PTX ISA, 'ex2'; 1 in the RDNA and CDNA manuals), as
+/// a rule within one.
+inline constexpr Rounding kExponential = {4 * kNearest, 4, 1};
+/// To the operands' type, in its unit, unless it is the row's largest, which is
+/// 1 (the type's smallest numbers, see ErrorBound.cpp, come on top).
+inline constexpr Rounding kWeight = {kCutOff, 2, 0};
+/// Outputs of so many elements or fewer add what this takes away, rounded once
+/// more, in the square of its unit: that may be cut off again, which has a
+/// mean.
+inline constexpr Rounding kLostWeight = {0.53, 4, 1};
+inline constexpr int64_t kFewElements = 16;
+/// Cutting off a weight of mantissa m takes u / m away on average. Of weights
+/// that are spread evenly over (0, 1), those of few keys, sums lose 7 / 9 u;
+/// more keys that are small bring it nearer to the u / (2 ln 2) that is made up
+/// for.
+inline constexpr double kUncompensated = 7 / 9.0 - 0.72135;
+
+// Of sums over keys, each partial sum, in f32:
+
+inline constexpr Rounding kWeightSum = {kNearest, 1, 0};
+inline constexpr Rounding kOutputSum = {4 * kNearest, 2, 0};
+inline constexpr Rounding kSingleOutputSum = {kNearest, 1, 0};
+/// f32 sums are of parts of at most so many keys, one key block.
+inline constexpr int64_t kKeysOfPart = 32;
+
+// Of the output, relative to it, in f32:
+
+/// The reciprocal of the sum (1 ulp) and its product with the weighted sum.
+inline constexpr Rounding kNormalization = {5 * kNearest, 3, 0};
+/// The exponent of the gate's sigmoid, times what the sigmoid makes of it: a
+/// product with log2(e), a rounded constant.
+inline constexpr Rounding kGateExponent = {kNearest, 1, 1};
+/// The rest of the sigmoid, 1 / (1 + 2^x), and the product with it.
+inline constexpr Rounding kGate = {10 * kNearest, 9, 1};
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_LIB_REFERENCE_ROUNDINGS_H

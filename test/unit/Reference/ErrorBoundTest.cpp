@@ -1,0 +1,206 @@
+//===- ErrorBoundTest.cpp - What roundings make of outputs ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The algorithm step by step, with its roundings and with defects, within what
+// its declared roundings explain.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Reference/Compare.h"
+#include "Problems.h"
+
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace mlir::evoformer::reference;
+
+namespace {
+/// How weights become the values' type.
+enum class Narrowing { Nearest, CutOff, Uncompensated };
+
+struct RoundedProblem : OwnedProblem {
+  /// Numbers of `type`, in memory as f32 of that precision.
+  RoundedProblem(ElementType type, int64_t depth, int64_t keyCount = 100,
+                 double scores = 1, int64_t queryCount = 60)
+      : type(type) {
+    batch = 1, rows = 2, queries = queryCount, keys = keyCount, heads = 2;
+    this->depth = 16, valueDepth = depth;
+    scale = static_cast<float>(scores / 4);
+    query = random({1, 2, queries, 2, 16});
+    key = random({1, 2, keys, 2, 16});
+    value = random({1, 2, keys, 2, depth});
+    View bias = random({1, 1, 2, queries, keys});
+    addBias(bias, {1, 1, 2, queries, keys});
+    reference = computeAttention(*this);
+    eager = computeEagerAttention(*this, type, ElementType::F32);
+  }
+
+  View random(std::vector<int64_t> sizes) {
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    std::vector<float> values = randomFloats(generator, count);
+    storage.emplace_back(count * sizeOf(type));
+    for (int64_t i = 0; i < count; ++i)
+      writeElement(storage.back().data(), type, i, values[i]);
+    return makeDenseView(storage.back().data(), type, sizes);
+  }
+
+  float narrow(float weight, Narrowing mode) const {
+    if (type == ElementType::F32)
+      return weight;
+    if (mode == Narrowing::Nearest)
+      return static_cast<float>(roundTo(weight, type));
+    uint32_t bits;
+    std::memcpy(&bits, &weight, sizeof(bits));
+    bits &= 0xffff0000;
+    std::memcpy(&weight, &bits, sizeof(bits));
+    return weight;
+  }
+
+  /// The kernel's steps; `lostBias`: without the bias.
+  std::vector<float> run(Narrowing mode, bool lostBias = false) const {
+    std::vector<float> out;
+    for (int64_t n = 0; n < rows; ++n)
+      for (int64_t i = 0; i < queries; ++i)
+        for (int64_t h = 0; h < heads; ++h)
+          runRow(n, h, i, mode, lostBias, out);
+    return out;
+  }
+
+  void runRow(int64_t n, int64_t h, int64_t i, Narrowing mode, bool lostBias,
+              std::vector<float> &out) const {
+    constexpr float log2e = 1.44269504f;
+    std::vector<float> logits(keys), sums(valueDepth);
+    float maximum = -std::numeric_limits<float>::infinity(), total = 0;
+    for (int64_t j = 0; j < keys; ++j) {
+      float score = 0;
+      for (int64_t d = 0; d < depth; ++d)
+        score = std::fma(static_cast<float>(query.at(0, n, i, h, d)),
+                         static_cast<float>(key.at(0, n, j, h, d)), score);
+      logits[j] = score * static_cast<float>(scale);
+      if (!lostBias)
+        logits[j] += static_cast<float>(biases[0].view.at(0, 0, h, i, j));
+      maximum = std::max(maximum, logits[j]);
+    }
+    float raised = mode == Narrowing::CutOff
+                       ? static_cast<float>(1 + 0x1p-9 * 1.4426950408889634)
+                       : 1;
+    for (int64_t j = 0; j < keys; ++j) {
+      float weight = std::exp2((logits[j] - maximum) * log2e) * raised;
+      total += weight;
+      for (int64_t e = 0; e < valueDepth; ++e)
+        sums[e] =
+            std::fma(narrow(weight, mode),
+                     static_cast<float>(value.at(0, n, j, h, e)), sums[e]);
+    }
+    for (float sum : sums)
+      out.push_back(sum / total * raised);
+  }
+
+  Comparison compare(const std::vector<float> &out) const {
+    return compareOutput(*this,
+                         makeDenseView(out.data(), ElementType::F32,
+                                       {1, rows, queries, heads, valueDepth}),
+                         reference, eager,
+                         boundOutput(*this, ElementType::F32));
+  }
+
+  ElementType type;
+  std::mt19937 generator{11};
+  std::deque<std::vector<uint8_t>> storage;
+  AttentionResult reference, eager;
+};
+} // namespace
+
+// The algorithm's own roundings are explained, and the bounds are not so wide
+// that they explain anything.
+TEST(ErrorBound, ExplainsTheAlgorithm) {
+  for (ElementType type :
+       {ElementType::BF16, ElementType::F16, ElementType::F32})
+    for (int64_t keys : {2, 17, 100})
+      for (double scores : {1.0, 4.0}) {
+        RoundedProblem problem(type, 24, keys, scores);
+        Comparison comparison = problem.compare(
+            problem.run(type == ElementType::BF16 ? Narrowing::CutOff
+                                                  : Narrowing::Nearest));
+        EXPECT_TRUE(comparison.passed()) << comparison.firstWrong;
+        EXPECT_GE(comparison.medianShare, 0.05);
+        EXPECT_EQ(comparison.luckyRows, 0);
+      }
+}
+
+TEST(ErrorBound, FindsCutOffWeights) {
+  for (int64_t depth : {24, 64}) {
+    RoundedProblem problem(ElementType::BF16, depth);
+    EXPECT_TRUE(problem.compare(problem.run(Narrowing::Nearest)).passed());
+    EXPECT_TRUE(
+        problem.compare(problem.run(Narrowing::Uncompensated)).isMeanWrong);
+  }
+}
+
+TEST(ErrorBound, FindsScaledOutputs) {
+  for (ElementType type :
+       {ElementType::BF16, ElementType::F16, ElementType::F32}) {
+    RoundedProblem problem(type, 32);
+    std::vector<float> out = problem.run(Narrowing::Nearest);
+    for (float &element : out)
+      element *= 1 + 0x1p-9f;
+    EXPECT_TRUE(problem.compare(out).isMeanWrong);
+  }
+}
+
+TEST(ErrorBound, FindsALostBias) {
+  RoundedProblem problem(ElementType::BF16, 32);
+  Comparison comparison =
+      problem.compare(problem.run(Narrowing::Nearest, /*lostBias=*/true));
+  EXPECT_EQ(comparison.wrongRows, comparison.rows);
+}
+
+// All errors 1.9 times as large, which the promise made to users hides.
+TEST(ErrorBound, FindsLargeErrors) {
+  RoundedProblem problem(ElementType::BF16, 32, 100, 1, 150);
+  std::vector<float> out = problem.run(Narrowing::Nearest);
+  for (size_t at = 0; at < out.size(); ++at) {
+    auto exact = static_cast<float>(problem.reference.out[at]);
+    out[at] = exact + 1.9f * (out[at] - exact);
+  }
+  Comparison comparison = problem.compare(out);
+  EXPECT_TRUE(comparison.isMedianWrong);
+  EXPECT_EQ(comparison.luckyRows, 0);
+}
+
+TEST(ErrorBound, FindsOneElement) {
+  RoundedProblem problem(ElementType::F16, 32);
+  std::vector<float> out = problem.run(Narrowing::Nearest);
+  out[77] *= 1.01f;
+  EXPECT_EQ(problem.compare(out).wrongRows, 1);
+}
+
+// A mask of -1e9 on all keys of a query takes the digits of their differences:
+// any mean of the values is right, but nothing beyond them.
+TEST(ErrorBound, LostDigits) {
+  OwnedProblem problem;
+  setSingleQuery(problem, {1, 2, 3}, {0, 1, 2});
+  problem.addBias({-1e9f, -1e9f, -1e9f}, {1, 1, 1, 1, 3});
+  // Only a bias of the query is not relative to its maximum.
+  problem.biases[0].broadcast[3] = false;
+  OutputBounds bounds = boundOutput(problem, ElementType::F32);
+  EXPECT_FALSE(bounds.hasDigits[0]);
+  double exact = computeAttention(problem).out[0];
+  EXPECT_NEAR(bounds.most[0], exact, 1e-5);
+}
+
+TEST(ErrorBound, NoKeyLeft) {
+  OwnedProblem problem;
+  setSingleQuery(problem, {1, 2}, {3, 4});
+  problem.addMask({0, 0}, {1, 1, 1, 1, 2});
+  EXPECT_EQ(boundOutput(problem, ElementType::F32).most[0], 0);
+}
