@@ -91,6 +91,20 @@ static Class classifyScalar(StringRef name) {
   return Class::Scalar;
 }
 
+/// Whether an instruction waits for all loads from memory.
+static bool drainsLoads(const AssemblyInstruction &instruction) {
+  StringRef name = instruction.mnemonic, operands = instruction.operands;
+  if (name == "s_waitcnt")
+    return operands.contains("vmcnt(0)");
+  // "RDNA4 Instruction Set Architecture", S_WAIT_LOADCNT_DSCNT: the number of
+  // loads lies in bits 13:8.
+  unsigned count;
+  if (operands.getAsInteger(0, count))
+    return false;
+  return (name == "s_wait_loadcnt" && count == 0) ||
+         (name == "s_wait_loadcnt_dscnt" && (count >> 8 & 63) == 0);
+}
+
 static void countInstruction(const AssemblyInstruction &instruction,
                              InstructionCounts &counts) {
   StringRef name = instruction.mnemonic;
@@ -110,9 +124,7 @@ static void countInstruction(const AssemblyInstruction &instruction,
   if (name.starts_with("v_"))
     return addInstruction(counts, classifyVector(name));
   addInstruction(counts, classifyScalar(name));
-  if ((name == "s_waitcnt" && instruction.operands.contains("vmcnt(0)")) ||
-      (name == "s_wait_loadcnt" && instruction.operands == "0x0"))
-    ++counts.drainingWaits;
+  counts.drainingWaits += drainsLoads(instruction);
 }
 
 static StringRef getBranchTarget(const AssemblyInstruction &instruction) {

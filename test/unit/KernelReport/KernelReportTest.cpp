@@ -75,6 +75,21 @@ TEST(AMDInstructions, Widths) {
 
 // The steady loop's rare block lies behind the function's end and jumps back:
 // it belongs to the loop, and is no loop of its own.
+/// gfx12 counts loads, and reads of workgroup memory, apart.
+TEST(AMDInstructions, DrainingWaits) {
+  EXPECT_EQ(countAMD("\ts_waitcnt vmcnt(0) lgkmcnt(1)\n"
+                     "\ts_wait_loadcnt 0x0\n"
+                     "\ts_wait_loadcnt_dscnt 0x2\n")
+                .drainingWaits,
+            3);
+  EXPECT_EQ(countAMD("\ts_waitcnt lgkmcnt(0)\n"
+                     "\ts_wait_loadcnt 0x1\n"
+                     "\ts_wait_loadcnt_dscnt 0x100\n"
+                     "\ts_wait_dscnt 0x0\n")
+                .drainingWaits,
+            0);
+}
+
 TEST(HotLoop, FollowsJumps) {
   KernelReport report;
   report.name = "k";
