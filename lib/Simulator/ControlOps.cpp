@@ -151,13 +151,15 @@ static const Inst *barrier(Wave &w, const Inst *i) {
                                 "subgroup only; this lane is elsewhere");
            });
   if (i->imm2 && w.ldsAccesses != LDSAccesses::Done)
-    report(w, i, FindingKind::AccessNotAwaited, __builtin_ctzll(w.mask), 0, [&] {
-      return std::string(w.ldsAccesses == LDSAccesses::Released
-                             ? "LDS accesses of this subgroup are fenced, but "
-                               "not waited for before the barrier"
-                             : "LDS accesses of this subgroup are not fenced "
-                               "and then waited for before the barrier");
-    });
+    report(w, i, FindingKind::AccessNotAwaited, __builtin_ctzll(w.mask), 0,
+           [&] {
+             return std::string(
+                 w.ldsAccesses == LDSAccesses::Released
+                     ? "LDS accesses of this subgroup are fenced, but "
+                       "not waited for before the barrier"
+                     : "LDS accesses of this subgroup are not fenced "
+                       "and then waited for before the barrier");
+           });
   w.ldsAccesses = LDSAccesses::Done;
   w.needsAcquire = i->imm2;
   w.barrier = i->imm;

@@ -9,6 +9,8 @@
 #include "Float.h"
 #include "Handlers.h"
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 using namespace mlir::evoformer::sim;
 
@@ -61,16 +63,26 @@ static float loadElement(MatrixInput input, const uint8_t *p) {
   return 0;
 }
 
+static float smallestNormal(MatrixInput input) {
+  return input == MatrixInput::F16 ? 0x1p-14f
+                                   : std::numeric_limits<float>::min();
+}
+
 /// Fills `to` (rows of `width` elements) with an operand.
-static void gatherOperand(Wave &w, const MatrixShape &s,
+static void gatherOperand(Wave &w, const MatrixCall &call,
                           const std::vector<MatrixElement> &elements,
                           const std::vector<MatrixPlace> &places, float *to,
                           unsigned width) {
+  const MatrixShape &s = *call.shape;
+  const float least = call.flushesSubnormals ? smallestNormal(s.input) : 0;
   const MatrixPlace *place = places.data();
   for (const MatrixElement &e : elements) {
     const uint8_t *p = w.regs + e.offset;
-    for (unsigned lane = 0; lane < s.lanes; ++lane, ++place, p += e.laneStride)
-      to[place->row * width + place->column] = loadElement(s.input, p);
+    for (unsigned lane = 0; lane < s.lanes;
+         ++lane, ++place, p += e.laneStride) {
+      const float v = loadElement(s.input, p);
+      to[place->row * width + place->column] = std::abs(v) < least ? 0 : v;
+    }
   }
 }
 
@@ -109,8 +121,8 @@ static const Inst *matrixProduct(Wave &w, const Inst *i) {
     checkReplicated(w, i, call.b, "B");
   }
   float a[32 * 32], b[32 * 32], d[32 * 32];
-  gatherOperand(w, s, call.a, s.a, a, s.k);
-  gatherOperand(w, s, call.b, s.b, b, s.n);
+  gatherOperand(w, call, call.a, s.a, a, s.k);
+  gatherOperand(w, call, call.b, s.b, b, s.n);
   const MatrixPlace *place = s.d.data();
   for (const MatrixElement &e : call.c)
     for (unsigned lane = 0; lane < s.lanes; ++lane, ++place)

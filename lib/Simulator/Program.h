@@ -108,6 +108,8 @@ struct MatrixShape;
 struct MatrixCall {
   const MatrixShape *shape = nullptr;
   std::vector<MatrixElement> a, b, c, d;
+  /// Elements of A and B below the smallest normal number count as 0.
+  bool flushesSubnormals = false;
 };
 
 struct SwitchTable {

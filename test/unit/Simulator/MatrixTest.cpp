@@ -182,6 +182,31 @@ TEST(Matrix, MFMA) {
   checkMFMA(16, 4, "f32", "f32", "llvm.amdgcn.mfma.f32.16x16x4f32");
 }
 
+/// MI200 takes 16-bit operands below the smallest normal number for 0.
+TEST(Matrix, FlushedOperands) {
+  auto product = [](llvm::StringRef chip, int bits) {
+    TestKernel kernel(chip, "%d: !llvm.ptr<1>",
+                      "  %x = llvm.mlir.constant(dense<" +
+                          std::to_string(bits) +
+                          R"(> : vector<4xi16>) : vector<4xi16>
+  %h = llvm.bitcast %x : vector<4xi16> to vector<4xf16>
+  %one = llvm.mlir.constant(dense<1.0> : vector<4xf16>) : vector<4xf16>
+  %c = llvm.mlir.constant(dense<0.0> : vector<16xf32>) : vector<16xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  %v = llvm.call_intrinsic "llvm.amdgcn.mfma.f32.32x32x8f16"(%h, %one, %c, %z, %z, %z) : (vector<4xf16>, vector<4xf16>, vector<16xf32>, i32, i32, i32) -> vector<16xf32>
+  %e = llvm.extractelement %v[%z : i32] : vector<16xf32>
+  llvm.store %e, %d : f32, !llvm.ptr<1>
+  llvm.return)");
+    std::vector<float> d(1);
+    kernel.add(d, true);
+    kernel.runClean();
+    return d[0];
+  };
+  EXPECT_EQ(product("gfx90a", 0x400), 8 * 0x1p-14f);
+  EXPECT_EQ(product("gfx90a", 0x3ff), 0);
+  EXPECT_EQ(product("gfx942", 0x3ff), 8 * 0x3ffp-24f);
+}
+
 TEST(Matrix, MFMADoubleK) {
   checkMFMA(32, 16, "f16", "f16", "llvm.amdgcn.mfma.f32.32x32x16.f16",
             "gfx950");
