@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tile/Inputs/<chip>.lanes says, for each operand of each matrix instruction,
-// which element every lane holds in every register. The tables were written
-// from the vendors' documents, which they name; nothing computes them.
+// Tile/Inputs/<instruction>.lanes says, for each operand of a matrix
+// instruction, which element every lane holds in every register. All chips that
+// have the instruction share the file. The tables were written from the
+// vendors' documents, which they name; nothing here computes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include "gtest/gtest.h"
@@ -43,13 +45,11 @@ inline std::pair<int64_t, int64_t> readPair(llvm::StringRef text,
 
 /// Reads lines `table A 16x8 32 lanes 4 registers: names..`, each followed by
 /// one line per lane, `0: 0,0 0,1 ..`.
-inline LaneTables readLaneTables(llvm::StringRef chip) {
-  LaneTables tables;
-  std::string path = (LANE_TABLES "/" + chip + ".lanes").str();
+inline void readLaneTables(const std::string &path, LaneTables &tables) {
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file) {
-    ADD_FAILURE() << path << " does not exist: a chip needs its lane tables";
-    return tables;
+    ADD_FAILURE() << path << " cannot be read";
+    return;
   }
   llvm::SmallVector<llvm::StringRef> lines, words;
   (*file)->getBuffer().split(lines, '\n', -1, false);
@@ -61,7 +61,7 @@ inline LaneTables readLaneTables(llvm::StringRef chip) {
     line.split(words, ' ', -1, false);
     if (words.size() < 8 || words[0] != "table") {
       ADD_FAILURE() << path << ": expected a table, got: " << line.str();
-      return tables;
+      return;
     }
     LaneTable table;
     std::tie(table.rows, table.columns) = readPair(words[2], 'x');
@@ -84,6 +84,17 @@ inline LaneTables readLaneTables(llvm::StringRef chip) {
           tables.try_emplace({name.str(), words[1].str()}, table).second)
           << path << ": two tables of " << name.str();
   }
+}
+
+/// The tables of all instructions.
+inline LaneTables readLaneTables() {
+  LaneTables tables;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator entry(LANE_TABLES, error), end;
+       !error && entry != end; entry.increment(error))
+    if (llvm::StringRef(entry->path()).ends_with(".lanes"))
+      readLaneTables(entry->path(), tables);
+  EXPECT_FALSE(error) << LANE_TABLES << ": " << error.message();
   return tables;
 }
 

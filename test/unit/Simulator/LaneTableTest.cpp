@@ -6,29 +6,28 @@
 //===----------------------------------------------------------------------===//
 //
 // What the simulator says of a matrix operation's operands against the tables
-// that Tile/Inputs/<chip>.lanes writes out, element by element.
+// that Tile/Inputs/<instruction>.lanes writes out, element by element.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../../../lib/Simulator/Matrix.h"
 #include "../LaneTables.h"
+#include "Evoformer/Target/Targets.h"
 
+using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::sim;
 
-/// The rows of the compiler's tables that the simulator executes.
-static const std::pair<const char *, const char *> intrinsics[] = {
-    {"mfma_f32_32x32x8_f16", "llvm.amdgcn.mfma.f32.32x32x8f16"},
-    {"mfma_f32_32x32x8_bf16", "llvm.amdgcn.mfma.f32.32x32x8bf16.1k"},
-    {"mfma_f32_16x16x16_f16", "llvm.amdgcn.mfma.f32.16x16x16f16"},
-    {"mfma_f32_16x16x16_bf16", "llvm.amdgcn.mfma.f32.16x16x16bf16.1k"},
-    {"mfma_f32_32x32x2_f32", "llvm.amdgcn.mfma.f32.32x32x2f32"},
-    {"mfma_f32_16x16x4_f32", "llvm.amdgcn.mfma.f32.16x16x4f32"},
-    {"wmma_f32_16x16x16_f16", "llvm.amdgcn.wmma.f32.16x16x16.f16"},
-    {"wmma_f32_16x16x16_bf16", "llvm.amdgcn.wmma.f32.16x16x16.bf16"},
-    {"mma_m16n8k16_f16", "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"},
-    {"mma_m16n8k16_bf16", "llvm.nvvm.mma.m16n8k16.row.col.bf16"},
-};
+/// The operation of an intrinsic that may carry suffixes of overloaded types.
+/// gfx12's have the names of gfx11's.
+static const MatrixShape *findShape(StringRef intrinsic, StringRef chip) {
+  const MatrixShape *shape = nullptr;
+  while (!intrinsic.empty() && !(shape = findMatrixShape(intrinsic)))
+    intrinsic = intrinsic.rsplit('.').first;
+  if (shape && shape->replicated && chip.starts_with("gfx12"))
+    return findMatrixShape(intrinsic.str() + "#gfx12");
+  return shape;
+}
 
 static void compare(const LaneTable &table, unsigned rows, unsigned columns,
                     unsigned lanes, const std::vector<MatrixPlace> &places) {
@@ -45,29 +44,29 @@ static void compare(const LaneTable &table, unsigned rows, unsigned columns,
     }
 }
 
+/// Every row of every chip that is built in, but for plain arithmetic.
 TEST(LaneTable, SimulatorAgrees) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  LaneTables tables = readLaneTables();
   unsigned found = 0;
-  for (const char *chip : {"gfx942", "gfx1100", "sm_80"}) {
-    LaneTables tables = readLaneTables(chip);
-    for (auto [name, intrinsic] : intrinsics) {
-      if (!tables.count({name, "A"}))
+  for (StringRef chip : tile::getKnownChips()) {
+    SCOPED_TRACE(chip.str());
+    FailureOr<tile::TargetAttr> target =
+        tile::getTarget(UnknownLoc::get(&context), chip);
+    ASSERT_TRUE(succeeded(target));
+    for (auto instr : target->getMatrix().getAsRange<tile::MatrixInstrAttr>()) {
+      if (instr.getIntrinsic() == "llvm.fma.f32")
         continue;
-      ++found;
+      std::string name = instr.getName().str();
       SCOPED_TRACE(name);
-      const MatrixShape *shape = findMatrixShape(intrinsic);
+      const MatrixShape *shape = findShape(instr.getIntrinsic(), chip);
       ASSERT_TRUE(shape);
+      EXPECT_TRUE(chip.starts_with(shape->chips));
       compare(tables[{name, "A"}], shape->m, shape->k, shape->lanes, shape->a);
       compare(tables[{name, "B"}], shape->k, shape->n, shape->lanes, shape->b);
       compare(tables[{name, "C"}], shape->m, shape->n, shape->lanes, shape->d);
-    }
-    // A row that no matrix operation stands for is plain arithmetic.
-    for (const auto &entry : tables) {
-      const std::string &name = entry.first.first;
-      EXPECT_TRUE(llvm::StringRef(name).starts_with("fma_") ||
-                  llvm::any_of(intrinsics,
-                               [&](auto &row) { return row.first == name; }))
-          << "the simulator does not know " << name;
+      ++found;
     }
   }
-  EXPECT_EQ(found, std::size(intrinsics));
+  EXPECT_GT(found, 0u);
 }

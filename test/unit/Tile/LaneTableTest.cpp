@@ -5,14 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inputs/<chip>.lanes says, for each operand of each matrix instruction, which
-// element every lane holds in every register. The tables were written from the
-// vendors' documents; nothing here computes them from the chip's rows.
+// Inputs/<instruction>.lanes says, for each operand of a matrix instruction,
+// which element every lane holds in every register. The tables were written
+// from the vendors' documents; nothing here computes them from the chips' rows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../LaneTables.h"
 #include "Evoformer/Target/Targets.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
@@ -37,19 +39,16 @@ static void compare(MatrixInstrAttr instr, OperandRole role,
 }
 
 /// Every row of every chip that is built in has its three tables, and every
-/// table has a row.
+/// table has a row of some chip.
 TEST(LaneTable, MatchesEveryRowOfEveryChip) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  int rows = 0;
+  const LaneTables tables = readLaneTables();
+  std::set<LaneTables::key_type> used;
   for (StringRef chip : getKnownChips()) {
     SCOPED_TRACE(chip.str());
     FailureOr<TargetAttr> target = getTarget(UnknownLoc::get(&context), chip);
     ASSERT_TRUE(succeeded(target));
-    if (target->getMatrix().empty())
-      continue;
-    LaneTables tables = readLaneTables(chip);
-    for (auto instr : target->getMatrix().getAsRange<MatrixInstrAttr>()) {
-      ++rows;
+    for (auto instr : target->getMatrix().getAsRange<MatrixInstrAttr>())
       for (OperandRole role :
            {OperandRole::A, OperandRole::B, OperandRole::C}) {
         auto table = tables.find(
@@ -61,12 +60,11 @@ TEST(LaneTable, MatchesEveryRowOfEveryChip) {
           continue;
         }
         compare(instr, role, table->second);
-        tables.erase(table);
+        used.insert(table->first);
       }
-    }
-    for (const auto &[key, table] : tables)
-      ADD_FAILURE() << "a table of " << key.first << ", but no such row";
   }
-  // gfx942, gfx1100 and sm_80 at least.
-  EXPECT_GE(rows, 12);
+  for (const auto &[key, table] : tables)
+    EXPECT_TRUE(used.count(key))
+        << "a table of " << key.first << ", but no such row";
+  EXPECT_FALSE(used.empty());
 }

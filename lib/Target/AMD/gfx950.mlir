@@ -1,0 +1,78 @@
+// gfx950 (MI350 series, CDNA4).
+//
+// Sources: "AMD Instinct CDNA4 Instruction Set Architecture", 'Matrix Arithmetic
+// Instructions' (register layouts, passes), 'Local Data Share' (160 KiB in 64
+// banks) and V_CVT_PK_BF16_F32; LLVM's AMDGPU usage page (features, unaligned
+// access). A pass is four cycles.
+
+// The forms of twice the k take as long as those of CDNA3, which are therefore
+// left out.
+// A and B of the 32x32 forms: lane % 32 is the row (column), lane / 32 selects
+// the block of k; C and D: row = 8 * (r / 4) + 4 * (lane / 32) + r % 4.
+#mfma_f32_32x32x16_bf16 = #evo_tile.matrix_instr<
+  name = "mfma_f32_32x32x16_bf16", m = 32, n = 32, k = 16,
+  a_type = bf16, b_type = bf16, c_type = f32,
+  a = <registers = [[8, 0, 1]], lanes = [[32, 1, 0], [2, 0, 8]], subgroups = []>,
+  b = <registers = [[8, 1, 0]], lanes = [[32, 0, 1], [2, 8, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.32x32x16.bf16",
+  a_regs = [vector<8xbf16>], b_regs = [vector<8xbf16>], c_regs = [vector<16xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
+#mfma_f32_32x32x16_f16 = #evo_tile.matrix_instr<
+  name = "mfma_f32_32x32x16_f16", m = 32, n = 32, k = 16,
+  a_type = f16, b_type = f16, c_type = f32,
+  a = <registers = [[8, 0, 1]], lanes = [[32, 1, 0], [2, 0, 8]], subgroups = []>,
+  b = <registers = [[8, 1, 0]], lanes = [[32, 0, 1], [2, 8, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.32x32x16.f16",
+  a_regs = [vector<8xf16>], b_regs = [vector<8xf16>], c_regs = [vector<16xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
+#mfma_f32_32x32x2_f32 = #evo_tile.matrix_instr<
+  name = "mfma_f32_32x32x2_f32", m = 32, n = 32, k = 2,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[32, 1, 0], [2, 0, 1]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[32, 0, 1], [2, 1, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0], [4, 8, 0]], lanes = [[32, 0, 1], [2, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.32x32x2f32",
+  a_regs = [f32], b_regs = [f32], c_regs = [vector<16xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 64>
+// The 16x16 forms: lane % 16 is the row (column), lane / 16 the block of k;
+// C and D: row = 4 * (lane / 16) + r.
+#mfma_f32_16x16x32_bf16 = #evo_tile.matrix_instr<
+  name = "mfma_f32_16x16x32_bf16", m = 16, n = 16, k = 32,
+  a_type = bf16, b_type = bf16, c_type = f32,
+  a = <registers = [[8, 0, 1]], lanes = [[16, 1, 0], [4, 0, 8]], subgroups = []>,
+  b = <registers = [[8, 1, 0]], lanes = [[16, 0, 1], [4, 8, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.16x16x32.bf16",
+  a_regs = [vector<8xbf16>], b_regs = [vector<8xbf16>], c_regs = [vector<4xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 16>
+#mfma_f32_16x16x32_f16 = #evo_tile.matrix_instr<
+  name = "mfma_f32_16x16x32_f16", m = 16, n = 16, k = 32,
+  a_type = f16, b_type = f16, c_type = f32,
+  a = <registers = [[8, 0, 1]], lanes = [[16, 1, 0], [4, 0, 8]], subgroups = []>,
+  b = <registers = [[8, 1, 0]], lanes = [[16, 0, 1], [4, 8, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.16x16x32.f16",
+  a_regs = [vector<8xf16>], b_regs = [vector<8xf16>], c_regs = [vector<4xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 16>
+#mfma_f32_16x16x4_f32 = #evo_tile.matrix_instr<
+  name = "mfma_f32_16x16x4_f32", m = 16, n = 16, k = 4,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[16, 1, 0], [4, 0, 1]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[16, 0, 1], [4, 1, 0]], subgroups = []>,
+  c = <registers = [[4, 1, 0]], lanes = [[16, 0, 1], [4, 4, 0]], subgroups = []>,
+  intrinsic = "llvm.amdgcn.mfma.f32.16x16x4f32",
+  a_regs = [f32], b_regs = [f32], c_regs = [vector<4xf32>],
+  immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
+
+module attributes {evo_tile.target = #evo_tile.target<
+  chip = "gfx950", triple = "amdgcn-amd-amdhsa", features = "",
+  subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 163840, lds_banks = 64,
+  matrix = [#mfma_f32_32x32x16_bf16, #mfma_f32_32x32x16_f16,
+            #mfma_f32_32x32x2_f32, #mfma_f32_16x16x32_bf16,
+            #mfma_f32_16x16x32_f16, #mfma_f32_16x16x4_f32],
+  properties = {unaligned_access, lds_barrier, sched_barrier,
+                uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
+                native_bf16_convert}>} {}
