@@ -1,6 +1,8 @@
 """Attention with additive biases and a gate, as AlphaFold-class models use it,
 compiled for the device at hand. See docs/python.md."""
 
+from typing import Any as _Any
+
 from ._attention import attention, attention_vjp
 from ._library import EvoformerError
 from ._explain import explain
@@ -16,7 +18,7 @@ __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
            "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> _Any:
     # Modules that need torch or take long to import.
     if name in ("dropins", "nn"):
         import importlib

@@ -15,9 +15,10 @@ Array = TypeVar("Array")
 def _proxy(*operands: object) -> Any:
     """The first of them by which torch.fx traces symbolically."""
     fx = sys.modules.get("torch.fx")
-    for operand in operands if fx is not None else ():
-        if isinstance(operand, fx.Proxy):
-            return operand
+    if fx is not None:
+        for operand in operands:
+            if isinstance(operand, fx.Proxy):
+                return operand
     return None
 
 
@@ -28,14 +29,14 @@ def _backend(array: object) -> ModuleType:
                         "are arrays (evoformer.attention itself can be traced)")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
-        from . import _torch as backend
-        return backend
+        from . import _torch
+        return _torch
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(array, jax.Array):
-        from . import _jax as backend
-        return backend
-    from . import _numpy as backend
-    return backend
+        from . import _jax
+        return _jax
+    from . import _numpy
+    return _numpy
 
 
 def _check_biases(biases: object) -> None:

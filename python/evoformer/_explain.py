@@ -1,13 +1,17 @@
 """What a call compiles to."""
 
 import re
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from . import _attention
-
 from ._peaks import PEAKS
+from ._problem import Attention
+from ._runtime import Call, Device
 
 
-def bound(device, single, operations, size):
+def bound(device: str, single: bool, operations: float, size: float
+          ) -> Optional[float]:
     """Milliseconds that a device, by its description, needs at least; None where
     its rates are not known."""
     for name, (half, full, memory) in PEAKS.items():
@@ -23,7 +27,8 @@ class Explanation:
     `milliseconds` is the least that matrix products and memory allow, None where
     the device's rates are not known."""
 
-    def __init__(self, attention, device, call, addresses):
+    def __init__(self, attention: Attention, device: Device, call: Call,
+                 addresses: Sequence[int]) -> None:
         call.prepare(addresses)
         self.device, self.target = device.description, device.target
         self.module = attention.describe()
@@ -51,7 +56,7 @@ class Explanation:
         self.milliseconds = bound(device.description, attention.type == "f32",
                                   self.operations, self.bytes)
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{self.module}",
                  f"on {self.device}, compiled for {self.target}",
                  f"{self.operations / 1e9:.3f} GFLOP in matrix products, "
@@ -68,9 +73,12 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(query, key, value, biases=(), gate=None, scale=None, layout=None):
+def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+            gate: Optional[Any] = None, scale: Optional[float] = None,
+            layout: Optional[str] = None) -> Explanation:
     """What `evoformer.attention` of the same arguments compiles to: kernels, their
     resources, work and a bound of time. Computes nothing. Print it."""
     _attention._check_biases(biases)
-    return _attention._backend(query).explain(query, key, value, biases, gate,
-                                              scale, layout)
+    found: Explanation = _attention._backend(query).explain(
+        query, key, value, biases, gate, scale, layout)
+    return found

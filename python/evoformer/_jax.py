@@ -5,6 +5,8 @@ DLPack; on a GPU the kernels write into new arrays, and the call waits for them,
 since XLA tells nobody its streams."""
 
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Optional
 
 import jax
 import jax.numpy as jnp
@@ -12,16 +14,19 @@ import numpy as np
 
 from . import _problem, _runtime
 
+if TYPE_CHECKING:
+    from ._explain import Explanation
+
 _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
 
-def _meta(array):
+def _meta(array: Any) -> _problem.Meta:
     """JAX's arrays are dense, in row-major order."""
     return _problem.Meta(tuple(array.shape), _problem.dense(array.shape),
                          _NAMES.get(array.dtype.name, array.dtype.name))
 
 
-def _check(arrays):
+def _check(arrays: dict[str, Any]) -> Any:
     for name, array in arrays.items():
         if isinstance(array, jax.core.Tracer):
             raise TypeError(
@@ -41,7 +46,7 @@ def _check(arrays):
     return places["query"]
 
 
-def _open_device(place):
+def _open_device(place: Any) -> _runtime.Device:
     if place.platform == "cpu":
         return _runtime.device("cpu")
     if place.platform in ("gpu", "cuda", "rocm"):
@@ -52,7 +57,8 @@ def _open_device(place):
 
 
 class _Prepared:
-    def __init__(self, query, key, value, biases, gate, scale, layout):
+    def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
+                 gate: Any, scale: Optional[float], layout: Optional[str]) -> None:
         arrays = {"query": query, "key": key, "value": value}
         arrays |= {f"biases[{i}]": b for i, b in enumerate(biases)}
         if gate is not None:
@@ -70,13 +76,14 @@ class _Prepared:
         self.device = _open_device(self.place)
         self.biases = biases
 
-    def run(self, call, inputs, shapes):
+    def run(self, call: _runtime.Call, inputs: Sequence[Any],
+            shapes: Sequence[tuple[Any, Any]]) -> list[Any]:
         """New arrays of these (shape, dtype), written by the call."""
         if self.place.platform == "cpu":
-            results = [np.empty(shape, dtype) for shape, dtype in shapes]
+            results: list[Any] = [np.empty(shape, dtype) for shape, dtype in shapes]
             # Views of the arrays' memory, which they keep alive.
             views = [np.asarray(a) for a in inputs]
-            def allocate(size):
+            def allocate(size: int) -> tuple[object, int]:
                 memory = np.empty(size, np.uint8)
                 return memory, memory.ctypes.data
             call.run([a.__array_interface__["data"][0] for a in views + results],
@@ -84,7 +91,7 @@ class _Prepared:
             return [_from_numpy(a) for a in results]
         with jax.default_device(self.place):
             results = [jnp.zeros(shape, dtype) for shape, dtype in shapes]
-            def allocate(size):
+            def allocate(size: int) -> tuple[object, int]:
                 memory = jax.block_until_ready(jnp.zeros(size, jnp.uint8))
                 return memory, memory.unsafe_buffer_pointer()
             arrays = [jax.block_until_ready(a) for a in [*inputs, *results]]
@@ -92,7 +99,7 @@ class _Prepared:
                      wait=self.device)
         return results
 
-    def forward(self, lse, stats):
+    def forward(self, lse: bool, stats: bool) -> list[Any]:
         attention = self.attention
         shapes = [(attention.shape, self.inputs[0].dtype)]
         shapes += [(attention.lse_shape, np.float32)] * lse
@@ -100,7 +107,7 @@ class _Prepared:
         return self.run(attention.forward(self.device, lse, stats),
                         self.inputs, shapes)
 
-    def backward(self, out, stats, gradient):
+    def backward(self, out: Any, stats: Any, gradient: Any) -> dict[str, Any]:
         attention = self.attention
         names = attention.gradient_names()
         models = {"query": self.inputs[0], "key": self.inputs[1],
@@ -112,7 +119,7 @@ class _Prepared:
         return dict(zip(names, results))
 
 
-def _from_numpy(array):
+def _from_numpy(array: Any) -> Any:
     if array.dtype == jnp.bfloat16:
         # NumPy's DLPack has no bfloat16.
         return jnp.asarray(array)
@@ -120,19 +127,25 @@ def _from_numpy(array):
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
-def _attention(query, key, value, biases, gate, scale, layout, lse):
+def _attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
+               scale: Optional[float], layout: Optional[str], lse: bool
+               ) -> tuple[Any, ...]:
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     return tuple(prepared.forward(lse, False))
 
 
-def _attention_forward(query, key, value, biases, gate, scale, layout, lse):
+def _attention_forward(query: Any, key: Any, value: Any, biases: Sequence[Any],
+                       gate: Any, scale: Optional[float], layout: Optional[str],
+                       lse: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     results = prepared.forward(lse, True)
     return tuple(results[:-1]), (query, key, value, biases, gate, results[0],
                                  results[-1])
 
 
-def _attention_backward(scale, layout, lse, kept, gradients):
+def _attention_backward(scale: Optional[float], layout: Optional[str], lse: bool,
+                        kept: tuple[Any, ...], gradients: tuple[Any, ...]
+                        ) -> tuple[Any, ...]:
     query, key, value, biases, gate, out, stats = kept
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     _check({"query": query, "the output's gradient": gradients[0]})
@@ -146,14 +159,16 @@ def _attention_backward(scale, layout, lse, kept, gradients):
 _attention.defvjp(_attention_forward, _attention_backward)
 
 
-def attention(query, key, value, biases, gate, scale, layout, return_lse):
+def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
+              scale: Optional[float], layout: Optional[str], return_lse: bool) -> Any:
     results = _attention(query, key, value, tuple(biases), gate,
                          None if scale is None else float(scale), layout,
                          return_lse)
     return results if return_lse else results[0]
 
 
-def explain(query, key, value, biases, gate, scale, layout):
+def explain(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
+            scale: Optional[float], layout: Optional[str]) -> "Explanation":
     from ._explain import Explanation
     prepared = _Prepared(query, key, value, tuple(biases), gate, scale, layout)
     call = prepared.attention.forward(prepared.device)

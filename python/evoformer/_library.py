@@ -13,7 +13,7 @@ class EvoformerError(RuntimeError):
     """What the compiler, a driver or a launch plan reports."""
 
 
-def _path():
+def _path() -> str:
     chosen = os.environ.get("EVOFORMER_LIBRARY")
     if chosen:
         return chosen
@@ -28,7 +28,7 @@ class Argument(ctypes.Structure):
                 ("bits", ctypes.c_uint64))
 
 
-def _check_version(opened, path):
+def _check_version(opened: ctypes.CDLL, path: str) -> None:
     """Before anything of it is used: another build's functions may take other
     arguments, which ctypes cannot see."""
     try:
@@ -41,7 +41,7 @@ def _check_version(opened, path):
                              f"needs {INTERFACE}: they are of different builds")
 
 
-def _check_whole(path):
+def _check_whole(path: str) -> None:
     """A library that was cut off, by a copy or a build that was stopped, is a bus
     error where it is used. Its last part is the table of sections (System V ABI,
     "ELF Header": e_shoff, e_shentsize, e_shnum)."""
@@ -60,7 +60,7 @@ def _check_whole(path):
 
 
 @functools.lru_cache(maxsize=None)
-def library():
+def library() -> ctypes.CDLL:
     """libevoformer. It exports its C interface alone and is opened without
     RTLD_GLOBAL, so that its LLVM meets none of torch, Triton or jaxlib."""
     path = _path()
@@ -108,7 +108,7 @@ def library():
     return opened
 
 
-def check(status):
+def check(status: int) -> None:
     """Raises what a function reports."""
     if status:
         raise EvoformerError(library().evoformerGetLastError().decode())

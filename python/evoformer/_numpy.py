@@ -1,10 +1,17 @@
 """Attention of NumPy arrays, on the processor."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _problem, _runtime
+
+if TYPE_CHECKING:
+    from ._explain import Explanation
+
+Array = npt.NDArray[Any]
 
 _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
@@ -15,11 +22,11 @@ class Gradients(NamedTuple):
     query: Any
     key: Any
     value: Any
-    biases: tuple
+    biases: tuple[Any, ...]
     gate: Any
 
 
-def _usable(array):
+def _usable(array: npt.ArrayLike) -> Array:
     """The array where it lies, or a copy if its bytes cannot be read so."""
     array = np.asarray(array)
     good = (array.flags.aligned and array.dtype.isnative and
@@ -28,40 +35,43 @@ def _usable(array):
         array, dtype=array.dtype.newbyteorder("="))
 
 
-def _meta(array):
+def _meta(array: Array) -> _problem.Meta:
     return _problem.Meta(
         array.shape, tuple(s // array.itemsize for s in array.strides),
         _NAMES.get(array.dtype.name, str(array.dtype)))
 
 
-def _empty(meta, dtype):
+def _empty(meta: _problem.Meta, dtype: npt.DTypeLike) -> Array:
     """An uninitialised array with these strides, which are dense."""
     order = sorted(range(len(meta.shape)), key=lambda i: -meta.strides[i])
     array = np.empty([meta.shape[i] for i in order], dtype)
     return array.transpose(np.argsort(order))
 
 
-def _allocate(size):
+def _allocate(size: int) -> tuple[object, int]:
     memory = np.empty(size, np.uint8)
     return memory, memory.ctypes.data
 
 
-def _address(array):
-    return array.__array_interface__["data"][0]
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 class _Prepared:
     """Checked operands and what the passes over them share."""
 
-    def __init__(self, query, key, value, biases, gate, scale, layout):
+    def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
+                 gate: Any, scale: Optional[float], layout: Optional[str]) -> None:
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None
         self.differentiable = [i for i, a in enumerate(self.biases)
                                if a.dtype != np.bool_]
+        query, key, value = arrays
         self.attention = _problem.Attention(
-            *map(_meta, arrays), [_meta(a) for a in self.biases],
-            _meta(self.gate) if gate is not None else None, scale, layout,
+            _meta(query), _meta(key), _meta(value), [_meta(a) for a in self.biases],
+            _meta(self.gate) if self.gate is not None else None, scale, layout,
             self.differentiable)
         if self.gate is not None:
             arrays.append(self.gate)
@@ -71,13 +81,13 @@ class _Prepared:
         self.dtype = arrays[0].dtype
         self.device = _runtime.device("cpu")
 
-    def depth_last(self, array):
+    def depth_last(self, array: Array) -> Array:
         meta = self.attention.depth_last(array.shape, "")
         copy = _empty(meta, array.dtype)
         copy[...] = array
         return copy
 
-    def forward(self, lse, stats):
+    def forward(self, lse: bool, stats: bool) -> list[Array]:
         attention = self.attention
         results = [_empty(attention.output(), self.dtype)]
         shapes = [attention.lse_shape] * lse
@@ -87,7 +97,7 @@ class _Prepared:
         call.run([_address(a) for a in self.inputs + results], _allocate)
         return results
 
-    def backward(self, out, stats, gradient):
+    def backward(self, out: Array, stats: Array, gradient: Any) -> Gradients:
         attention = self.attention
         gradient = _usable(gradient)
         if gradient.shape != out.shape or gradient.dtype != out.dtype:
@@ -98,14 +108,14 @@ class _Prepared:
         if attention.needs_copy(meta.shape, meta.strides):
             gradient = self.depth_last(gradient)
         names = attention.gradient_names()
-        results = {}
+        results: dict[str, Array] = {}
         for name in names:
             if name.startswith("bias"):
                 bias = self.biases[int(name[4:])]
                 results[name] = np.empty(bias.shape, bias.dtype)
             else:
                 array = {"query": self.inputs[0], "key": self.inputs[1],
-                         "value": self.inputs[2], "gate": self.gate}[name]
+                         "value": self.inputs[2], "gate": self.inputs[-1]}[name]
                 results[name] = _empty(
                     attention.depth_last(array.shape, ""), array.dtype)
         call = attention.backward(self.device, _meta(gradient), names)
@@ -117,26 +127,31 @@ class _Prepared:
             results.get("gate"))
 
 
-def attention(query, key, value, biases=(), gate=None, scale=None, layout=None,
-              return_lse=False):
+def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+              gate: Any = None, scale: Optional[float] = None,
+              layout: Optional[str] = None, return_lse: bool = False) -> Any:
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     results = prepared.forward(return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
-def attention_vjp(query, key, value, biases=(), gate=None, scale=None,
-                  layout=None):
+def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+                  gate: Any = None, scale: Optional[float] = None,
+                  layout: Optional[str] = None
+                  ) -> tuple[Array, Callable[[Any], Gradients]]:
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     out, stats = prepared.forward(False, True)
 
-    def gradients(output_gradient):
+    def gradients(output_gradient: Any) -> Gradients:
         """The Gradients of sum(out * output_gradient)."""
         return prepared.backward(out, stats, output_gradient)
 
     return out, gradients
 
 
-def explain(query, key, value, biases=(), gate=None, scale=None, layout=None):
+def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
+            gate: Any = None, scale: Optional[float] = None,
+            layout: Optional[str] = None) -> "Explanation":
     from ._explain import Explanation
     prepared = _Prepared(query, key, value, biases, gate, scale, layout)
     call = prepared.attention.forward(prepared.device)

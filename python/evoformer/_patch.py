@@ -1,5 +1,6 @@
 """Putting the drop-ins where models look for other packages' kernels."""
 
+import functools
 import importlib
 import importlib.util
 import sys
@@ -41,11 +42,10 @@ class Patch:
             if module is None:
                 module = _make_stand_in(here)
                 sys.modules[here] = module
-                self._undo.append(lambda here=here: sys.modules.pop(here, None))
+                self._undo.append(functools.partial(sys.modules.pop, here, None))
                 if parent is not None and not hasattr(parent, parts[i - 1]):
                     setattr(parent, parts[i - 1], module)
-                    self._undo.append(lambda parent=parent, part=parts[i - 1]:
-                                      delattr(parent, part))
+                    self._undo.append(functools.partial(delattr, parent, parts[i - 1]))
             parent = module
         assert parent is not None  # A name has a part.
         return parent

@@ -4,9 +4,13 @@ Everything here happens once for each combination of shapes, strides and types;
 the callers keep the result."""
 
 import math
-from typing import NamedTuple, Optional
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, Optional
 
 from . import _runtime
+
+# Sizes, and strides in elements.
+View = tuple[tuple[int, ...], tuple[int, ...]]
 
 TYPES = ("f16", "bf16", "f32")
 BIAS_LETTERS = "bnhqk"
@@ -15,18 +19,19 @@ BIAS_LETTERS = "bnhqk"
 class Meta(NamedTuple):
     """An operand: sizes, strides in elements, and the type as MLIR says it
     (`f32`, `i1`, …) or, if it is another, as its framework does."""
-    shape: tuple
-    strides: tuple
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     type: str
 
 
-def _text(meta):
+def _text(meta: Meta) -> str:
     return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
 
 
-def dense(shape):
+def dense(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides of a dense array in row-major order."""
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for size in reversed(shape):
         strides.append(step)
         step *= max(size, 1)
@@ -38,7 +43,7 @@ class Layout:
     `bnshd`; b, n and h may be left out and then have size 1. Biases have the
     same ones left out of `bnhqk`, lse of `bnhq`."""
 
-    def __init__(self, letters):
+    def __init__(self, letters: str) -> None:
         if not isinstance(letters, str):
             raise TypeError(f"layout is a {type(letters).__name__}; accepted are "
                             "the letters of 'bnshd'")
@@ -52,14 +57,15 @@ class Layout:
                             if c in letters or c in "qk")
         self.statistic = self.bias[:-1]
 
-    def spread(self, meta, wanted="bnshd", letters=None):
+    def spread(self, meta: Meta, wanted: str = "bnshd",
+               letters: Optional[str] = None) -> View:
         """Sizes and strides in the order `wanted`; what is left out is 1."""
         at = {c: i for i, c in enumerate(letters or self.letters)}
         return (tuple(meta.shape[at[c]] if c in at else 1 for c in wanted),
                 tuple(meta.strides[at[c]] if c in at else 0 for c in wanted))
 
 
-def default_layout(rank):
+def default_layout(rank: int) -> str:
     """`bnshd` without what a smaller rank leaves out, from the left."""
     return "bnshd"[5 - rank:] if 3 <= rank <= 5 else "bnshd"
 
@@ -75,8 +81,10 @@ class Attention:
     read as what they were before.
     """
 
-    def __init__(self, query, key, value, biases=(), gate=None, scale=None,
-                 layout=None, differentiable=()):
+    def __init__(self, query: Meta, key: Meta, value: Meta,
+                 biases: Sequence[Meta] = (), gate: Optional[Meta] = None,
+                 scale: Optional[float] = None, layout: Optional[str] = None,
+                 differentiable: Collection[int] = ()) -> None:
         rank = len(query.shape)
         self.layout = Layout(layout or default_layout(rank))
         self._check_sequences(query, key, value, gate)
@@ -104,7 +112,8 @@ class Attention:
 
     # Checks ------------------------------------------------------------------
 
-    def _check_sequences(self, query, key, value, gate):
+    def _check_sequences(self, query: Meta, key: Meta, value: Meta,
+                         gate: Optional[Meta]) -> None:
         letters = self.layout.letters
         named = [("query", query), ("key", key), ("value", value)]
         if gate is not None:
@@ -143,7 +152,8 @@ class Attention:
                 raise ValueError(f"{name} has a head dimension of {own['d']}; "
                                  "accepted are 1 to 256")
 
-    def _check_bias(self, number, bias, differentiable):
+    def _check_bias(self, number: int, bias: Meta, differentiable: bool
+                    ) -> tuple[str, str, tuple[int, ...], tuple[int, ...]]:
         """(letters that it has, type, sizes, strides)."""
         letters = self.layout.bias
         full = [self.sizes[c] for c in letters]
@@ -172,20 +182,20 @@ class Attention:
         has = "".join(c for c, size in zip(BIAS_LETTERS, sizes) if size != 1)
         return has, bias.type, sizes, strides
 
-    def needs_copy(self, shape, strides):
+    def needs_copy(self, shape: Sequence[int], strides: Sequence[int]) -> bool:
         """Whether kernels cannot read it where it lies: the depth must be
         contiguous, and no stride negative."""
         at = self.layout.letters.index("d")
         return (shape[at] > 1 and strides[at] != 1 or
                 any(stride < 0 for stride in strides))
 
-    def _as_passed(self, meta):
+    def _as_passed(self, meta: Meta) -> Meta:
         if self.needs_copy(meta.shape, meta.strides):
             # A contiguous copy, with the depth innermost.
             return self.depth_last(meta.shape, meta.type)
         return meta
 
-    def depth_last(self, shape, type_):
+    def depth_last(self, shape: Sequence[int], type_: str) -> Meta:
         """A dense tensor of this shape whose depth has stride 1."""
         letters = self.layout.letters
         order = sorted(range(len(letters)), key=lambda i: letters[i] == "d")
@@ -197,7 +207,7 @@ class Attention:
 
     # What is compiled --------------------------------------------------------
 
-    def _words(self, output_type):
+    def _words(self, output_type: str) -> list[str]:
         words = [f"type={self.type}", f"depth={self.sizes['d']}",
                  f"value_depth={self.sizes['e']}", f"out={output_type}"]
         if self.sizes["h"]:
@@ -209,7 +219,8 @@ class Attention:
             words.append(f"scale={self.scale!r}")
         return words
 
-    def describe(self, lse=False, stats=False, gradients=None):
+    def describe(self, lse: bool = False, stats: bool = False,
+                 gradients: Optional[Sequence[str]] = None) -> str:
         """The words of evoformerDescribeAttention. With `gradients`, names of
         operands, those of the backward pass."""
         words = self._words(self.type)
@@ -223,26 +234,27 @@ class Attention:
                       if self.sizes[letter] == 1]
         return " ".join(words)
 
-    def output(self):
+    def output(self) -> Meta:
         """The output's layout in memory."""
         return self.depth_last(self.shape, self.type)
 
-    def _inputs(self):
+    def _inputs(self) -> list[View]:
         views = list(self._views)
         views += [(sizes, strides) for _, _, sizes, strides in self._biases]
         if self._gate_view:
             views.append(self._gate_view)
         return views
 
-    def _statistic_view(self):
+    def _statistic_view(self) -> View:
         sizes = tuple(self.sizes[c] for c in "bnhq")
         return sizes, dense(sizes)
 
-    def _stats_view(self):
+    def _stats_view(self) -> View:
         sizes = (2, *self._statistic_view()[0])
         return sizes, dense(sizes)
 
-    def forward(self, where, lse=False, stats=False):
+    def forward(self, where: _runtime.Device, lse: bool = False,
+                stats: bool = False) -> _runtime.Call:
         """A call that takes query, key, value, biases, gate, out, lse, stats."""
         program = where.compile(_runtime.describe(self.describe(lse, stats)))
         arguments = self._inputs() + [self.layout.spread(self.output())]
@@ -250,7 +262,8 @@ class Attention:
         arguments += [self._stats_view()] * stats
         return _runtime.Call(program, where, arguments)
 
-    def backward(self, where, output_gradient, gradients):
+    def backward(self, where: _runtime.Device, output_gradient: Meta,
+                 gradients: Sequence[str]) -> _runtime.Call:
         """A call that takes query, key, value, biases, gate, out, stats, the
         output's gradient (a Meta) and then `gradients`, in that order."""
         program = where.compile(_runtime.describe(
@@ -261,25 +274,27 @@ class Attention:
         arguments += [self.gradient_view(name) for name in gradients]
         return _runtime.Call(program, where, arguments)
 
-    def gradient_names(self):
+    def gradient_names(self) -> list[str]:
         """All operands that have a gradient, in the order of the call."""
         names = ["query", "key", "value"]
         names += [f"bias{i}" for i, bias in enumerate(self._biases)
                   if bias[1] != "i1"]
         return names + ["gate"] * (self.gate_type is not None)
 
-    def gradient_view(self, name):
+    def gradient_view(self, name: str) -> View:
         if name.startswith("bias"):
             sizes = self._biases[int(name[4:])][2]
             return sizes, dense(sizes)
-        sizes = {"query": self._views[0], "key": self._views[1],
-                 "value": self._views[2], "gate": self._gate_view}[name][0]
+        views = dict(zip(("query", "key", "value"), self._views))
+        if self._gate_view is not None:
+            views["gate"] = self._gate_view
+        sizes = views[name][0]
         letters = self.layout.letters
         shape = tuple(sizes["bnshd".index(c)] for c in letters)
         return self.layout.spread(self.depth_last(shape, ""))
 
 
-def _check_scale(scale) -> Optional[float]:
+def _check_scale(scale: Any) -> Optional[float]:
     if scale is None:
         return None
     number = float(scale)

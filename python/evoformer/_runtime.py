@@ -5,6 +5,8 @@ import functools
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
 from ._library import Argument, EvoformerError, check, library
 
@@ -12,7 +14,7 @@ from ._library import Argument, EvoformerError, check, library
 class Program:
     """A compiled module."""
 
-    def __init__(self, module, options=""):
+    def __init__(self, module: str, options: str = "") -> None:
         """`module` is MLIR text; `options` are those of evoformerCompile
         (evoformer-c/Compile.h)."""
         if not isinstance(module, str) or not isinstance(options, str):
@@ -22,23 +24,23 @@ class Program:
         check(library().evoformerCompile(module.encode(), options.encode(),
                                          ctypes.byref(self._as_parameter_)))
 
-    def __del__(self):
+    def __del__(self) -> None:
         handle = getattr(self, "_as_parameter_", None)
         if handle:
             library().evoformerProgramRelease(handle)
 
     @property
-    def plan(self):
+    def plan(self) -> Any:
         """The launch plan (docs/launch-plan.md) as Python objects."""
         return json.loads(library().evoformerProgramGetPlan(self))
 
     @property
-    def origin(self):
+    def origin(self) -> str:
         """`compiled`, `memory` or `disk`: where it was found."""
-        return library().evoformerProgramGetOrigin(self).decode()
+        return _decoded(library().evoformerProgramGetOrigin(self))
 
 
-def describe(description):
+def describe(description: str) -> str:
     """The MLIR module of an attention (evoformerDescribeAttention)."""
     text = ctypes.c_void_p()
     check(library().evoformerDescribeAttention(description.encode(),
@@ -46,7 +48,11 @@ def describe(description):
     return _take(text)
 
 
-def _take(text):
+def _decoded(text: bytes) -> str:
+    return text.decode()
+
+
+def _take(text: ctypes.c_void_p) -> str:
     """A text that the library handed out, and releases it."""
     try:
         return ctypes.string_at(text).decode()
@@ -54,40 +60,40 @@ def _take(text):
         library().evoformerFreeText(text)
 
 
-def chips():
+def chips() -> list[str]:
     """The chips that programs can be compiled for."""
-    return library().evoformerGetChips().decode().split()
+    return _decoded(library().evoformerGetChips()).split()
 
 
 class Device:
-    """A processor or a GPU: `kind` is cpu, cuda or hip."""
+    """A processor or a GPU: `kind` is cpu, cuda or hip. `chip` is what it is,
+    `target` the chip that is compiled for, `description` for people."""
 
-    def __init__(self, kind, ordinal=0):
+    def __init__(self, kind: str, ordinal: int = 0) -> None:
         self._as_parameter_ = ctypes.c_void_p()
         self.kind, self.ordinal = kind, ordinal
         driver = os.environ.get("EVOFORMER_DRIVER_LIBRARY")
         check(library().evoformerDeviceOpen(
             kind.encode(), ordinal, driver.encode() if driver else None,
             ctypes.byref(self._as_parameter_)))
-        self.chip = library().evoformerDeviceGetChip(self).decode()
-        self.description = library().evoformerDeviceGetDescription(self).decode()
-        self.target = os.environ.get("EVOFORMER_TARGET") if kind != "cpu" else None
-        if not self.target:
-            self.target = choose_target(self.chip, chips(), self.description)
+        self.chip = _decoded(library().evoformerDeviceGetChip(self))
+        self.description = _decoded(library().evoformerDeviceGetDescription(self))
+        forced = os.environ.get("EVOFORMER_TARGET") if kind != "cpu" else None
+        self.target = forced or choose_target(self.chip, chips(), self.description)
 
-    def compile(self, module):
+    def compile(self, module: str) -> Program:
         """The program; its kernels are compiled when a call needs them."""
         return Program(module,
                        f"target={self.target} device={self.kind} deferred")
 
 
-def _number(chip):
+def _number(chip: str) -> int:
     """The compute capability of `sm_90` as a number; -1 of another vendor's."""
     found = re.fullmatch(r"sm_(\d+)", chip)
     return int(found[1]) if found else -1
 
 
-def choose_target(chip, known, description):
+def choose_target(chip: str, known: Sequence[str], description: str) -> str:
     """The known chip whose code runs on `chip`: itself, or on NVIDIA the newest
     that is older, since PTX of one chip runs on later ones."""
     if chip in known:
@@ -102,7 +108,7 @@ def choose_target(chip, known, description):
 
 
 @functools.lru_cache(maxsize=None)
-def device(kind, ordinal=0):
+def device(kind: str, ordinal: int = 0) -> Device:
     return Device(kind, ordinal)
 
 
@@ -112,7 +118,8 @@ class Call:
     __slots__ = ("_as_parameter_", "_addresses", "workspace_bytes", "_run",
                  "program")
 
-    def __init__(self, program, where, arguments):
+    def __init__(self, program: Program, where: Device,
+                 arguments: Sequence[tuple[Sequence[int], Sequence[int]]]) -> None:
         """`arguments` are pairs of sizes and strides in elements."""
         self._as_parameter_ = ctypes.c_void_p()
         self.program = program
@@ -128,12 +135,12 @@ class Call:
             program, where, None, table, len(arguments),
             ctypes.byref(self._as_parameter_)))
 
-    def __del__(self):
+    def __del__(self) -> None:
         handle = getattr(self, "_as_parameter_", None)
         if handle:
             library().evoformerCallRelease(handle)
 
-    def prepare(self, addresses):
+    def prepare(self, addresses: Sequence[int]) -> None:
         """Loads the kernels; afterwards `workspace_bytes` is what a run with
         addresses of this alignment takes."""
         needed = ctypes.c_uint64()
@@ -141,7 +148,7 @@ class Call:
             self, self._addresses(*addresses), ctypes.byref(needed)))
         self.workspace_bytes = max(self.workspace_bytes, needed.value)
 
-    def launches(self, addresses):
+    def launches(self, addresses: Sequence[int]) -> Any:
         """What a run with addresses of this alignment launches, as dicts of
         `name`, `symbol`, `workItems`, `threads`, `ldsBytes` and `report`."""
         text = ctypes.c_void_p()
@@ -149,7 +156,9 @@ class Call:
             self, self._addresses(*addresses), ctypes.byref(text)))
         return json.loads(_take(text))
 
-    def run(self, addresses, allocate, stream=None, wait=None):
+    def run(self, addresses: Sequence[int],
+            allocate: Callable[[int], tuple[object, int]],
+            stream: Optional[int] = None, wait: Optional[Device] = None) -> None:
         """Runs it. `allocate(bytes)` gives an object that keeps a workspace
         alive, and its address. With `wait`, the device, it has ended when this
         returns; otherwise the memory may only be used again on the stream."""

@@ -8,11 +8,18 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 """
 
 import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 import torch
+from torch import Tensor
 from torch.autograd import forward_ad
 
 from . import _problem, _runtime
+
+if TYPE_CHECKING:
+    from ._explain import Explanation
 
 _TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
           torch.bool: "i1"}
@@ -21,17 +28,17 @@ _DEVICES = ("cpu", "cuda", "meta")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-def _meta(tensor):
+def _meta(tensor: Tensor) -> _problem.Meta:
     return _problem.Meta(tuple(tensor.shape), tuple(tensor.stride()),
                          _TYPES.get(tensor.dtype, str(tensor.dtype)))
 
 
-def _refuse_device(query):
+def _refuse_device(query: Tensor) -> NoReturn:
     raise TypeError(f"query is on device '{query.device}'; accepted are 'cpu', 'cuda' "
                     "and 'meta'")
 
 
-def _check_devices(tensors):
+def _check_devices(tensors: dict[str, Tensor]) -> None:
     query = tensors["query"]
     if query.device.type not in _DEVICES:
         _refuse_device(query)
@@ -45,7 +52,8 @@ def _check_devices(tensors):
                              "device")
 
 
-def _check_types(key, value, biases, gate):
+def _check_types(key: object, value: object, biases: Sequence[object],
+                 gate: object) -> None:
     names = ["key", "value", *(f"biases[{i}]" for i in range(len(biases)))]
     tensors = [key, value, *biases]
     if gate is not None:
@@ -56,7 +64,8 @@ def _check_types(key, value, biases, gate):
                             "torch.Tensor, as query is one")
 
 
-def _named(query, key, value, biases, gate):
+def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+           gate: Optional[Tensor]) -> dict[str, Tensor]:
     tensors = {"query": query, "key": key, "value": value}
     tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
     if gate is not None:
@@ -64,7 +73,10 @@ def _named(query, key, value, biases, gate):
     return tensors
 
 
-def _make_attention(query, key, value, biases, gate, scale, layout, differentiable):
+def _make_attention(query: Tensor, key: Tensor, value: Tensor,
+                    biases: Sequence[Tensor], gate: Optional[Tensor],
+                    scale: Optional[float], layout: str,
+                    differentiable: Sequence[bool]) -> _problem.Attention:
     """The checked problem of these operands."""
     _check_devices(_named(query, key, value, biases, gate))
     return _problem.Attention(
@@ -79,8 +91,10 @@ class Prepared:
     __slots__ = ("attention", "forwards", "backwards", "device", "index",
                  "where", "dtype", "output", "copies", "allocate")
 
-    def __init__(self, query, key, value, biases, gate, scale, layout,
-                 differentiable):
+    def __init__(self, query: Tensor, key: Tensor, value: Tensor,
+                 biases: Sequence[Tensor], gate: Optional[Tensor],
+                 scale: Optional[float], layout: str,
+                 differentiable: Sequence[bool]) -> None:
         self.attention = attention = _make_attention(
             query, key, value, biases, gate, scale, layout, differentiable)
         self.device, self.dtype = query.device, query.dtype
@@ -89,36 +103,40 @@ class Prepared:
                       _runtime.device(_GPU, self.index))
         self.output = attention.output()[:2]
         self.copies = attention.copies
-        self.forwards, self.backwards = {}, {}
+        self.forwards: dict[tuple[bool, bool], _runtime.Call] = {}
+        self.backwards: dict[Any, _runtime.Call] = {}
         self.allocate = self._allocator()
 
-    def _allocator(self):
+    def _allocator(self) -> Callable[[int], tuple[object, int]]:
         empty, device, kind = torch.empty, self.device, torch.uint8
 
-        def allocate(size):
+        def allocate(size: int) -> tuple[object, int]:
             memory = empty(size, dtype=kind, device=device)
             return memory, memory.data_ptr()
         return allocate
 
-    def depth_last(self, tensor):
+    def depth_last(self, tensor: Tensor) -> Tensor:
         """A copy whose depth is contiguous."""
         meta = self.attention.depth_last(tensor.shape, "")
         copy = torch.empty_strided(meta.shape, meta.strides, dtype=tensor.dtype,
                                    device=tensor.device)
         return copy.copy_(tensor)
 
-    def run(self, call, tensors, backward=False):
+    def run(self, call: _runtime.Call, tensors: Sequence[Tensor],
+            backward: bool = False) -> None:
         stream = None
         if self.index is not None:
             stream = torch._C._cuda_getCurrentRawStream(self.index)
         addresses = [tensor.data_ptr() for tensor in tensors]
-        if torch.autograd._profiler_enabled():
+        if torch._C._autograd._profiler_enabled():
             with self._record(call, tensors, addresses, backward):
                 call.run(addresses, self.allocate, stream)
         else:
             call.run(addresses, self.allocate, stream)
 
-    def _record(self, call, tensors, addresses, backward):
+    def _record(self, call: _runtime.Call, tensors: Sequence[Tensor],
+                addresses: Sequence[int], backward: bool
+                ) -> AbstractContextManager[Any]:
         """A range of torch's profiler with what is launched in it. Traces hold its
         values where the profiler records shapes."""
         size = self.attention.sizes
@@ -142,16 +160,20 @@ class Prepared:
 
 # By shapes, strides and types. Calls of a new length are cheap to make, so that
 # a full table is emptied.
-_prepared = {}
+_prepared: dict[tuple[Any, ...], Prepared] = {}
 _MOST_PREPARED = 4096
 
 
-def prepare(query, key, value, biases, gate, scale, layout, differentiable):
+def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+            gate: Optional[Tensor], scale: Optional[float], layout: str,
+            differentiable: tuple[bool, ...]
+            ) -> tuple[Prepared, tuple[Tensor, ...]]:
     """(Prepared, the operands as kernels read them)."""
-    identity = (query.shape, query.stride(), query.dtype, query.device,
-                key.shape, key.stride(), key.dtype, key.device,
-                value.shape, value.stride(), value.dtype, value.device,
-                scale, layout, differentiable)
+    identity: tuple[Any, ...] = (
+        query.shape, query.stride(), query.dtype, query.device,
+        key.shape, key.stride(), key.dtype, key.device,
+        value.shape, value.stride(), value.dtype, value.device,
+        scale, layout, differentiable)
     for bias in biases:
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
@@ -163,16 +185,19 @@ def prepare(query, key, value, biases, gate, scale, layout, differentiable):
         prepared = _prepared[identity] = Prepared(
             query, key, value, biases, gate, scale, layout, differentiable)
     if prepared.copies:
-        given = [query, key, value, gate]
-        for i in prepared.copies:
-            given[i] = prepared.depth_last(given[i])
-        query, key, value, gate = given
+        copied = {i: prepared.depth_last(tensor)
+                  for i, tensor in enumerate((query, key, value, gate))
+                  if tensor is not None and i in prepared.copies}
+        query, key, value = (copied.get(i, tensor)
+                             for i, tensor in enumerate((query, key, value)))
+        gate = copied.get(3, gate)
     if gate is None:
         return prepared, (query, key, value, *biases)
     return prepared, (query, key, value, *biases, gate)
 
 
-def run_forward(prepared, inputs, lse, stats):
+def run_forward(prepared: Prepared, inputs: Sequence[Tensor], lse: bool, stats: bool
+                ) -> list[Tensor]:
     """[out] and, where asked for, lse and stats."""
     device = prepared.device
     shape, strides = prepared.output
@@ -193,7 +218,9 @@ def run_forward(prepared, inputs, lse, stats):
 _POSITIONS = {"query": 0, "key": 1, "value": 2, "gate": -1}
 
 
-def run_backward(prepared, inputs, out, stats, gradient, needs):
+def run_backward(prepared: Prepared, inputs: Sequence[Tensor], out: Tensor,
+                 stats: Tensor, gradient: Tensor, needs: tuple[str, ...]
+                 ) -> list[Tensor]:
     """The gradients of those operands that `needs` names."""
     attention, device = prepared.attention, prepared.device
     if torch._C._functorch.is_legacy_batchedtensor(gradient):
@@ -224,7 +251,7 @@ def run_backward(prepared, inputs, out, stats, gradient, needs):
     return results
 
 
-def needed(flags, num_biases):
+def needed(flags: Sequence[bool], num_biases: int) -> tuple[str, ...]:
     """Names in the order of the call, from flags of query, key, value, gate and
     the biases."""
     names = [name for name, flag in zip(("query", "key", "value"), flags) if flag]
@@ -232,7 +259,8 @@ def needed(flags, num_biases):
     return tuple(names + ["gate"] * bool(flags[3]))
 
 
-def fill_in(needs, gradients, num_biases):
+def fill_in(needs: Sequence[str], gradients: Sequence[Tensor], num_biases: int
+            ) -> tuple[Any, Any, Any, Any, list[Any]]:
     """Gradients of query, key, value, gate and the biases; None where there is
     none."""
     found = dict(zip(needs, gradients))
@@ -241,7 +269,7 @@ def fill_in(needs, gradients, num_biases):
             [found.get(f"bias{i}") for i in range(num_biases)])
 
 
-def _refuse_transforms():
+def _refuse_transforms() -> None:
     """torch.func's, which would need rules for batches of calls."""
     interpreter = torch._C._functorch.peek_interpreter_stack()
     if interpreter is not None and interpreter.key() in (
@@ -255,7 +283,9 @@ def _refuse_transforms():
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, query, key, value, gate, scale, layout, lse, *biases):
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor,
+                gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
+                *biases: Tensor) -> Union[Tensor, tuple[Tensor, Tensor]]:
         ctx.prepared, inputs = prepare(
             query, key, value, biases, gate, scale, layout,
             tuple([bias.requires_grad for bias in biases]))
@@ -268,7 +298,7 @@ class _Attention(torch.autograd.Function):
         return results[0], results[1]
 
     @staticmethod
-    def backward(ctx, gradient, *_):
+    def backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
         *inputs, out, stats = ctx.saved_tensors
         num_biases = len(inputs) - 3 - ctx.gated
         flags = ctx.needs_input_grad
@@ -277,7 +307,7 @@ class _Attention(torch.autograd.Function):
                                  needs)
         if torch.is_grad_enabled():
             # create_graph=True.
-            gradients = NoSecondDerivative.apply(
+            gradients = NoSecondDerivative.apply(  # type: ignore[no-untyped-call]
                 len(gradients), *gradients, gradient, *inputs)
         *four, biases = fill_in(needs, gradients, num_biases)
         return (*four, None, None, None, *biases)
@@ -289,26 +319,28 @@ class NoSecondDerivative(torch.autograd.Function):
     depends on the inputs alone, as if it were constant.)"""
 
     @staticmethod
-    def forward(ctx, count, *tensors):
+    def forward(ctx: Any, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
         return tuple(t.view_as(t) for t in tensors[:count])
 
     @staticmethod
-    def backward(ctx, *_):
+    def backward(ctx: Any, *_: Any) -> NoReturn:
         raise NotImplementedError(
             "evoformer.attention has no second derivative: its gradient cannot "
             "be differentiated")
 
 
-def _wants_operator(query):
+def _wants_operator(query: Tensor) -> bool:
     """Whether something has to see a registered operator."""
     return (torch.compiler.is_compiling() or type(query) not in _PLAIN or
             torch._C._is_tracing() or query.is_meta or
             torch._C._len_torch_dispatch_stack() > 0 or
             torch._C._functorch.peek_interpreter_stack() is not None or
-            torch.autograd._profiler_enabled())
+            torch._C._autograd._profiler_enabled())
 
 
-def _autocast(query, key, value, gate, biases):
+def _autocast(query: Tensor, key: Tensor, value: Tensor, gate: Optional[Tensor],
+              biases: Sequence[Tensor]
+              ) -> tuple[Tensor, Tensor, Tensor, Optional[Tensor], Sequence[Tensor]]:
     """What torch does to matrix products: operands take the region's type.
     float32 biases stay, they are added in float32 anyway."""
     kind = torch.get_autocast_dtype(query.device.type)
@@ -322,7 +354,7 @@ def _autocast(query, key, value, gate, biases):
     return query, key, value, gate, biases
 
 
-def _refuse_tangents(tensors):
+def _refuse_tangents(tensors: Iterable[object]) -> None:
     """Forward-mode differentiation: tangents would be dropped without a word."""
     for tensor in tensors:
         if (isinstance(tensor, torch.Tensor) and
@@ -332,7 +364,9 @@ def _refuse_tangents(tensors):
                 "reverse mode (backward, torch.autograd.grad)")
 
 
-def attention(query, key, value, biases, gate, scale, layout, return_lse):
+def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+              gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
+              return_lse: bool) -> Any:
     _check_types(key, value, biases, gate)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
@@ -370,15 +404,17 @@ def attention(query, key, value, biases, gate, scale, layout, return_lse):
     if any([bias.is_neg() for bias in biases]):
         biases = [bias.resolve_neg() for bias in biases]
     if wants_gradient:
-        return _Attention.apply(query, key, value, gate, scale, layout,
-                                return_lse, *biases)
+        return _Attention.apply(  # type: ignore[no-untyped-call]
+            query, key, value, gate, scale, layout, return_lse, *biases)
     prepared, inputs = prepare(query, key, value, biases, gate, scale, layout,
                                (False,) * len(biases))
     results = run_forward(prepared, inputs, return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
-def explain(query, key, value, biases, gate, scale, layout):
+def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+            gate: Optional[Tensor], scale: Optional[float], layout: Optional[str]
+            ) -> "Explanation":
     from ._explain import Explanation
     _check_types(key, value, biases, gate)
     if query.is_meta:

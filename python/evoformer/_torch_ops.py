@@ -2,8 +2,11 @@
 operations, for torch.compile, dispatch modes and profilers."""
 
 import logging
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import torch
+from torch import Tensor
 
 from . import _problem
 from ._torch import (NoSecondDerivative, fill_in, needed, prepare, run_backward,
@@ -20,7 +23,9 @@ _library.define(
     "float? scale, str layout, bool[] needs) -> Tensor[]")
 
 
-def _forward(query, key, value, biases, gate, scale, layout, lse, stats):
+def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+             gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
+             stats: bool) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, tuple(b.requires_grad for b in biases))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
@@ -29,8 +34,10 @@ def _forward(query, key, value, biases, gate, scale, layout, lse, stats):
                   for wanted in (lse, stats))
 
 
-def _backward(query, key, value, biases, gate, out, stats, gradient, scale,
-              layout, needs):
+def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+              gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
+              scale: Optional[float], layout: str, needs: Sequence[bool]
+              ) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, tuple(needs[4:]))
     if out.stride() != prepared.output[1]:
@@ -46,7 +53,7 @@ for _key in ("CPU", "CUDA"):
 
 # Shapes ----------------------------------------------------------------------
 
-def _depth_last(model, shape, layout):
+def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
     """An empty tensor like the kernels' results: dense, depth innermost."""
     at = layout.index("d")
     order = [i for i in range(len(layout)) if i != at] + [at]
@@ -54,8 +61,9 @@ def _depth_last(model, shape, layout):
     return model.new_empty([shape[i] for i in order]).permute(inverse)
 
 
-@torch.library.register_fake("evoformer::attention", lib=_library)
-def _(query, key, value, biases, gate, scale, layout, lse, stats):
+def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+                  gate: Optional[Tensor], scale: Optional[float], layout: str,
+                  lse: bool, stats: bool) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
     shape[layout.index("d")] = value.shape[layout.index("d")]
@@ -67,21 +75,27 @@ def _(query, key, value, biases, gate, scale, layout, lse, stats):
             query.new_empty([2, *statistic] if stats else [0], dtype=kind))
 
 
-@torch.library.register_fake("evoformer::attention_backward", lib=_library)
-def _(query, key, value, biases, gate, out, stats, gradient, scale, layout,
-      needs):
+def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+                   gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
+                   scale: Optional[float], layout: str, needs: Sequence[bool]
+                   ) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
                 for bias, flag in zip(biases, needs[4:]) if flag]
-    if needs[3]:
+    if gate is not None and needs[3]:
         results.append(_depth_last(gate, gate.shape, layout))
     return results
 
 
+torch.library.register_fake("evoformer::attention", _fake_forward, lib=_library)
+torch.library.register_fake("evoformer::attention_backward", _fake_backward,
+                            lib=_library)
+
+
 # Gradients -------------------------------------------------------------------
 
-def _setup(ctx, inputs, output):
+def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     query, key, value, biases, gate, ctx.scale, ctx.layout, _, _ = inputs
     out, lse, stats = output
     ctx.mark_non_differentiable(lse, stats)
@@ -91,7 +105,7 @@ def _setup(ctx, inputs, output):
     ctx.save_for_backward(*tensors, out, stats)
 
 
-def _gradients(ctx, gradient, *_):
+def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
     query, key, value, *rest, out, stats = ctx.saved_tensors
     biases, gate = rest[:ctx.num_biases], rest[-1] if ctx.gated else None
     if stats.numel() == 0 and out.numel() != 0:
@@ -116,28 +130,32 @@ torch.library.register_autograd("evoformer::attention_backward",
 
 # Operations ------------------------------------------------------------------
 
-def _logits(query, key, layout):
+def _logits(query: Sequence[int], key: Sequence[int], layout: str) -> int:
     size = 1
     for letter, length in zip(layout, query):
         size *= length if letter != "d" else 1
     return size * key[layout.index("s")]
 
 
-def _forward_operations(query, key, value, biases, gate, scale, layout, *_, **__):
+def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
+                        biases: Any, gate: Any, scale: Any, layout: str, *_: Any,
+                        **__: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
     return 2 * _logits(query, key, layout) * (query[depth] + value[depth])
 
 
-def _backward_operations(query, key, value, biases, gate, out, stats, gradient,
-                         scale, layout, *_, **__):
+def _backward_operations(query: Sequence[int], key: Sequence[int],
+                         value: Sequence[int], biases: Any, gate: Any, out: Any,
+                         stats: Any, gradient: Any, scale: Any, layout: str, *_: Any,
+                         **__: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
     return 2 * _logits(query, key, layout) * (3 * query[depth] +
                                               2 * value[depth])
 
 
-def _count_operations():
+def _count_operations() -> None:
     # Its import warns where there is no Triton; nothing here needs one.
     logger = logging.getLogger("torch.utils.flop_counter")
     level = logger.level

@@ -7,6 +7,11 @@ import torch
 from torch import Tensor
 
 
+def is_recorded() -> bool:
+    """Whether a program is recorded, for which values of tensors decide nothing."""
+    return torch.compiler.is_compiling() or torch._C._is_tracing()
+
+
 def check_tensors(**tensors: Any) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):

@@ -8,6 +8,8 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
+from ._operands import is_recorded
+
 
 def _mean(v: Tensor, dead: Tensor) -> Tensor:
     mean = v.mean(-2, keepdim=True, dtype=torch.float32)
@@ -64,11 +66,12 @@ def add_uniform_softmax(out: Tensor, dead: Tensor, q: Tensor, k: Tensor, v: Tens
     if k.shape[-2] == 0:
         return out  # No weights at all.
     # On a GPU asking would wait for it.
-    if (dead.device.type == "cpu" and not torch.compiler.is_compiling() and
-            not torch.jit.is_tracing() and not dead.any()):
+    if dead.device.type == "cpu" and not is_recorded() and not dead.any():
         return out
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     q, k, v = (t.to(out.dtype) for t in (q, k, v))  # Autocast's, where that is on.
     if torch.is_grad_enabled() and any([t.requires_grad for t in (q, k, v, bias)]):
-        return out + _UniformSoftmax.apply(q, k, v, bias, dead, scale)
+        added: Tensor = _UniformSoftmax.apply(  # type: ignore[no-untyped-call]
+            q, k, v, bias, dead, scale)
+        return out + added
     return out + _mean(v, dead)

@@ -28,9 +28,8 @@ def trifast_triangle_attention(q: Tensor, k: Tensor, v: Tensor, b: Tensor,
     bias = as_bias(b, q)[:, None]
     out = attention(q, k, v, [keep, bias], layout="bhnsd")
     dead = ~keep.any(-1, keepdim=True)
-    return add_uniform_softmax(out.transpose(1, 2), dead,
-                               *(t.transpose(1, 2) for t in (q, k, v)),
-                               bias).transpose(1, 2)
+    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    return add_uniform_softmax(out.transpose(1, 2), dead, q, k, v, bias).transpose(1, 2)
 
 
 REPLACES: dict[tuple[str, str], Any] = {

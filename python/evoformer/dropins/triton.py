@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .._attention import attention
-from ._operands import as_bias, check_optional, check_tensors
+from ._operands import as_bias, check_optional, check_tensors, is_recorded
 from ._uniform import add_uniform_softmax
 
 # Devices whose masks were looked at.
@@ -18,7 +18,7 @@ def _warn_of_zeros_and_ones(mask: Tensor) -> None:
     """0 and 1 in a float mask nearly always mean what to keep, which is bool's
     meaning: added, they keep all. On a GPU looking waits for it, so that only the
     first mask there is looked at."""
-    if torch.compiler.is_compiling() or torch.jit.is_tracing():
+    if is_recorded():
         return
     if mask.device.type != "cpu":
         if mask.device in _looked_at or torch.cuda.is_current_stream_capturing():
@@ -73,8 +73,8 @@ class EvoformerAttention:
         dead = ~keep.any(-1, keepdim=True)
         if bias is None:
             bias = Q.new_zeros((1,) * 5)
-        return add_uniform_softmax(out.transpose(2, 3), dead,
-                                   *(t.transpose(2, 3) for t in (Q, K, V)), bias,
+        q, k, v = (t.transpose(2, 3) for t in (Q, K, V))
+        return add_uniform_softmax(out.transpose(2, 3), dead, q, k, v, bias,
                                    softmax_scale).transpose(2, 3)
 
 

@@ -57,7 +57,7 @@ class GatedAttention(nn.Module):
                 nn.init.constant_(each.bias, value)
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, self.head_dim))
+        return x.view(*x.shape[:-1], self.heads, self.head_dim)
 
     def forward(self, x: Tensor, y: Optional[Tensor] = None,
                 biases: Sequence[Tensor] = ()) -> Tensor:
