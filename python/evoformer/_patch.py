@@ -18,7 +18,8 @@ _STAND_IN = "_evoformer_stand_in"
 
 class Patch:
     """What `patch` replaced; `undo()` or the end of a `with` brings it back.
-    `replaced` lists it, as `module.name`."""
+    `replaced` lists it, as `module.name`. A model that was imported while a module
+    stood in keeps that one."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], Any]] = []
@@ -27,10 +28,12 @@ class Patch:
     def _set(self, module: types.ModuleType, name: str, value: Any) -> None:
         missing = object()
         old = getattr(module, name, missing)
-        self._undo.append((lambda: delattr(module, name)) if old is missing else
-                          (lambda: setattr(module, name, old)))
         setattr(module, name, value)
         self.replaced.append(f"{module.__name__}.{name}")
+        # A stand-in goes as a whole; models that were imported meanwhile hold it.
+        if not _is_stand_in(module):
+            self._undo.append((lambda: delattr(module, name)) if old is missing else
+                              (lambda: setattr(module, name, old)))
 
     def _add_module(self, name: str) -> types.ModuleType:
         """A module that is not installed, and the packages around it."""
@@ -45,7 +48,9 @@ class Patch:
                 self._undo.append(functools.partial(sys.modules.pop, here, None))
                 if parent is not None and not hasattr(parent, parts[i - 1]):
                     setattr(parent, parts[i - 1], module)
-                    self._undo.append(functools.partial(delattr, parent, parts[i - 1]))
+                    if not _is_stand_in(parent):
+                        self._undo.append(
+                            functools.partial(delattr, parent, parts[i - 1]))
             parent = module
         assert parent is not None  # A name has a part.
         return parent
