@@ -4,7 +4,9 @@ the depth that limits.json promises (and README.md repeats) it compiles; above i
 is refused by an error that names the target and what is short.
 
 Each depth is tried with one type and each type with several depths for every
-target; with 'all' as a further argument, the whole product."""
+target. Each type becomes machine code at a depth that differs by target, forward
+and backward: ISA and HSACO, PTX, or code of this processor, which runs.
+With 'all' as a further argument the whole product does."""
 
 import concurrent.futures
 import functools
@@ -12,55 +14,112 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+HERE = pathlib.Path(__file__).parent
+sys.path += [str(HERE / "Inputs"), str(HERE.parent / "Inputs")]
+import bounded
 from attention_source import SOURCE
 
+NVIDIA = HERE.parents[1] / "lib/Target/NVIDIA"
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
+# Where the types' machine code is made, forward and backward, in turn; the type
+# and the target say where the turns begin.
+MACHINE_DEPTHS = ((24, 96, 256), (256, 40, 128))
+# Beyond the longest by far: against a compiler that does not end.
+CPU_SECONDS = 1200
+# The most instructions of a kernel; 3382 is the most that was counted. Against code
+# that grows with the depth, as where loops unroll without bound.
+INSTRUCTIONS = 6000
 
 
 @functools.cache
-def source_of(kind, depth, backward):
+def source_of(kind, depth, backward, machine):
     if not backward:
         return SOURCE.format(d=depth, t=kind)
-    case = (f"N=2 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:{kind}:normal "
-            f"bias=bhqk:{kind}:normal static=heads pass=backward")
-    return subprocess.run(["evoformer-check", "--print-module", case],
-                          capture_output=True, text=True, check=True).stdout
+    # Machine code of one variant of each kernel: sizes are known.
+    case = (f"N=2 H=4 Sq=384 Sk=384 D={depth} type={kind} "
+            f"bias=bnk:{'i1' if machine else kind}:normal "
+            f"bias=bhqk:{kind}:normal static={'all' if machine else 'heads'} "
+            "pass=backward")
+    return bounded.run(["evoformer-check", "--print-module", case],
+                       check=True).stdout
+
+
+def too_long(report):
+    """What is wrong with the sizes of the kernels."""
+    with open(report, encoding="utf-8") as file:
+        kernels = json.load(file)
+    longest = max(kernels, key=lambda kernel: kernel["instructions"]["total"])
+    count = longest["instructions"]["total"]
+    return (f"{longest['name']} has {count} instructions, more than {INSTRUCTIONS}"
+            if count > INSTRUCTIONS else None)
+
+
+def run_here(kind, depth, backward):
+    """Machine code of this processor is made when it runs."""
+    return bounded.run(
+        ["evoformer-check", f"N=2 H=2 Sq=17 Sk=19 D={depth} type={kind} "
+         f"bias=bnk:i1:normal bias=bhqk:{kind}:normal"
+         f"{' pass=backward' * backward}"], cpu_seconds=CPU_SECONDS)
+
+
+def compile_for(target, source, form, name):
+    steps = [f"--evoformer-lower=target={target}"]
+    if form:
+        steps.append(f"--evoformer-serialize=format={form} out-dir={name} "
+                     f"report={name}.json")
+    return bounded.run(["evoformer-opt", *steps, "-o", os.devnull], input=source,
+                       cpu_seconds=CPU_SECONDS)
 
 
 def problem_with(case):
     """None, or what is wrong with the case."""
-    target, kind, depth, limit, backward = case
-    run = subprocess.run(
-        ["evoformer-opt", f"--evoformer-lower=target={target}", "-o", os.devnull],
-        input=source_of(kind, depth, backward), capture_output=True, text=True)
-    what = (f"{target}, {kind}, D = {depth}{', gradients' * backward}: "
-            f"exit code {run.returncode}")
+    target, kind, depth, limit, backward, machine = case
+    what = f"{target}, {kind}, D = {depth}{', gradients' * backward}"
+    name = f"{sys.argv[2]}.{target}-{kind}-{depth}{'-backward' * backward}"
+    # A cubin needs a toolkit.
+    form = "ptx" if (NVIDIA / f"{target}.mlir").exists() else "object"
+    if target == "cpu" and machine:
+        run = run_here(kind, depth, backward)
+    else:
+        run = compile_for(target, source_of(kind, depth, backward, machine),
+                          form if machine else None, name)
     if run.returncode == 0:
-        return None
+        problem = (too_long(f"{name}.json")
+                   if machine and target != "cpu" else None)
+        return f"{what}: {problem}" if problem else None
+    what += f": exit code {run.returncode}"
     if depth <= limit:
-        return f"{what}, but D = {limit} is promised\n{run.stderr}"
+        return (f"{what}, but D = {limit} is promised\n"
+                f"{run.stdout[-2000:] if target == 'cpu' else ''}{run.stderr}")
     refused = re.search(rf"<stdin>:\d+:\d+: error: .*{target}", run.stderr)
     if run.returncode != 1 or not refused:
         return f"{what}, no error that names the target\n{run.stderr}"
     return None
 
 
+def cases(limits, every):
+    for turn, (target, by_type) in enumerate(limits.items()):
+        for number, (kind, limit) in enumerate(by_type.items()):
+            for place, depth in enumerate(DEPTHS):
+                for backward in (False, True):
+                    depths = MACHINE_DEPTHS[backward]
+                    machine = every or depth == depths[
+                        (turn + number) % len(depths)]
+                    if machine or place % 3 == number or depth == limit:
+                        yield target, kind, depth, limit, backward, machine
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         limits = json.load(file)
-    cases = [(target, kind, depth, limit, backward)
-             for target, by_type in limits.items()
-             for number, (kind, limit) in enumerate(by_type.items())
-             for place, depth in enumerate(DEPTHS)
-             for backward in (False, True)
-             if "all" in sys.argv or place % 3 == number or depth == limit]
+    todo = list(cases(limits, "all" in sys.argv))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = [p for p in pool.map(problem_with, cases) if p]
-    print(f"{len(cases)} cases, {len(problems)} problems")
+        problems = [p for p in pool.map(problem_with, todo) if p]
+    machine = sum(case[-1] for case in todo)
+    print(f"{len(todo)} cases, {machine} of them machine code, "
+          f"{len(problems)} problems")
     if problems:
         sys.exit("\n".join(problems))
 
