@@ -369,14 +369,46 @@ static llvm::DenseSet<Operation *> findUsed(LLVM::LLVMFuncOp function) {
   return used;
 }
 
+/// Whether an operation only adds up, moves or exchanges what it gets, or says
+/// with which lane.
+static bool gathers(Operation *op) {
+  return exchangedOperand(nameOf(op)) >= 0 ||
+         isa<LLVM::FAddOp, LLVM::BitcastOp, LLVM::ExtractElementOp,
+             LLVM::InsertElementOp, LLVM::ShuffleVectorOp, LLVM::ConstantOp,
+             LLVM::XOrOp, LLVM::AndOp, LLVM::AddOp, LLVM::SubOp, LLVM::ShlOp,
+             LLVM::LShrOp, LLVM::ICmpOp, LLVM::SelectOp>(op);
+}
+
+/// What only gathers sums of which the lanes are asked whether they are NaN.
+/// The lanes vote on the answers and keep what they had before, so that neither
+/// the sign of a term nor what comes from another lane changes the outcome.
+static llvm::DenseSet<Operation *> findAsked(LLVM::LLVMFuncOp function) {
+  std::vector<Operation *> operations;
+  function.walk([&](Operation *op) { operations.push_back(op); });
+  llvm::DenseSet<Operation *> asked;
+  // Users come before what they use.
+  for (Operation *op : llvm::reverse(operations)) {
+    auto compare = dyn_cast<LLVM::FCmpOp>(op);
+    bool asks = compare && compare.getLhs() == compare.getRhs() &&
+                compare.getPredicate() == LLVM::FCmpPredicate::uno;
+    if (asks || (gathers(op) && !op->use_empty() &&
+                 llvm::all_of(op->getUsers(), [&](Operation *user) {
+                   return asked.contains(user);
+                 })))
+      asked.insert(op);
+  }
+  return asked;
+}
+
 std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
                                                           StringRef kernel) {
   std::vector<Mutation> list;
   unsigned index = 0;
   if (LLVM::LLVMFuncOp function = findKernel(module, kernel)) {
     llvm::DenseSet<Operation *> used = findUsed(function);
+    llvm::DenseSet<Operation *> asked = findAsked(function);
     function.walk([&](Operation *op) {
-      if (used.contains(op))
+      if (used.contains(op) && !asked.contains(op))
         for (const Operator &o : operators)
           if (o.applies(op))
             list.push_back({o.kind, index});

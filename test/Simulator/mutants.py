@@ -15,7 +15,7 @@
 #   … --attention=300 --general=100 --gradients=300 --again gfx942 softmax 3,17
 #
 # RUN: rm -rf %t
-# RUN: %python %s %source_dir %t --attention=63 --general=42 --gradients=42 --sparse
+# RUN: %python %s %source_dir %t --attention=63 --general=42 --gradients=24 --sparse
 import argparse
 import collections
 import concurrent.futures
@@ -67,10 +67,13 @@ GRADIENT_PROGRAMS = (
     (1, 128, "D=32 type=bf16 bias=bnk:i1:normal bias=bhqk:bf16:sparse gate=bf16 "
      "nan=some"),
     (3, 0, "D=24 Dv=40 type=f16 bias=bnk:i1:normal bias=bnk:f32:rows "
-     "memory=bnhsd nan=1"),
+     "bias=hqk:f16:normal memory=bnhsd nan=1"),
+    (1, 128, "D=24 Dv=40 type=f16 bias=bnk:i1:normal bias=bnk:f32:normal "
+     "bias=hqk:f16:sparse memory=bnhsd nan=some"),
     (3, 0, "D=16 type=f32 bias=bnk:i1:normal bias=hqk:f32:columns gate=f32 "
      "pad=3 offset=1 nan=1"),
-    (2, 0, "D=64 type=bf16 bias=bnhqk:bf16:infinite order=bnhsd"))
+    (2, 0, "D=64 type=bf16 bias=bnhqk:bf16:infinite order=bnhsd"),
+    (2, 128, "D=64 type=bf16 bias=bnhqk:bf16:sparse order=bnhsd nan=some"))
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # Several blocks of queries and of keys, and a single one.

@@ -1,0 +1,38 @@
+// Which defects are drawn: none of a sum that is only asked whether it is NaN before
+// the subgroup votes, where another sign or a lost exchange changes nothing.
+// RUN: evoformer-sim %s --kernel=votes --block=32 --arg=out:128 --mutants=1000 --verbose | FileCheck %s
+
+// One of two sums and one of two exchanges, and each is reported.
+// CHECK-DAG: subtract floats {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// CHECK-DAG: drop exchange {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+module attributes {gpu.container_module} {
+  gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+    llvm.func @votes(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+      %all = llvm.mlir.constant(-1 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      %clamp = llvm.mlir.constant(31 : i32) : i32
+      %zero = llvm.mlir.constant(0.0 : f32) : f32
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %f = llvm.sitofp %t : i32 to f32
+
+      // What is stored.
+      %bits = llvm.bitcast %f : f32 to i32
+      %other = nvvm.shfl.sync bfly %all, %bits, %one, %clamp : i32 -> i32
+      %moved = llvm.bitcast %other : i32 to f32
+      %sum = llvm.fadd %f, %moved : f32
+
+      // What is asked.
+      %sumBits = llvm.bitcast %sum : f32 to i32
+      %otherSum = nvvm.shfl.sync bfly %all, %sumBits, %one, %clamp : i32 -> i32
+      %movedSum = llvm.bitcast %otherSum : i32 to f32
+      %asked = llvm.fadd %sum, %movedSum : f32
+      %isNaN = llvm.fcmp "uno" %asked, %asked : f32
+      %any = nvvm.vote.sync any %all, %isNaN -> i1
+
+      %v = llvm.select %any, %zero, %sum : i1, f32
+      %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      llvm.store %v, %p : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+}
