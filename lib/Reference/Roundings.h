@@ -40,8 +40,11 @@ inline constexpr double kCutOff = kNearest + 0.02068;
 
 // Of the logit, relative to its terms, in f32:
 
-/// A partial sum of products of queries and keys. Matrix units may cut off.
-inline constexpr Rounding kScoreSum = {4 * kNearest, 2, 0};
+/// Matrix units may cut off, by a unit on average, once an instruction: of at
+/// least eight products.
+inline constexpr double kCutOffProduct = 1 / 8.0;
+/// A partial sum of products of queries and keys.
+inline constexpr Rounding kScoreSum = {4 * kNearest, 2, kCutOffProduct};
 /// The same in f32, which no matrix unit cuts off.
 inline constexpr Rounding kSingleScoreSum = {kNearest, 1, 0};
 /// There sums of more than so many elements are of parts.
@@ -85,7 +88,7 @@ inline constexpr double kUncompensated = 7 / 9.0 - 0.72135;
 // Of sums over keys, each partial sum, in f32:
 
 inline constexpr Rounding kWeightSum = {kNearest, 1, 0};
-inline constexpr Rounding kOutputSum = {4 * kNearest, 2, 0};
+inline constexpr Rounding kOutputSum = {4 * kNearest, 2, kCutOffProduct};
 inline constexpr Rounding kSingleOutputSum = {kNearest, 1, 0};
 /// f32 sums are of parts of at most so many keys, one key block.
 inline constexpr int64_t kKeysOfPart = 32;
