@@ -20,7 +20,7 @@ from cases import TYPES, check_all, module_of, report_of
 # lane of the kernel that has most where any has: what LLVM 22 makes of them,
 # rounded up to a multiple of 32.
 DEEP = {112: "f32", 128: "bf16", 256: "f16"}
-KNOWN = {"gfx1100": {112: 320, 128: 256, 256: 1408}, "gfx1201": {256: 864}}
+KNOWN = {"gfx1100": {112: 320, 128: 256, 256: 1408}, "gfx1201": {112: 320, 256: 864}}
 DEPTHS = (1, 20, 33, 40, 48, 56, 63, 64, *DEEP)
 
 # A case and an option of the pipeline by the way to split: {t} is the type.
