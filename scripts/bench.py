@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import demo
+import targets
 
 # (rows, length); a CPU gets fewer rows, its time grows with them evenly.
 GPU_SIZES = ((384, 384), (1024, 1024))
@@ -27,7 +28,7 @@ def time_simulator(tools):
           "\n|---|---|---|---|")
     good = True
     for case in SIMULATED:
-        for chip in demo.CHIPS:
+        for chip in targets.gpus(tools):
             try:
                 text, _ = demo.call([
                     os.path.join(tools, "evoformer-check"), f"--target={chip}",

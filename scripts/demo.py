@@ -20,9 +20,9 @@ import attention
 import kept
 import kernel_times
 import numpy as np
+import targets
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CHIPS = ("gfx942", "gfx1100", "sm_80")
 TOOLS = ("evoformer-opt", "evoformer-run", "evoformer-check")
 LENGTH = 384
 SIMULATED_LENGTH = 128
@@ -271,7 +271,7 @@ def show(example, tools, folder, length, steps):
     problem = Problem(example, length)
     key = [example.name, kept.digest(example.path), length]
     good = True
-    for chip in CHIPS:
+    for chip in targets.gpus(tools):
         good &= steps.run([*key, chip], show_chip, chip, problem, tools, folder)
     good &= steps.run(key, show_here, problem, tools, folder)
     # The kernels of this one's gradients are those of the other two.
@@ -301,14 +301,15 @@ def show_gradients(example, tools, folder):
             f" pass=backward static={known}")
     check = os.path.join(tools, "evoformer-check")
     path = os.path.join(folder, f"{example.name}_gradients.mlir")
+    chips = targets.gpus(tools)
     good = True
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(call([check, "--print-module", case])[0])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             compiled = list(pool.map(
-                lambda chip: compile_for(tools, path, chip, folder), CHIPS))
-        for chip, (kernels, seconds) in zip(CHIPS, compiled):
+                lambda chip: compile_for(tools, path, chip, folder), chips))
+        for chip, (kernels, seconds) in zip(chips, compiled):
             print(f"  gradients, {chip}, with the forward pass compiled in "
                   f"{seconds:.2f} s beside others", flush=True)
             for kernel in main_kernels(kernels):

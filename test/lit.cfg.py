@@ -23,6 +23,7 @@ config.environment["PYTHONPATH"] = os.path.join(config.source_dir, "scripts")
 
 config.substitutions += [(name, lit_environment.shell_word(path)) for name, path in (
     ("%python", config.python),
+    ("%targets", os.path.join(config.source_dir, "scripts", "targets.py")),
     ("%cxx", config.cxx),
     ("%llvm_prefix", os.path.dirname(config.llvm_tools_dir)),
     ("%mlir_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),

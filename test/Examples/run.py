@@ -7,6 +7,7 @@ import io
 import sys
 
 import demo
+import targets
 
 tools, folder = sys.argv[1:]
 LENGTH = 70  # no multiple of any block
@@ -16,7 +17,7 @@ for example in demo.EXAMPLES:
     arrays = example.arrays(LENGTH)
     exact, eager = example.exact_and_eager(arrays)
     for options in [[], *([f"--target={chip}", "--level=pipelined"]
-                          for chip in demo.CHIPS)]:
+                          for chip in targets.gpus())]:
         result, _ = demo.run_on(tools, example, arrays, "cpu", folder, options)
         line, good = demo.compare(result, exact, eager)
         print(example.name, *options, line)

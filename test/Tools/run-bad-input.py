@@ -12,6 +12,7 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "Inputs"))
 import bounded
 import numpy as np
+import targets
 
 examples, work = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 shutil.rmtree(work, ignore_errors=True)
@@ -162,7 +163,8 @@ if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 # Targets, devices, programs.
-expect("unknown target 'gfx9000'; known targets: cpu, ",
+expect("unknown target 'gfx9000'; known targets: "
+       + ", ".join(target.name for target in targets.known()) + ", or",
        "evoformer-run", "attention.mlir", "--target=gfx9000")
 expect("cannot read the target 'absent.mlir': No such file", "evoformer-run",
        "attention.mlir", "--target=absent.mlir")

@@ -11,19 +11,44 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Pipelines/InitAll.h"
+#include "Evoformer/Target/Targets.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+
+static llvm::cl::opt<bool> listTargets(
+    "list-targets",
+    llvm::cl::desc("Print the chips that are built in, a line each: name, "
+                   "triple, lanes of a subgroup"));
+
+static LogicalResult printTargets(llvm::raw_ostream &os) {
+  MLIRContext context;
+  for (StringRef chip : evoformer::tile::getKnownChips()) {
+    FailureOr<evoformer::tile::TargetAttr> target =
+        evoformer::tile::getTarget(UnknownLoc::get(&context), chip);
+    if (failed(target))
+      return failure();
+    os << chip << ' ' << target->getTriple() << ' ' << target->getSubgroupSize()
+       << '\n';
+  }
+  return success();
+}
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
-  mlir::evoformer::registerAllDialects(registry);
-  mlir::evoformer::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "Compiler for biased gated attention\n", registry));
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllPasses();
+  evoformer::registerAllDialects(registry);
+  evoformer::registerAllPasses();
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "Compiler for biased gated attention\n", registry);
+  return asMainReturnCode(
+      listTargets ? printTargets(llvm::outs())
+                  : MlirOptMain(argc, argv, input, output, registry));
 }

@@ -7,7 +7,8 @@ import struct
 import subprocess
 import sys
 
-CHIPS = {"gfx942": 64, "gfx1100": 32, "sm_80": 32}
+import targets
+
 PASSES = ("--evo-tile-promote-to-lds", "--convert-tile-to-gpu",
           "--convert-gpu-lanes-to-llvm")
 TIMES = 3
@@ -63,6 +64,7 @@ def check(chip, subgroup, inputs, scratch):
                 sys.exit(f"{chip}, seed {seed}: {name} is wrong")
 
 
-for chip, subgroup in CHIPS.items():
-    check(chip, subgroup, sys.argv[1], f"{sys.argv[2]}.{chip}")
+for chip in targets.gpus():
+    check(chip, targets.subgroup_size(chip), sys.argv[1],
+          f"{sys.argv[2]}.{chip}")
 print("all exact")

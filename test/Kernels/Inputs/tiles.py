@@ -3,7 +3,9 @@ import re
 import subprocess
 import sys
 
-CHIPS = {"gfx942": "AMD", "gfx1100": "AMD", "sm_80": "NVIDIA"}
+import targets
+
+CHIPS = targets.gpus()
 # Block, subgroups along [batch, M, N] of a workgroup, and stages.
 SCHEDULES = {"matmul": ("[1, 64, 64]", "[1, 2, 2]", 2),
              "softmax": ("[1, 16, 64]", "[1, 1, 1]", 1),
@@ -25,9 +27,7 @@ def run(*command):
 def tiles(source, kernel, chip, change=lambda text: text):
     """A kernel's text, changed, with a schedule and a target: a chip's name or
     the path of its file."""
-    file = (source / "lib/Target" / CHIPS[chip] / f"{chip}.mlir"
-            if chip in CHIPS else chip)
-    table = file.read_text()
+    table = targets.read(chip) if chip in CHIPS else chip.read_text()
     aliases, target = re.fullmatch(
         r"(.*)module attributes \{evo_tile.target = (.*)\} \{\s*\}\s*", table,
         re.DOTALL).groups()

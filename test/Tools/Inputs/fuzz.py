@@ -23,7 +23,7 @@ from tiles import CHIPS, SCHEDULES, STEPS, tiles
 BATCH = 40
 PASSES = [*STEPS, "convert-tile-to-gpu", "gpu.module(convert-gpu-lanes-to-llvm)"]
 LOWER = ["evoformer-lower{target=%s}" % chip
-         for chip in ("cpu", "gfx942", "gfx1100", "sm_80")]
+         for chip in ("cpu", *CHIPS)]
 OTHERS = [
     "convert-evoformer-to-tile{target=gfx942}", "evo-tile-to-cpu-llvm",
     "convert-tile-to-cpu", "evoformer-results-to-arguments",

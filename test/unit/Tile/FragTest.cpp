@@ -73,7 +73,7 @@ struct Frag : testing::Test {
 
 TEST_F(Frag, EveryRowCoversOddTiles) {
   // Padded atoms, whole atoms, several rows, either orientation.
-  for (StringRef chip : {"gfx942", "gfx1100", "sm_80"}) {
+  for (StringRef chip : getKnownChips()) {
     auto target = getTarget(UnknownLoc::get(&context), chip);
     for (auto instr : target->getMatrix().getAsRange<MatrixInstrAttr>())
       for (OperandRole role : {OperandRole::A, OperandRole::B, OperandRole::C})

@@ -1,0 +1,73 @@
+"""The chips that the compiler knows, as evoformer-opt lists them.
+
+    targets.py [--check=FILE] COMMAND...
+
+runs the command for each GPU, with its name for every TARGET, and lets FileCheck
+read what it prints; the first that fails ends it."""
+
+import argparse
+import collections
+import functools
+import os
+import subprocess
+import sys
+
+Target = collections.namedtuple("Target", "name triple subgroup_size")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@functools.lru_cache(maxsize=None)
+def known(tools=""):
+    """All of them, sorted by name; `tools` is the folder of evoformer-opt where
+    the PATH has none."""
+    text = subprocess.run([os.path.join(tools, "evoformer-opt"), "--list-targets"],
+                          check=True, capture_output=True, text=True).stdout
+    targets = [Target(name, triple, int(size))
+               for name, triple, size in map(str.split, text.splitlines())]
+    if not targets:
+        sys.exit("evoformer-opt knows no targets")
+    return tuple(targets)
+
+
+def gpus(tools="", architecture=""):
+    """The names of those that have kernels, of one architecture if it is given."""
+    return [target.name for target in known(tools)
+            if target.triple != "host" and target.triple.startswith(architecture)]
+
+
+def subgroup_size(chip):
+    return next(target.subgroup_size for target in known()
+                if target.name == chip)
+
+
+def read(chip):
+    """The text of a chip's file."""
+    for folder, _, names in os.walk(os.path.join(ROOT, "lib", "Target")):
+        if f"{chip}.mlir" in names:
+            with open(os.path.join(folder, f"{chip}.mlir"),
+                      encoding="utf-8") as file:
+                return file.read()
+    raise FileNotFoundError(f"no file of a chip '{chip}'")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", metavar="FILE")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    for chip in gpus():
+        command = [word.replace("TARGET", chip) for word in options.command]
+        print(" ".join(command), flush=True)
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        print(run.stdout, end="", flush=True)
+        code = run.returncode
+        if options.check and not code:
+            code = subprocess.run(["FileCheck", options.check], input=run.stdout,
+                                  text=True).returncode
+        if code:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
