@@ -36,8 +36,11 @@ static void addSizeChecks(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(std::move(checks));
 }
 
-static void addCleanup(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
+static void addCleanup(OpPassManager &pm, bool topDown = true) {
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(topDown).setRegionSimplificationLevel(
+      GreedySimplifyRegionLevel::Normal);
+  pm.addPass(createCanonicalizerPass(config));
   pm.addPass(createCSEPass());
 }
 
@@ -58,7 +61,10 @@ static void addTiling(OpPassManager &pm, const LowerOptions &options) {
 
 static void addLanes(OpPassManager &pm) {
   pm.addPass(tile::createConvertTileToGPU());
-  addCleanup(pm);
+  // Distribution leaves more unused than used. From the bottom that goes before
+  // a pattern looks at it; from the top every erased user has a loop looked at
+  // again, whose patterns compare all pairs of the registers that it carries.
+  addCleanup(pm, /*topDown=*/false);
 }
 
 /// The kernels' part; host functions stay what a launch plan is made of.
@@ -97,13 +103,18 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     buildTileToCPULLVMPipeline(pm);
 }
 
+/// From steps on buffers.
+static void addTilesAndBelow(OpPassManager &pm, const LowerOptions &options) {
+  if (options.stopAfter >= Level::Tiles)
+    addTiling(pm, options);
+  buildLowerKernelsPipeline(pm, options);
+}
+
 void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
                                           const LowerOptions &options) {
-  if (options.stopAfter >= Level::Tiles) {
+  if (options.stopAfter >= Level::Tiles)
     addSplit(pm, options);
-    addTiling(pm, options);
-  }
-  buildLowerKernelsPipeline(pm, options);
+  addTilesAndBelow(pm, options);
 }
 
 void evoformer::buildLowerPipeline(OpPassManager &pm,
@@ -112,7 +123,7 @@ void evoformer::buildLowerPipeline(OpPassManager &pm,
   addBufferization(pm);
   if (options.checkSizes)
     addSizeChecks(pm);
-  buildLowerBuffersPipeline(pm, options);
+  addTilesAndBelow(pm, options);
 }
 
 void evoformer::registerPipelines() {
