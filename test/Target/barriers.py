@@ -15,6 +15,8 @@ import re
 import shutil
 import sys
 
+import targets
+
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 from cases import check_all, compile_to, module_of
 
@@ -132,4 +134,4 @@ def problems_of(case):
                     for name in KERNELS if name not in seen]
 
 
-check_all(problems_of, DEPTHS)
+check_all(problems_of, DEPTHS, targets.gpus(architecture="amdgcn"))

@@ -36,11 +36,11 @@ def module_of(case):
                           capture_output=True, text=True, check=True).stdout
 
 
-def check_all(problems_of, depths):
+def check_all(problems_of, depths, chips=TARGETS):
     """Each depth with one type, and depths 32 and 64 with bf16; the whole
     product with 'all' among the arguments. `problems_of` takes a chip, a type
     and a depth as one tuple and returns lines."""
-    cases = [(target, kind, depth) for target in TARGETS
+    cases = [(target, kind, depth) for target in chips
              for place, kind in enumerate(TYPES)
              for step, depth in enumerate(depths)
              if "all" in sys.argv or step % 3 == place or
