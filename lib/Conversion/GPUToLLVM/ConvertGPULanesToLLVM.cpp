@@ -240,15 +240,18 @@ void ConvertGPULanesToLLVM::runOnOperation() {
   for (gpu::GPUFuncOp kernel : module.getOps<gpu::GPUFuncOp>()) {
     if (failed(lowerWorkgroupMemory(kernel, target, *facts)))
       return signalPassFailure();
+    SmallVector<int32_t> &blockSize = blockSizes[kernel.getName()];
     if (DenseI32ArrayAttr block = kernel.getKnownBlockSizeAttr())
-      llvm::append_range(blockSizes[kernel.getName()], block.asArrayRef());
+      llvm::append_range(blockSize, block.asArrayRef());
   }
   if (failed(rewriteLanes(module, target, *facts)) ||
       failed(convert(module, target, *facts)))
     return signalPassFailure();
   annotateLoops(module);
+  // Kernels that were functions of the LLVM dialect before are finished.
   for (LLVM::LLVMFuncOp function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
-      facts->finishKernel(function, target,
-                          blockSizes.lookup(function.getName()));
+    if (auto found = blockSizes.find(function.getName());
+        found != blockSizes.end() &&
+        function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      facts->finishKernel(function, target, found->second);
 }

@@ -373,3 +373,47 @@ evo_tile.kernel @indirect(%m: memref<?x16xf16>, %at: memref<?xi32>, %o: memref<?
   }
   evo_tile.return
 }
+
+// What the loop itself loads for its next iteration runs ahead already: it is
+// left, however it is made ready for that iteration. The other load is prefetched.
+// CHECK-LABEL: evo_tile.kernel @carries_a_load
+//  CHECK-SAME:   attributes {evo_tile.pipelined,
+//       CHECK:   scf.for
+//   CHECK-NOT:     evo_tile.load %arg0
+//       CHECK:     arith.addf
+//  CHECK-NEXT:     evo_tile.load %arg1
+//   CHECK-NOT:     evo_tile.load %arg1
+//       CHECK:     evo_tile.load %arg0
+//   CHECK-NOT:     evo_tile.load
+//       CHECK:     scf.yield
+evo_tile.kernel @carries_a_load(%m: memref<?x16xf16>, %a: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %first = evo_tile.load %m[%c0, %c0] : memref<?x16xf16> -> !tile
+  %last = scf.for %i = %c0 to %n step %c16 iter_args(%now = %first) -> !tile {
+    %x = evo_tile.load %a[%i, %c0] : memref<?x16xf16> -> !tile
+    %sum = arith.addf %now, %x : !tile
+    evo_tile.store %sum, %o[%i, %c0] : !tile, memref<?x16xf16>
+    %next = arith.addi %i, %c16 : index
+    %later = evo_tile.load %m[%next, %c0] : memref<?x16xf16> -> !tile
+    %negative = arith.negf %later : !tile
+    scf.yield %negative : !tile
+  }
+  evo_tile.store %last, %o[%c0, %c0] : !tile, memref<?x16xf16>
+  evo_tile.return
+}
+
+// A pipelined kernel stays as it is.
+// CHECK-LABEL: evo_tile.kernel @again
+//   CHECK-NOT:   iter_args
+//       CHECK:   evo_tile.return
+evo_tile.kernel @again(%a: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {evo_tile.pipelined, target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  scf.for %i = %c0 to %n step %c16 {
+    %x = evo_tile.load %a[%i, %c0] : memref<?x16xf16> -> !tile
+    %y = arith.negf %x : !tile
+    evo_tile.store %y, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}

@@ -196,6 +196,10 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     What does not fit in workgroup memory gets fewer stages. Loops that cannot
     be pipelined (copies that depend on carried values, memory that the loop
     writes, buffers used elsewhere) stay as they are, with a remark.
+
+    A kernel with pipelined loops gets the attribute `evo_tile.pipelined`. One
+    that has it stays as it is: its registers for prefetched tiles are spent,
+    which the loops themselves do not show.
   }];
   let options = [
     Option<"prefetchRegisters", "prefetch-registers", "int64_t",

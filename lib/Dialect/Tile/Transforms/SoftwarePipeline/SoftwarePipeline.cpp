@@ -23,6 +23,9 @@ using namespace mlir::evoformer::tile;
 
 static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
 
+/// What kernels with pipelined loops carry.
+static constexpr StringLiteral kPipelined = "evo_tile.pipelined";
+
 /// The share of a lane's registers that prefetched tiles may take by default.
 static constexpr int64_t kPrefetchShare = 16;
 
@@ -89,7 +92,9 @@ static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
 static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   TargetAttr target = *kernel.getTarget();
   int64_t stages = kernel.getSchedule()->getStages();
-  if (stages < 2)
+  // In a pipelined loop the budget of prefetched tiles is spent, which the loop
+  // itself does not show.
+  if (stages < 2 || kernel->hasAttr(kPipelined))
     return;
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
@@ -133,6 +138,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     for (StagedLoop::Prefetch &prefetch : staged->prefetches)
       registers += getRegisterCount(prefetch.load.getTileType());
     pipelineLoop(*staged, *shape);
+    kernel->setAttr(kPipelined, UnitAttr::get(kernel.getContext()));
     remark::passed(loc, remark::RemarkOpts::name("pipelined").category(kPass))
         << remark::metric("stages", async ? shape->stages : 2)
         << remark::metric("wanted_stages", stages)

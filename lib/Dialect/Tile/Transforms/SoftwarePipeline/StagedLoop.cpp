@@ -246,6 +246,10 @@ void LoopAnalysis::collectPrefetches(const PrefetchBudget &budget) {
     SetVector<Operation *> slice;
     if (failed(addSlice(load->getResults(), slice)))
       continue;
+    Operation *lastUse = getLastUse(load, body);
+    // What the loop carries to its next iteration runs ahead already.
+    if (lastUse == body->getTerminator())
+      continue;
     bool varies = llvm::any_of(slice, [&](Operation *op) {
       return llvm::is_contained(op->getOperands(),
                                 staged.loop.getInductionVar());
@@ -266,7 +270,7 @@ void LoopAnalysis::collectPrefetches(const PrefetchBudget &budget) {
         continue;
       taken += registers;
     }
-    staged.prefetches.push_back({load, inOrder(slice), getLastUse(load, body)});
+    staged.prefetches.push_back({load, inOrder(slice), lastUse});
   }
   staged.directSlice = inOrder(direct);
 }
