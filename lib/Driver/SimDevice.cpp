@@ -48,6 +48,15 @@ SimDevice::load(const KernelInfo &info) {
   return std::make_unique<SimKernel>(info, std::move(simulator));
 }
 
+Error SimDevice::release(uint64_t address) {
+  divided.erase(address);
+  return HostMemoryDevice::release(address);
+}
+
+void SimDevice::divide(uint64_t address, ArrayRef<MemoryRange> parts) {
+  divided[address].assign(parts.begin(), parts.end());
+}
+
 SimKernelRecord &SimDevice::getRecord(const KernelInfo &info,
                                       std::shared_ptr<sim::Simulator> module) {
   auto record = llvm::find_if(records, [&](const SimKernelRecord &r) {
@@ -84,11 +93,20 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   launch.dynamicLDSBytes = kernel.info.ldsBytes;
   for (const LaunchArgument &argument : args)
     launch.args.push_back(argument.bits);
-  for (auto [address, bytes] : buffers) {
+  auto add = [&](MemoryRange range, const llvm::Twine &name) {
     sim::Buffer buffer;
-    buffer.base = reinterpret_cast<void *>(address);
-    buffer.size = bytes;
+    buffer.base = reinterpret_cast<void *>(range.address);
+    buffer.size = range.bytes;
+    buffer.name = name.str();
     launch.buffers.push_back(std::move(buffer));
+  };
+  for (auto [address, bytes] : buffers) {
+    auto parts = divided.find(address);
+    if (parts == divided.end())
+      add({address, bytes}, "");
+    else
+      for (auto [number, part] : llvm::enumerate(parts->second))
+        add(part, "buffer " + llvm::Twine(number) + " of the host program");
   }
   launch.seed = options.seed;
   launch.landing = options.landing;

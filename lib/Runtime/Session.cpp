@@ -30,6 +30,7 @@ Expected<std::vector<HostValue>> Session::run(const PlanFunction &function,
     Expected<LoadedKernel *> kernel = getKernel(number);
     if (!kernel)
       return kernel.takeError();
+    device.divide(workspace.getBase(), workspace.getLive());
     auto launchIt = [&] {
       return device.launch(**kernel, workItems, launchArguments);
     };
@@ -41,6 +42,7 @@ Expected<std::vector<HostValue>> Session::run(const PlanFunction &function,
 Expected<SessionWorkspace>
 SessionWorkspace::create(Session &session, const PlanFunction &function,
                          ArrayRef<HostValue> arguments, uint64_t guardBytes) {
+  guardBytes = std::max(guardBytes, session.getDevice().getMargin());
   Expected<uint64_t> bytes =
       queryWorkspace(session.getPlan(), function, arguments, guardBytes);
   if (!bytes)

@@ -39,17 +39,17 @@ Expected<uint64_t> Workspace::allocate(uint64_t bytes) {
   // With guards, everything below the high water is used up.
   uint64_t at = guardBytes ? highWater : 0;
   if (!guardBytes) {
-    for (auto [offset, size] : live) {
+    for (auto [offset, occupied] : live) {
       if (offset - at >= need)
         break;
-      at = offset + size;
+      at = offset + occupied.size;
     }
   }
   if (need > capacity || at > capacity - need)
     return createStringError("workspace of " + Twine(capacity) +
                              " bytes is too small for a further buffer of " +
                              Twine(bytes) + " (" + Twine(at) + " in use)");
-  live[at] = need;
+  live[at] = {need, bytes};
   if (guardBytes) {
     // The zone behind starts right after the last byte.
     uint64_t front = base + at, end = front + guardBytes + bytes;
@@ -58,6 +58,13 @@ Expected<uint64_t> Workspace::allocate(uint64_t bytes) {
   }
   highWater = std::max(highWater, at + need);
   return base + at + guardBytes;
+}
+
+SmallVector<MemoryRange> Workspace::getLive() const {
+  SmallVector<MemoryRange> buffers;
+  for (auto [offset, occupied] : live)
+    buffers.push_back({base + offset + guardBytes, occupied.bytes});
+  return buffers;
 }
 
 Error Workspace::release(uint64_t address) {

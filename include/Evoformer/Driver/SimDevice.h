@@ -45,6 +45,9 @@ public:
 
   llvm::StringRef getKind() const override { return "sim"; }
   std::string getDescription() const override;
+  llvm::Error release(uint64_t address) override;
+  void divide(uint64_t address,
+              llvm::ArrayRef<runtime::MemoryRange> parts) override;
   llvm::Expected<std::unique_ptr<runtime::LoadedKernel>>
   load(const runtime::KernelInfo &info) override;
   llvm::Error launch(runtime::LoadedKernel &kernel, uint64_t workItems,
@@ -67,6 +70,8 @@ private:
 
   std::map<const runtime::KernelObject *, std::weak_ptr<sim::Simulator>>
       modules;
+  /// Buffers that kernels see as several, by address.
+  std::map<uint64_t, llvm::SmallVector<runtime::MemoryRange>> divided;
 };
 
 struct DeviceOptions {

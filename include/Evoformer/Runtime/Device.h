@@ -58,6 +58,11 @@ struct LaunchArgument {
   uint8_t bytes = 8;
 };
 
+/// Bytes of a device's memory.
+struct MemoryRange {
+  uint64_t address, bytes;
+};
+
 /// A kernel that a device has loaded.
 class LoadedKernel {
 public:
@@ -92,6 +97,13 @@ public:
   /// Memory aligned to at least 256 bytes; `bytes` may be 0.
   virtual llvm::Expected<uint64_t> allocate(uint64_t bytes) = 0;
   virtual llvm::Error release(uint64_t address) = 0;
+  /// Of the memory that was allocated at `address`, later launches use these
+  /// parts and nothing between them. A device that checks accesses takes each
+  /// for memory of its own.
+  virtual void divide(uint64_t address, llvm::ArrayRef<MemoryRange> parts) {}
+  /// The bytes between two allocations at least: what a device that checks
+  /// accesses asks for between parts, too.
+  virtual uint64_t getMargin() const { return 0; }
   virtual llvm::Error copyIn(uint64_t to, llvm::ArrayRef<char> from) = 0;
   /// Waits for all earlier launches.
   virtual llvm::Error copyOut(llvm::MutableArrayRef<char> to,

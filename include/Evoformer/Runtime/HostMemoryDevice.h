@@ -25,6 +25,7 @@ public:
 
   llvm::Expected<uint64_t> allocate(uint64_t bytes) override;
   llvm::Error release(uint64_t address) override;
+  uint64_t getMargin() const override { return margin; }
   llvm::Error copyIn(uint64_t to, llvm::ArrayRef<char> from) override;
   llvm::Error copyOut(llvm::MutableArrayRef<char> to, uint64_t from) override;
   llvm::Error synchronize() override { return llvm::Error::success(); }

@@ -77,8 +77,9 @@ private:
 };
 
 /// Device memory for a function's own buffers, of the size that the arguments
-/// ask for. With guards, buffers are apart and none is used twice, and
-/// checkGuards tells whether a kernel wrote outside of them.
+/// ask for. With guards, which a device may ask for itself, buffers are apart
+/// and none is used twice, and checkGuards tells whether a kernel wrote outside
+/// of them.
 class SessionWorkspace {
 public:
   static llvm::Expected<SessionWorkspace>

@@ -35,21 +35,27 @@ public:
   uint64_t getHighWater() const { return highWater; }
   /// Buffers that were not released.
   size_t getNumLive() const { return live.size(); }
-  struct Zone {
-    uint64_t address, bytes;
-  };
+  /// Those buffers.
+  llvm::SmallVector<MemoryRange> getLive() const;
+  uint64_t getBase() const { return base; }
   /// The guards of all buffers since the start of the run.
-  llvm::ArrayRef<Zone> getGuardZones() const { return guardZones; }
+  llvm::ArrayRef<MemoryRange> getGuardZones() const { return guardZones; }
   /// Sets back to the start of a run.
   void reset();
 
 private:
   uint64_t base, capacity, guardBytes;
   uint64_t highWater = 0;
-  /// Occupied ranges: offset to size, guards included.
-  std::map<uint64_t, uint64_t> live;
+  struct Occupied {
+    /// Guards included.
+    uint64_t size;
+    /// The buffer's own.
+    uint64_t bytes;
+  };
+  /// By the offset.
+  std::map<uint64_t, Occupied> live;
   /// The guards of the buffers handed out.
-  llvm::SmallVector<Zone> guardZones;
+  llvm::SmallVector<MemoryRange> guardZones;
 };
 
 } // namespace mlir::evoformer::runtime

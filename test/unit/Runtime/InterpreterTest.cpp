@@ -253,6 +253,9 @@ TEST(Workspace, GuardedBuffersAreApartAndNotReused) {
   cantFail(workspace.release(a));
   uint64_t b = cantFail(workspace.allocate(4));
   EXPECT_EQ(b, a + 3 * 256);
+  ASSERT_EQ(workspace.getLive().size(), 1u);
+  EXPECT_EQ(workspace.getLive()[0].address, b);
+  EXPECT_EQ(workspace.getLive()[0].bytes, 4u);
   ASSERT_EQ(workspace.getGuardZones().size(), 4u);
   EXPECT_EQ(workspace.getGuardZones()[0].address, a - 256);
   EXPECT_EQ(workspace.getGuardZones()[1].address, a + 4);
