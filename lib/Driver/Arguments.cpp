@@ -46,9 +46,14 @@ static Error sortText(const PlanFunction &function, StringRef text,
                                "' names no argument of function '" +
                                function.name + "'" + hint);
     }
+    if (text.empty())
+      return createStringError("an input or output names no file");
     rest->push_back(text.str());
     return Error::success();
   }
+  if (rest && value.empty())
+    return createStringError("argument '" + name + "': '" + text +
+                             "' names no file");
   if (!byName.try_emplace(name.str(), value.str()).second)
     return createStringError("argument '" + name + "' is given twice");
   return Error::success();

@@ -105,6 +105,8 @@ private:
     return rest.consume_front("False");
   }
   bool parseShape(SmallVectorImpl<int64_t> &out) {
+    // Of a key that stands there twice the later value counts, as in Python.
+    out.clear();
     if (!consume('('))
       return false;
     while (!consume(')')) {
@@ -220,10 +222,9 @@ Expected<HostTensor> parseNpy(StringRef contents,
 
 Expected<HostTensor> readNpy(StringRef path,
                              std::optional<ElementType> wanted) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path);
   if (!buffer)
-    return createFileError(path, buffer.getError());
+    return buffer.takeError();
   Expected<HostTensor> tensor = parseNpy((*buffer)->getBuffer(), wanted);
   if (!tensor)
     return createFileError(path, tensor.takeError());

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Runtime/Plan.h"
+#include "Evoformer/Support/HostResources.h"
+#include "Evoformer/Support/JSON.h"
 #include "JSONReader.h"
 #include "ProgramReader.h"
 #include "llvm/ADT/StringMap.h"
@@ -62,10 +64,9 @@ static std::string readContents(JSONReader &reader, const json::Object &object,
     sys::path::append(absolute, path);
     path = absolute;
   }
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path);
   if (!buffer) {
-    reader.fail("cannot read '" + path + "': " + buffer.getError().message());
+    reader.fail("cannot read " + toString(buffer.takeError()));
     return "";
   }
   return (*buffer)->getBuffer().str();
@@ -145,33 +146,8 @@ Expected<Plan> decodePlan(const json::Value &json, StringRef folder) {
   return plan;
 }
 
-/// llvm::json's parser recurses: bounds the nesting before it sees the text.
-static bool isTooDeep(StringRef text) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > 4 * maxPlanDepth)
-        return true;
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 Expected<Plan> parsePlan(StringRef text, StringRef folder) {
-  if (isTooDeep(text))
-    return createStringError("launch plan: nested too deeply");
-  Expected<json::Value> json = json::parse(text);
+  Expected<json::Value> json = parseJSON(text);
   if (!json)
     return createStringError("launch plan: no valid JSON: " +
                              toString(json.takeError()));
@@ -179,10 +155,9 @@ Expected<Plan> parsePlan(StringRef text, StringRef folder) {
 }
 
 Expected<Plan> readPlan(StringRef path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path);
   if (!buffer)
-    return createFileError(path, buffer.getError());
+    return buffer.takeError();
   Expected<Plan> plan =
       parsePlan((*buffer)->getBuffer(), sys::path::parent_path(path));
   if (!plan)

@@ -9,13 +9,42 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
 namespace fs = llvm::sys::fs;
+
+Expected<std::unique_ptr<MemoryBuffer>>
+mlir::evoformer::readFile(StringRef path) {
+  // Opening a pipe would wait for its writer.
+  int file = sys::RetryAfterSignal(-1, ::open, path.str().c_str(),
+                                   O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    return createFileError(path, errnoAsErrorCode());
+  struct stat status;
+  Expected<std::unique_ptr<MemoryBuffer>> result =
+      createFileError(path, createStringError("it is no regular file"));
+  if (::fstat(file, &status) != 0) {
+    result = createFileError(path, errnoAsErrorCode());
+  } else if (S_ISREG(status.st_mode)) {
+    if (Error error = checkMemory(status.st_size, "'" + path + "'"))
+      result = std::move(error);
+    else if (auto buffer =
+                 MemoryBuffer::getOpenFile(file, path, status.st_size))
+      result = std::move(*buffer);
+    else
+      result = createFileError(path, buffer.getError());
+  }
+  ::close(file);
+  return result;
+}
 
 /// Writes to an open file; the stream's error instead of its abort.
 static Error writeStream(raw_fd_ostream &os, StringRef path,

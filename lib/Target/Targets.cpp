@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Target/Targets.h"
+#include "Evoformer/Support/HostResources.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -53,10 +54,10 @@ FailureOr<tile::TargetAttr> tile::parseTarget(MLIRContext *context,
 
 /// A chip in a file of the user's.
 static FailureOr<tile::TargetAttr> readTarget(Location loc, StringRef path) {
-  auto file = llvm::MemoryBuffer::getFile(path);
+  auto file = readFile(path);
   if (!file)
-    return emitError(loc) << "cannot read the target '" << path
-                          << "': " << file.getError().message();
+    return emitError(loc) << "cannot read the target "
+                          << toString(file.takeError());
   FailureOr<tile::TargetAttr> target =
       tile::parseTarget(loc.getContext(), (*file)->getBuffer(), path);
   if (failed(target))

@@ -104,6 +104,16 @@ arrays = {
 for name, (array, message) in arrays.items():
     save(name, array)
     expect(message, "evoformer-run", "plan.json", *arguments(query=f"{name}.npy"))
+# A key that stands there twice is read as Python reads it: the last one counts.
+added = b"'shape': (1,), "
+twice = good.replace(b"'shape'", added + b"'shape'", 1)
+twice = twice.replace(b" " * len(added) + b"\n", b"\n", 1)
+(work / "twice.npy").write_bytes(twice)
+assert np.load(work / "twice.npy").shape == (B, N, S, H, D)
+result = run("evoformer-run", "plan.json", *arguments(query="twice.npy"))
+assert result.returncode == 0, result.stderr
+(work / "out.npy").unlink()
+
 expect("'absent.npy': No such file or directory", "evoformer-run", "plan.json",
        *arguments(query="absent.npy"))
 expect("argument 'query' is given twice", "evoformer-run", "plan.json",
@@ -146,7 +156,34 @@ expect("malformed 'Sq=9223372036854775807'", "evoformer-check",
 expect("D .dimension 4 of query. must be static and from 1 to 256, but is 300",
        "evoformer-check", "D=300")
 
+# What never ends is not read, neither what a program writes to nor a device.
+os.mkfifo(work / "pipe.npy")
+for suffix in ("json", "mlir"):
+    (work / f"pipe.{suffix}").symlink_to("pipe.npy")
+    (work / f"zero.{suffix}").symlink_to("/dev/zero")
+(work / "zero.npy").symlink_to("/dev/zero")
+for name in ("pipe", "zero"):
+    expect(f"'{name}.npy': it is no regular file", "evoformer-run", "plan.json",
+           *arguments(query=f"{name}.npy"))
+    for suffix in ("json", "mlir"):
+        expect(f"'{name}.{suffix}': it is no regular file", "evoformer-run",
+               f"{name}.{suffix}")
+    expect(f"cannot read the target '{name}.mlir': it is no regular file",
+           "evoformer-run", "attention.mlir", f"--target={name}.mlir")
+    expect(f"'{name}.mlir': it is no regular file", "evoformer-check",
+           f"--cases={name}.mlir")
+(work / "object.json").write_text(
+    '{"version": 1, "objects": [{"format": "llvm", "target": "cpu", '
+    '"file": "zero.npy"}], "kernels": [], "functions": []}')
+expect("object 0: cannot read '.*zero.npy': it is no regular file",
+       "evoformer-run", "object.json")
+
 # Places that cannot be written.
+for option in ("input", "output"):
+    expect("argument 'out': 'out=' names no file", "evoformer-run", "plan.json",
+           f"--{option}=out=")
+    expect("an input or output names no file", "evoformer-run", "plan.json",
+           f"--{option}=")
 expect("'absent/out.npy': No such file or directory", "evoformer-run",
        "plan.json", *arguments(out="absent/out.npy"))
 expect("Is a directory", "evoformer-run", "plan.json", *arguments(out="/"))

@@ -9,6 +9,7 @@
 #include "Evoformer/Driver/Mutants.h"
 #include "Evoformer/Driver/SimReport.h"
 #include "Evoformer/Driver/ToolFlags.h"
+#include "Evoformer/Support/HostResources.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -138,9 +139,9 @@ static Expected<std::vector<AttentionCase>> getCases() {
   std::vector<std::string> texts(settings->caseTexts.begin(),
                                  settings->caseTexts.end());
   if (!settings->caseFile.empty()) {
-    auto buffer = llvm::MemoryBuffer::getFile(settings->caseFile);
+    auto buffer = readFile(settings->caseFile);
     if (!buffer)
-      return llvm::createFileError(settings->caseFile, buffer.getError());
+      return buffer.takeError();
     llvm::SmallVector<StringRef> lines;
     (*buffer)->getBuffer().split(lines, '\n');
     for (StringRef line : lines)

@@ -94,9 +94,9 @@ std::optional<Settings> settings;
 static Expected<Plan> getPlan() {
   if (StringRef(settings->inputFile).ends_with(".json"))
     return readPlan(settings->inputFile);
-  auto buffer = llvm::MemoryBuffer::getFile(settings->inputFile);
+  auto buffer = readFile(settings->inputFile);
   if (!buffer)
-    return llvm::createFileError(settings->inputFile, buffer.getError());
+    return buffer.takeError();
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);

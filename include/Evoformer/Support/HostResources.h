@@ -11,13 +11,21 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <memory>
 
 namespace llvm {
+class MemoryBuffer;
 class raw_ostream;
 class Twine;
 } // namespace llvm
 
 namespace mlir::evoformer {
+
+/// The contents of a regular file, followed by a null byte: nothing that never
+/// ends, like a pipe or a device, and nothing larger than this machine's
+/// memory. Errors name the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readFile(llvm::StringRef path);
 
 /// Writes a file whole or not at all: where anything fails, `path` is as it
 /// was. Devices and pipes are written to, not replaced; "-" is standard output.

@@ -84,6 +84,16 @@ TEST(Npy, BooleansAreZeroOrOne) {
   EXPECT_EQ(tensor->data, (std::vector<char>{0, 1}));
 }
 
+TEST(Npy, TheLastOfEqualKeysCounts) {
+  HostTensor tensor =
+      cantFail(parseNpy(npy("{'shape': (7, 7), 'descr': '|i1', 'descr': '<f4', "
+                            "'fortran_order': True, "
+                            "'fortran_order': False, 'shape': (2,), }",
+                            std::string(8, 0))));
+  EXPECT_EQ(tensor.elementType, ElementType::F32);
+  EXPECT_EQ(tensor.shape, SmallVector<int64_t>({2}));
+}
+
 TEST(Npy, RefusesGarbage) {
   std::string good = npy(floatHeader, std::string(24, 'x'));
   EXPECT_EQ(problem(good), "");

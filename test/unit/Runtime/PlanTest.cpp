@@ -39,7 +39,8 @@ TEST(Plan, ReadsKernelsAndFunctions) {
 TEST(Plan, RefusesDeepNesting) {
   Expected<Plan> plan = parsePlan(std::string(1 << 20, '['), ".");
   ASSERT_FALSE(bool(plan));
-  EXPECT_EQ(toString(plan.takeError()), "launch plan: nested too deeply");
+  EXPECT_EQ(toString(plan.takeError()),
+            "launch plan: no valid JSON: nested too deeply");
 }
 
 TEST(Plan, RefusesGarbage) {

@@ -15,6 +15,8 @@
 
 #include "gtest/gtest.h"
 
+#include <sys/stat.h>
+
 using namespace mlir::evoformer;
 using llvm::StringRef;
 namespace fs = llvm::sys::fs;
@@ -53,6 +55,28 @@ TEST_F(WriteFile, CreatesAndReplaces) {
   EXPECT_EQ(write(at("a"), "second"), "");
   EXPECT_EQ(contents(at("a")), "second");
   EXPECT_EQ(countFiles(), 1);
+}
+
+TEST_F(WriteFile, IsReadAgain) {
+  std::string text(100000, 'x');
+  EXPECT_EQ(write(at("a"), text), "");
+  auto buffer = cantFail(readFile(at("a")));
+  EXPECT_EQ(buffer->getBuffer(), text);
+  EXPECT_EQ(*buffer->getBufferEnd(), '\0');
+  EXPECT_EQ(write(at("empty"), ""), "");
+  EXPECT_EQ(cantFail(readFile(at("empty")))->getBufferSize(), 0u);
+}
+
+TEST_F(WriteFile, NothingEndlessIsRead) {
+  auto problem = [](StringRef path) {
+    return toString(readFile(path).takeError());
+  };
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  ASSERT_FALSE(fs::create_link("/dev/zero", at("link")));
+  for (const char *name : {"pipe", "link", "."})
+    EXPECT_EQ(problem(at(name)), "'" + at(name) + "': it is no regular file");
+  EXPECT_EQ(problem(at("absent")),
+            "'" + at("absent") + "': No such file or directory");
 }
 
 TEST_F(WriteFile, KeepsLinks) {
