@@ -67,8 +67,10 @@ evoformerDescribeAttention(const char *description, char **text);
 ///                         $EVOFORMER_CACHE_DIR, $XDG_CACHE_HOME/evoformer or
 ///                         ~/.cache/evoformer
 ///
-/// Where a folder cannot be used the compiler does without. `*program` holds
-/// one reference.
+/// The folder holds code: it is made for its user alone, and one that others
+/// own or can write to is not used, nor such an entry, which is said once on
+/// standard error. Where a folder cannot be used the compiler does without.
+/// `*program` holds one reference.
 EVOFORMER_EXPORT EvoformerStatus evoformerCompile(const char *module,
                                                   const char *options,
                                                   EvoformerProgram **program);

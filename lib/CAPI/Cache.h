@@ -15,8 +15,13 @@
 namespace mlir::evoformer::capi {
 
 /// A folder with one file an entry. A file appears whole or not at all, and
-/// holds a checksum, so that processes may share the folder and a damaged entry
-/// is none.
+/// holds a checksum of its key and contents, so that processes may share the
+/// folder, and a damaged entry or that of another key is none.
+///
+/// Entries are code that this process will run. So nobody else may have written
+/// them: the folder and its files belong to the user of this process and can be
+/// written by no other, or they are not used, which is said once on standard
+/// error. What is made here only the user can read.
 class DiskCache {
 public:
   /// `folder` empty: no cache.
@@ -30,8 +35,6 @@ public:
   void put(llvm::StringRef key, llvm::StringRef contents) const;
 
 private:
-  std::string getPath(llvm::StringRef key) const;
-
   std::string folder;
 };
 

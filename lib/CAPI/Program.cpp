@@ -7,6 +7,7 @@
 
 #include "Program.h"
 #include "Evoformer/Driver/DeferredKernels.h"
+#include "Evoformer/Support/JSON.h"
 #include "Support.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -70,51 +71,70 @@ void ProgramData::setCode(unsigned number, const KernelInfo &compiled) {
   code[number]->argumentBytes = plan.kernels[number].argumentBytes;
 }
 
-/// As the cache keeps it.
+namespace {
+/// A kernel as the cache keeps it.
+struct StoredCode {
+  std::string format, target, base64, symbol;
+  int64_t ldsBytes = 0, threads = 0;
+  json::Value report = nullptr;
+};
+} // namespace
+
+static json::Value toJSON(const StoredCode &code) {
+  return json::Object{{"format", code.format},     {"target", code.target},
+                      {"base64", code.base64},     {"symbol", code.symbol},
+                      {"ldsBytes", code.ldsBytes}, {"threads", code.threads},
+                      {"report", code.report}};
+}
+
+static bool fromJSON(const json::Value &value, StoredCode &code,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  if (!map || !map.map("format", code.format) ||
+      !map.map("target", code.target) || !map.map("base64", code.base64) ||
+      !map.map("symbol", code.symbol) || !map.map("ldsBytes", code.ldsBytes) ||
+      !map.map("threads", code.threads))
+    return false;
+  if (const json::Value *report = value.getAsObject()->get("report"))
+    code.report = *report;
+  return true;
+}
+
 static std::string writeCode(const KernelInfo &kernel) {
-  json::Object object{{"format", kernel.object->format},
-                      {"target", kernel.object->target},
-                      {"base64", encodeBase64(kernel.object->contents)},
-                      {"symbol", kernel.symbol},
-                      {"ldsBytes", static_cast<int64_t>(kernel.ldsBytes)},
-                      {"threads", static_cast<int64_t>(kernel.threads)},
-                      {"report", kernel.report}};
+  StoredCode code{kernel.object->format,
+                  kernel.object->target,
+                  encodeBase64(kernel.object->contents),
+                  kernel.symbol,
+                  static_cast<int64_t>(kernel.ldsBytes),
+                  kernel.threads,
+                  kernel.report};
   std::string text;
-  raw_string_ostream(text) << json::Value(std::move(object));
+  raw_string_ostream(text) << toJSON(code);
   return text;
 }
 
-/// What another build wrote is as good as nothing.
-static std::optional<KernelInfo> readCode(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
-  if (!value) {
-    consumeError(value.takeError());
-    return std::nullopt;
-  }
-  const json::Object *object = value->getAsObject();
-  if (!object)
-    return std::nullopt;
-  auto format = object->getString("format"),
-       target = object->getString("target"),
-       contents = object->getString("base64"),
-       symbol = object->getString("symbol");
-  auto ldsBytes = object->getInteger("ldsBytes"),
-       threads = object->getInteger("threads");
-  if (!format || !target || !contents || !symbol || !ldsBytes || !threads)
+/// What is no code of this symbol is as good as nothing.
+static std::optional<KernelInfo> readCode(StringRef text, StringRef symbol) {
+  std::optional<json::Value> value = expectedToOptional(parseJSON(text));
+  json::Path::Root root;
+  StoredCode code;
+  if (!value || !fromJSON(*value, code, root) || code.symbol != symbol ||
+      code.ldsBytes < 0 || code.ldsBytes > INT32_MAX || code.threads < 1 ||
+      code.threads > 1024)
     return std::nullopt;
   std::vector<char> bytes;
-  if (Error error = decodeBase64(*contents, bytes)) {
+  if (Error error = decodeBase64(code.base64, bytes)) {
     consumeError(std::move(error));
     return std::nullopt;
   }
   KernelInfo kernel;
-  kernel.symbol = symbol->str();
-  kernel.ldsBytes = *ldsBytes;
-  kernel.threads = *threads;
-  kernel.object = std::make_shared<const KernelObject>(KernelObject{
-      format->str(), target->str(), std::string(bytes.begin(), bytes.end())});
-  if (const json::Value *report = object->get("report"))
-    kernel.report = *report;
+  kernel.symbol = std::move(code.symbol);
+  kernel.ldsBytes = code.ldsBytes;
+  kernel.threads = code.threads;
+  kernel.report = std::move(code.report);
+  kernel.object = std::make_shared<const KernelObject>(
+      KernelObject{std::move(code.format), std::move(code.target),
+                   std::string(bytes.begin(), bytes.end())});
   return kernel;
 }
 
@@ -130,7 +150,8 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers, CodeTaker prepare) {
   };
   missing.remove_if([&](auto &entry) {
     std::optional<std::string> text = cache.get(getKey(entry.first));
-    std::optional<KernelInfo> kernel = text ? readCode(*text) : std::nullopt;
+    std::optional<KernelInfo> kernel =
+        text ? readCode(*text, entry.first) : std::nullopt;
     if (kernel)
       for (unsigned number : entry.second)
         setCode(number, *kernel);

@@ -9,6 +9,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,8 @@ using namespace mlir::evoformer;
 static thread_local std::string lastError;
 
 EvoformerStatus capi::fail(const Twine &message) {
-  lastError = message.str();
+  // A message may quote what the caller gave.
+  lastError = json::fixUTF8(message.str());
   return EVOFORMER_FAILURE;
 }
 

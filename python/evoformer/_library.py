@@ -111,4 +111,4 @@ def library() -> ctypes.CDLL:
 def check(status: int) -> None:
     """Raises what a function reports."""
     if status:
-        raise EvoformerError(library().evoformerGetLastError().decode())
+        raise EvoformerError(library().evoformerGetLastError().decode(errors="replace"))

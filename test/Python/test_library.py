@@ -4,6 +4,7 @@
 forks."""
 
 import concurrent.futures
+import ctypes
 import hashlib
 import multiprocessing
 import os
@@ -190,12 +191,17 @@ def test_workspace_may_lie_anywhere():
 
 def origin(folder, module=MODULE):
     """Where another process finds a program."""
+    return origin_and_errors(folder, module)[0]
+
+
+def origin_and_errors(folder, module=MODULE):
     script = ("import evoformer, sys; "
               "print(evoformer.Program(sys.stdin.read()).origin)")
     done = subprocess.run([sys.executable, "-c", script], input=module,
                           check=True, capture_output=True, text=True,
+                          timeout=120,
                           env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder)})
-    return done.stdout.strip()
+    return done.stdout.strip(), done.stderr
 
 
 def test_cache(tmp_path):
@@ -216,6 +222,89 @@ def test_cache(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert origin(blocked / "below") == "compiled"
+
+
+def entry_of(key, contents):
+    """A file of the cache, as this version of the library writes it."""
+    checksum = hashlib.sha256(key + b"\n" + contents).hexdigest()
+    return b"evoformer-cache 2 " + checksum.encode() + b"\n" + contents
+
+
+def test_cache_is_private(tmp_path):
+    """Code that others may have written is not run; what is made is the user's."""
+    folder = tmp_path / "a" / "b"
+    old = os.umask(0)
+    try:
+        assert origin(folder) == "compiled"
+    finally:
+        os.umask(old)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
+    (entry,) = folder.iterdir()
+    assert entry.stat().st_mode & 0o777 == 0o600
+    for place, mode, again in ((folder, 0o777, "compiled"), (folder, 0o720, "compiled"),
+                               (folder, 0o755, "disk"), (entry, 0o602, "compiled"),
+                               (entry, 0o620, "compiled"), (entry, 0o644, "disk")):
+        before = place.stat().st_mode
+        place.chmod(mode)
+        found, said = origin_and_errors(folder)
+        assert found == again, (place, oct(mode))
+        refused = "is not used: others can write to it (chmod go-w mends that)"
+        assert said.count("evoformer:") == said.count(refused) == (again == "compiled")
+        place.chmod(before)
+        # An entry that was refused has been replaced.
+        assert origin_and_errors(folder) == ("disk", "")
+    if os.geteuid() == 0:
+        for place in (entry, folder):
+            os.chown(place, 12345, -1)
+            found, said = origin_and_errors(folder)
+            assert found == "compiled" and "it belongs to another user" in said
+    shutil.rmtree(folder)
+
+
+def test_cache_of_other_things(tmp_path):
+    """What is no entry of this key and this program is compiled again; nothing is
+    waited for."""
+    assert origin(tmp_path) == "compiled"
+    (entry,) = tmp_path.iterdir()
+    key, whole = entry.stem.encode(), entry.read_bytes()
+    contents = whole.split(b"\n", 1)[1]
+    assert whole == entry_of(key, contents)
+    assert origin(tmp_path, MODULE + "\n") == "compiled"
+    (other,) = set(tmp_path.iterdir()) - {entry}
+    for text in (other.read_bytes(),  # another program's
+                 whole.replace(b"cache 2", b"cache 1"), whole[:-1],
+                 entry_of(key, b"[" * 1000000), entry_of(key, b"{}"),
+                 entry_of(key, b'{"version": 1}'), entry_of(key, b"\xff")):
+        entry.write_bytes(text)
+        assert origin(tmp_path) == "compiled"
+        assert entry.read_bytes() == whole
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero"),
+                 lambda path: path.symlink_to(other), os.mkdir):
+        entry.unlink()
+        make(entry)
+        assert origin(tmp_path) == "compiled"
+        if entry.is_dir():
+            entry.rmdir()
+            assert origin(tmp_path) == "compiled"
+        assert origin(tmp_path) == "disk"
+    # A link to a folder of the user's own is a way to it.
+    (tmp_path.parent / "link").symlink_to(tmp_path)
+    assert origin(tmp_path.parent / "link") == "disk"
+
+
+def test_errors_are_text():
+    """Whatever is quoted."""
+    library = _library.library()
+    pointer = ctypes.c_void_p()
+    with pytest.raises(evoformer.EvoformerError, match="unknown option 'a\ufffd'"):
+        _library.check(library.evoformerCompile(
+            MODULE.encode(), b"a\xff=1", ctypes.byref(pointer)))
+    with pytest.raises(evoformer.EvoformerError, match="line 2"):
+        _library.check(library.evoformerCompile(
+            b"\n\xff\xfe\n", b"", ctypes.byref(pointer)))
+    assert library.evoformerCompile(b"", b"b\xff", ctypes.byref(pointer)) == 1
+    library.evoformerGetLastError().decode()
 
 
 def test_cache_of_several_processes(tmp_path):
@@ -343,9 +432,13 @@ print({{o["format"] for o in program.plan["objects"]}}, program.origin)
     assert found[8:] == ["{'tiles'}", "memory"]
     again = stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))
     assert again[:8:2] == found[:8:2] and again[1] == found[7]
-    for entry in tmp_path.iterdir():
-        entry.write_bytes(entry.read_bytes()[:-1])
-    assert stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))[:8:2] == found[:8:2]
+    # Entries that are cut off, or hold JSON that is no code.
+    for text in (None, b"[" * 1000000, b"{}", b'{"format": "ptx"}'):
+        for entry in tmp_path.iterdir():
+            entry.write_bytes(entry_of(entry.stem.encode(), text) if text
+                              else entry.read_bytes()[:-1])
+        again = stand_in(kind, script, EVOFORMER_CACHE_DIR=str(tmp_path))
+        assert again[:8:2] == found[:8:2]
 
 
 @pytest.mark.parametrize("kind", ["cuda", "hip"])
