@@ -217,6 +217,19 @@ expect("unknown level 'lanes': it is tiles, fragments, staged or pipelined",
 expect("unknown version", "evoformer-run", "attention.mlir",
        "--schedule=v2:q=64")
 expect("'absent.mlir': No such file", "evoformer-run", "absent.mlir")
+# JSON holds Unicode alone.
+KERNEL = r'''evo_tile.kernel @"a\FF"(%x: memref<1xf32>) { evo_tile.return }
+func.func @f(%x: memref<1xf32> {evoformer.name = "b\FF"}) {
+  %c1 = arith.constant 1 : index
+  evo_tile.launch @"a\FF" space(%c1) args(%x : memref<1xf32>)
+  return
+}'''
+for name, text, message in (
+        ("function", r'func.func @"a\FF"() { return }',
+         "a launch plan is UTF-8, the name of this function is not"),
+        ("kernel", KERNEL, "a launch plan is UTF-8, the name of this kernel is not")):
+    (work / f"{name}.mlir").write_text(text)
+    expect(message, "evoformer-run", f"{name}.mlir")
 (work / "empty.mlir").write_text("")
 expect("there is no function to run", "evoformer-run", "empty.mlir")
 expect("there is no function 'other'", "evoformer-run", "plan.json",

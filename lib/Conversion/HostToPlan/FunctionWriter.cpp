@@ -98,13 +98,17 @@ LogicalResult FunctionWriter::setType(Operation *op, Type type,
 static std::string getArgumentName(func::FuncOp function, unsigned index) {
   if (auto name =
           function.getArgAttrOfType<StringAttr>(index, "evoformer.name"))
-    return name.str();
+    return json::fixUTF8(name);
   if (auto loc = dyn_cast<NameLoc>(function.getArgument(index).getLoc()))
-    return loc.getName().str();
+    return json::fixUTF8(loc.getName());
   return "arg" + std::to_string(index);
 }
 
 FailureOr<json::Value> FunctionWriter::write(func::FuncOp function) {
+  // Names by which things are found cannot be replaced by similar ones.
+  if (!json::isUTF8(function.getSymName()))
+    return function.emitError(
+        "a launch plan is UTF-8, the name of this function is not");
   json::Array arguments, results;
   for (BlockArgument argument : function.getArguments()) {
     FailureOr<json::Value> type = writeType(function, argument.getType());
@@ -295,6 +299,9 @@ static LogicalResult expand(Operation *op, Type type,
 
 LogicalResult FunctionWriter::writeLaunch(Operation *op, json::Object &json) {
   auto launch = cast<tile::LaunchOp>(op);
+  if (!json::isUTF8(launch.getKernel()))
+    return launch.emitError(
+        "a launch plan is UTF-8, the name of this kernel is not");
   json["kernel"] = launch.getKernel();
   json["space"] = names(launch.getSpace());
   json["operands"] = names(launch.getArgs());

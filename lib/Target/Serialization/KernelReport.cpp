@@ -93,8 +93,8 @@ static json::Object toJSON(const InstructionCounts &counts) {
 }
 
 json::Object KernelReport::toJSON() const {
-  json::Object object{{"name", name},
-                      {"chip", chip},
+  json::Object object{{"name", json::fixUTF8(name)},
+                      {"chip", json::fixUTF8(chip)},
                       {"threads", threads},
                       {"subgroup_size", subgroupSize},
                       {"static_lds_bytes", staticLDSBytes},
