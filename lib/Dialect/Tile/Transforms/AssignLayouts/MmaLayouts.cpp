@@ -104,9 +104,11 @@ static SmallVector<int64_t> flatten(ArrayRef<Digit> digits) {
   return identity ? SmallVector<int64_t>() : order;
 }
 
-SmallVector<int64_t> mlir::evoformer::tile::getContiguousOrder(
-    MatrixInstrAttr instr, OperandRole role, bool column, int64_t atoms) {
-  SmallVector<Digit> digits = getDigits(instr, role, column, atoms);
+SmallVector<int64_t>
+mlir::evoformer::tile::getContiguousOrder(MatrixInstrAttr instr,
+                                          OperandRole role, bool column,
+                                          int64_t atoms, int64_t turns) {
+  SmallVector<Digit> digits = getDigits(instr, role, column, atoms / turns);
   int64_t stride = 1;
   for (bool inLane : {false, true})
     for (Digit &digit : digits)
@@ -114,7 +116,46 @@ SmallVector<int64_t> mlir::evoformer::tile::getContiguousOrder(
         digit.order = stride;
         stride *= digit.size;
       }
+  if (turns > 1) {
+    auto *place = atoms > turns ? std::prev(digits.end()) : digits.end();
+    digits.insert(place, {turns, false, 0, stride});
+  }
   return flatten(digits);
+}
+
+/// How many lanes share an operand's contracted dimension.
+static int64_t countLanesAlong(MatrixInstrAttr instr) {
+  int64_t count = 1;
+  for (const Digit &digit :
+       getDigits(instr, OperandRole::A, /*column=*/true, /*atoms=*/1))
+    if (digit.inLane)
+      count *= digit.size;
+  return count;
+}
+
+/// After how many atoms an instruction has added what the target's instruction
+/// for these types that has most lanes along the contracted dimension adds at
+/// once. Taking turns like that, all of them add products in one order, so that
+/// a kernel which recomputes a product of another rounds it alike. That counts
+/// where operands have as many digits as sums; not at the price of vectors.
+static int64_t countTurns(MmaOp op, MatrixInstrAttr instr, int64_t atoms) {
+  constexpr int64_t kVectorBytes = 16;
+  Type type = instr.getAType();
+  auto kernel = op->getParentOfType<KernelOp>();
+  int64_t lanes = countLanesAlong(instr);
+  if (type != instr.getCType() || instr.getK() != lanes)
+    return 1;
+  int64_t most = lanes;
+  for (auto other :
+       kernel.getTarget()->getMatrix().getAsRange<MatrixInstrAttr>())
+    if (other.getAType() == type && other.getCType() == instr.getCType() &&
+        other.getK() == countLanesAlong(other))
+      most = std::max(most, other.getK());
+  if (most % lanes != 0 || atoms % (most / lanes) != 0)
+    return 1;
+  int64_t turns = most / lanes;
+  int64_t run = atoms / turns * type.getIntOrFloatBitWidth() / 8;
+  return run % kVectorBytes == 0 ? turns : 1;
 }
 
 /// The order under which an operand's contracted dimension finds its elements
@@ -256,7 +297,8 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
          findCarriedResults(second ? op.getB() : op.getA()))
       match(carried, second);
   if (!matched && !carries)
-    orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK);
+    orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK,
+                                countTurns(op, instr, atomsK));
 
   auto frag = [&](OperandRole role, int64_t rows, int64_t columns,
                   ArrayRef<int64_t> orderRows, ArrayRef<int64_t> orderColumns,

@@ -37,9 +37,11 @@ SmallVector<CarriedResult> findCarriedResults(Value operand);
 /// The order (of `FragAttr`) under which the registers along `dim` of an
 /// operand are consecutive, lanes taking what remains. `atoms` is the number
 /// of atoms of one subgroup along it; `column` says which of the operand's two
-/// dimensions it is.
+/// dimensions it is. With `turns` an atom out of so many continues the lanes of
+/// the one before it.
 SmallVector<int64_t> getContiguousOrder(MatrixInstrAttr instr, OperandRole role,
-                                        bool column, int64_t atoms);
+                                        bool column, int64_t atoms,
+                                        int64_t turns = 1);
 
 /// Layouts for one choice; `known` holds those of the products before it.
 FailureOr<MmaLayouts>
