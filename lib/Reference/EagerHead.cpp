@@ -21,6 +21,18 @@ using namespace mlir::evoformer::reference;
 /// How many products a matrix library adds up before it adds to the result.
 static constexpr int64_t kBlock = 128;
 
+/// The largest finite number.
+static float getLargest(ElementType type) {
+  switch (type) {
+  case ElementType::F16:
+    return 65504;
+  case ElementType::BF16:
+    return 0x1.fep127f;
+  default:
+    return std::numeric_limits<float>::max();
+  }
+}
+
 EagerHead::EagerHead(const AttentionProblem &problem, ElementType type,
                      int64_t b, int64_t n, int64_t h)
     : problem(problem), type(type), logitType(type), b(b), n(n), h(h),
@@ -48,8 +60,14 @@ void EagerHead::computeLogits(int64_t i) {
         roundToFloat(biases.independent()[j] - biases.m0(), logitType);
     logits[j] = roundToFloat(scaled + relative, logitType);
   }
+  // The op promises that finite biases drop no key: eager mode would have to
+  // clamp its sums where they overflow.
+  float largest = getLargest(logitType);
   biases.readQuery(i, kept, [&](int64_t j, double term) {
+    bool isFinite = std::isfinite(logits[j]) && std::isfinite(term);
     logits[j] = roundToFloat(logits[j] + term, logitType);
+    if (isFinite)
+      logits[j] = std::clamp(logits[j], -largest, largest);
   });
   for (int64_t j = 0; j < problem.keys; ++j)
     if (!kept[j])

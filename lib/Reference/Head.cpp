@@ -114,7 +114,8 @@ HeadBiases::HeadBiases(const AttentionProblem &problem, int64_t b, int64_t n,
   }
   bool any = false;
   for (int64_t j = 0; j < problem.keys; ++j) {
-    if (!independentlyKept[j])
+    if (!independentlyKept[j] ||
+        sum[j] == std::numeric_limits<double>::infinity())
       continue;
     maximum = any ? std::max(maximum, sum[j]) : sum[j];
     any = true;
