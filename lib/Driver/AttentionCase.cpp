@@ -76,6 +76,11 @@ std::string AttentionCase::str() const {
     os << " nan_values=1";
   if (nanFirst)
     os << " first=1";
+  for (const PutNumber &put : puts) {
+    os << " put=" << put.operand << ':' << llvm::format("%.9g", put.number)
+       << ':';
+    llvm::interleave(put.index, os, ".");
+  }
   if (largeScores)
     os << " large=1";
   if (backward)
@@ -127,6 +132,38 @@ static bool parseBias(StringRef text, AttentionCase &result) {
   return true;
 }
 
+static bool parsePut(StringRef text, AttentionCase &result) {
+  SmallVector<StringRef> parts, indices;
+  text.split(parts, ':');
+  PutNumber put;
+  if (parts.size() != 3 || parts[1].getAsDouble(put.number))
+    return false;
+  put.operand = parts[0].str();
+  parts[2].split(indices, '.');
+  for (StringRef index : indices)
+    if (index.getAsInteger(10, put.index.emplace_back()))
+      return false;
+  result.puts.push_back(std::move(put));
+  return true;
+}
+
+/// Whether all numbers are put into elements that there are.
+static bool hasPlaces(const AttentionCase &result) {
+  std::vector<CaseOperand> operands = getOperands(result);
+  return llvm::all_of(result.puts, [&](const PutNumber &put) {
+    auto operand = llvm::find_if(operands, [&](const CaseOperand &operand) {
+      return operand.name == put.operand && !operand.isOutput;
+    });
+    return operand != operands.end() &&
+           operand->layout.sizes.size() == put.index.size() &&
+           llvm::all_of(llvm::zip_equal(put.index, operand->layout.sizes),
+                        [](auto entry) {
+                          auto [index, size] = entry;
+                          return index >= 0 && index < size;
+                        });
+  });
+}
+
 /// One `key=value`; whether it means something.
 static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   int64_t *number = llvm::StringSwitch<int64_t *>(key)
@@ -164,6 +201,8 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   }
   if (key == "bias")
     return parseBias(value, result);
+  if (key == "put")
+    return parsePut(value, result);
   if (key == "type") {
     std::optional<ElementType> type = parseFloat(value);
     result.type = type.value_or(result.type);
@@ -215,5 +254,8 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
       return createStringError("malformed '" + entry + "' in the case '" +
                                text + "'");
   }
+  if (!result.puts.empty() && !hasPlaces(result))
+    return createStringError("the case '" + text +
+                             "' puts a number where no input has an element");
   return result;
 }

@@ -268,6 +268,12 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
       drawer.fill(arrays[i]);
     }
   }
+  for (const PutNumber &put : problem.puts) {
+    auto operand = llvm::find_if(operands, [&](const CaseOperand &operand) {
+      return operand.name == put.operand;
+    });
+    arrays[operand - operands.begin()].write(put.index, put.number);
+  }
   if (problem.largeScores)
     enlargeQueries(arrays[0]);
   if (problem.nanKeys && problem.zero.empty())

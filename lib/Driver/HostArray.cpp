@@ -53,12 +53,22 @@ HostArray::HostArray(ArrayLayout layout)
                                              getByteSize(this->layout.type),
                                          untouchedByte) {}
 
-double HostArray::read(ArrayRef<int64_t> index) const {
+static int64_t getByteOffset(const ArrayLayout &layout,
+                             ArrayRef<int64_t> index) {
   int64_t at = layout.offset;
   for (auto [i, stride] : llvm::zip_equal(index, layout.strides))
     at += i * stride;
+  return at * getByteSize(layout.type);
+}
+
+double HostArray::read(ArrayRef<int64_t> index) const {
   return readElement(layout.type,
-                     storage.data() + at * getByteSize(layout.type));
+                     storage.data() + getByteOffset(layout, index));
+}
+
+void HostArray::write(ArrayRef<int64_t> index, double number) {
+  writeElement(layout.type, number,
+               storage.data() + getByteOffset(layout, index));
 }
 
 void HostArray::forEach(

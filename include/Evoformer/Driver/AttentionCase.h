@@ -41,6 +41,13 @@ struct BiasCase {
   std::string memory;
 };
 
+/// A number in one element of an operand.
+struct PutNumber {
+  std::string operand;
+  double number = 0;
+  std::vector<int64_t> index;
+};
+
 /// An attention problem as a line of text, `key=value` separated by spaces:
 ///
 ///     B N H Sq Sk D Dv   sizes (Dv: as D)
@@ -58,6 +65,11 @@ struct BiasCase {
 ///     first              1: the first element of queries, values and gate is
 ///                        NaN where the result shows it in one row or column
 ///                        only: loads outside of a tile fall back to it
+///     put                operand:number:index, any number of times: this
+///     number
+///                        (nan, inf and -inf too) in one element of an input;
+///                        operands as the modules name them (out_grad, bias0),
+///                        indices in the default order, '0.0.3.0.1'
 ///     large              1: every third query is 2^122 times as large, beyond
 ///                        f16
 ///     pass               forward, or backward: every gradient as well
@@ -71,6 +83,7 @@ struct AttentionCase {
   runtime::ElementType type = runtime::ElementType::F32;
   std::optional<runtime::ElementType> outputType, gateType;
   std::vector<BiasCase> biases;
+  std::vector<PutNumber> puts;
   bool lse = false, stats = false, nanFirst = false, largeScores = false;
   /// NaN in keys that biases drop for all queries; `nanSome`: in some that they
   /// drop for at least one query; `nanValues`: in the values of the former.

@@ -40,6 +40,7 @@ struct HostArray {
   std::vector<char> storage;
 
   double read(llvm::ArrayRef<int64_t> index) const;
+  void write(llvm::ArrayRef<int64_t> index, double number);
   /// Calls `function` with the byte offset of every element, row-major.
   void forEach(llvm::function_ref<void(llvm::ArrayRef<int64_t> index,
                                        int64_t byteOffset)>

@@ -41,25 +41,23 @@ public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
-                   bool fastRounding, bool chooseDrops)
+                   bool fastRounding, Drops drops)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
-        chooseDrops(chooseDrops),
-        parts(cutDepth(facts.elementType, facts.depth)),
+        drops(drops), parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
                             blocks)),
         zero(builder.index(0)) {}
 
   void write() {
-    // Whether a bias of the query may drop a key.
-    bool mayDrop = llvm::any_of(operands.biases,
-                                [](const Bias &bias) { return !bias.isMask; });
     Sources sources = findSources();
-    State state =
-        loopOverKeys(builder, sources, item, /*choose=*/mayDrop && chooseDrops);
-    if (mayDrop && !chooseDrops)
+    bool hasBiases = !operands.biases.empty();
+    State state = loopOverKeys(builder, sources, item, drops);
+    if (hasBiases && drops == Drops::Added)
       state = repeatWithCare(sources, state);
+    else if (!hasBiases && operands.keySum.memory && !operands.keySum.isTail)
+      forgetDropped(sources, state);
     finish(state);
   }
 
@@ -105,11 +103,9 @@ private:
     return sources;
   }
 
-  /// Keys that are dropped for all queries may hold anything, with `choose`
-  /// those dropped for some as well (see LogitsSlices).
   State loopOverKeys(TileBuilder &b, Sources sources, const WorkItem &item,
-                     bool choose) {
-    sources.logits.chooseDrops = choose;
+                     Drops drops) {
+    sources.logits.drops = drops;
     int64_t keyBlock = item.keys.block;
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = b.getF32Type();
@@ -148,16 +144,31 @@ private:
   }
 
   /// Where a sum is NaN, does all again and looks at every bias before it
-  /// adds it: a key may hold a NaN that only a bias of the query drops. This
-  /// costs the usual case nothing, while choosing costs it two instructions a
-  /// logit.
+  /// adds it: a key may hold a NaN that only a bias of the query drops, or a
+  /// query without keys. This costs the usual case nothing, while choosing
+  /// costs it three instructions a logit.
   State repeatWithCare(const Sources &sources, State state) {
     WorkItem careful = item;
     careful.keys.block = getCarefulBlock(blocks.keys);
     return State::of(builder.where(
         builder.isNaN(state.sum), state.carried(), [&](TileBuilder &b) {
-          return loopOverKeys(b, sources, careful, /*choose=*/true).carried();
+          return loopOverKeys(b, sources, careful, Drops::Chosen).carried();
         }));
+  }
+
+  /// Where a sum is NaN, looks whether the prepared sum keeps any key at all,
+  /// which alone can drop them here: a NaN of a query without keys is no logit.
+  void forgetDropped(const Sources &sources, State &state) {
+    SmallVector<Value> some = builder.where(
+        builder.isNaN(state.sum), {state.maximum, state.sum},
+        [&](TileBuilder &b) -> SmallVector<Value> {
+          Value empty = item.keepsNone(b, sources.logits.keySum);
+          return {b.select(empty, b.splatLike(state.maximum, -kInfinity),
+                           state.maximum),
+                  b.select(empty, b.splatLike(state.sum, 0), state.sum)};
+        });
+    state.maximum = some[0];
+    state.sum = some[1];
   }
 
   /// One step of the running softmax.
@@ -240,9 +251,10 @@ private:
   /// 1 where such a product overflows. Logits that differ there differ by so
   /// much that the smaller one has no weight in either case.
   Value getUnit(TileBuilder &b, Value reference) {
-    Value isLow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, reference,
-                                        b.splatLike(reference, -0x1p123));
-    return b.select(isLow, b.splatLike(reference, 1),
+    Value size = math::AbsFOp::create(b, reference);
+    Value isLarge = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, size,
+                                          b.splatLike(size, 0x1p123));
+    return b.select(isLarge, b.splatLike(reference, 1),
                     b.splatLike(reference, unit));
   }
 
@@ -343,14 +355,11 @@ private:
           blocks.rows == 1 || (item.rows.fits && !keySum.broadcast[kBiasN]);
       Value maximum = builder.load(memory, {zero}, {blocks.rows}, {fits});
       lse = builder.addf(
-          lse,
+          builder.saturate(lse),
           builder.broadcast(maximum, {0}, TileBuilder::typeOf(lse).getShape()));
     }
     // A row of the lowest numbers has keys: only one without has -inf.
-    Value lowest = builder.splatLike(lse, -std::numeric_limits<float>::max());
-    Value below =
-        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, lse, lowest);
-    lse = builder.select(below, lowest, lse);
+    lse = builder.saturate(lse);
     lse = builder.select(builder.equals(sum, 0),
                          builder.splatLike(lse, -kInfinity), lse);
     store(lse, item.sliceStatistic(operands.lse));
@@ -363,8 +372,8 @@ private:
   double unit;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
-  /// See LogitsSlices.
-  bool chooseDrops;
+  /// What NaN has spoilt where the loop does not choose is done again.
+  Drops drops;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -372,10 +381,24 @@ private:
 };
 } // namespace
 
-bool evoformer::choosesDrops(TargetAttr target, const AttentionFacts &facts) {
-  constexpr int64_t kLargeDepth = 64;
-  return target.isCPU() || facts.elementType.isF32() ||
-         std::max(facts.depth, facts.valueDepth) > kLargeDepth;
+/// What the loop chooses. That is little where a product takes an instruction
+/// for each of its elements, and where depths fill the registers a second loop
+/// would have none.
+static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
+                      bool hasBiases) {
+  constexpr int64_t kLargeDepth = 128;
+  if (!hasBiases)
+    return Drops::Added;
+  if (target.isCPU())
+    return Drops::Chosen;
+  bool isOneByOne = llvm::all_of(
+      target.getMatrix().getAsRange<MatrixInstrAttr>(),
+      [&](MatrixInstrAttr instr) {
+        return instr.getAType() != facts.elementType || instr.getK() == 1;
+      });
+  return isOneByOne || std::max(facts.depth, facts.valueDepth) > kLargeDepth
+             ? Drops::ChosenByQuery
+             : Drops::Added;
 }
 
 KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
@@ -396,7 +419,8 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
         for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
           *operand = argument;
         AttentionProgram(builder, facts, inside, blocks, alignedRows,
-                         fastRounding, choosesDrops(target, facts))
+                         fastRounding,
+                         getDrops(target, facts, !inside.biases.empty()))
             .write();
       });
 }

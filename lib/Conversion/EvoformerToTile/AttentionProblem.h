@@ -26,6 +26,8 @@ struct Bias {
   bool isMask;
   /// A copy whose queries are contiguous, padded to whole blocks.
   bool isTransposed = false;
+  /// A prepared sum of nothing: it drops only what lies beyond the last key.
+  bool isTail = false;
 };
 
 /// What the main kernel works on: every operand a memref with its dimensions in

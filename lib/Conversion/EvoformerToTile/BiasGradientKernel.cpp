@@ -147,8 +147,10 @@ void GradientProgram::writeBias() {
         });
     return SmallVector<Value>{loop.getResult(0)};
   };
-  bool mayDrop = operands.keySum.memory || !operands.biases.empty();
-  Value sum = repeatWithCare(sumSteps(builder), mayDrop, sumSteps).front();
+  SmallVector<Value> sums = sumSteps(builder);
+  if (!chooseDrops && (operands.keySum.memory || !operands.biases.empty()))
+    sums = repeatWithCare(builder, sums, sumSteps);
+  Value sum = sums.front();
   SmallVector<SliceDim> dims(5);
   OpFoldResult origin = builder.getIndexAttr(0);
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})

@@ -9,6 +9,7 @@
 #include "Truncation.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -95,7 +96,7 @@ void GradientProgram::writeQuery() {
   auto sumKeys = [&](TileBuilder &outer, int64_t block) {
     WorkItem some = item;
     some.keys.block = block;
-    slices.logits.chooseDrops = chooseDrops;
+    slices.logits.drops = getDrops();
     auto loop = scf::ForOp::create(
         outer, zero, outer.index(item.keys.extent), outer.index(block),
         zeros(outer, blocks.queries, parts),
@@ -115,9 +116,12 @@ void GradientProgram::writeQuery() {
     return llvm::to_vector_of<Value>(loop.getResults());
   };
   SmallVector<Value> sums = sumKeys(builder, blocks.keys);
-  sums = repeatWithCare(
-      sums, /*mayDrop=*/!operands.biases.empty(),
-      [&](TileBuilder &b) { return sumKeys(b, getCarefulBlock(blocks.keys)); });
+  bool mayDrop = !operands.biases.empty() ||
+                 (operands.keySum.memory && !operands.keySum.isTail);
+  if (!chooseDrops && mayDrop)
+    sums = repeatWithCare(builder, sums, [&](TileBuilder &b) {
+      return sumKeys(b, getCarefulBlock(blocks.keys));
+    });
   store(item, sums, parts, facts.scale, operands.queryGrad, item.queries);
 }
 
@@ -131,46 +135,74 @@ void GradientProgram::writeKeyValue() {
                      /*ownsKeyBlock=*/true);
   Slices slices = slice(item);
   KeyTiles keys = loadKeys(builder, item, slices, zero);
-  auto sumQueries = [&](TileBuilder &outer, int64_t block,
-                        const KeySums &start) {
-    WorkItem some = item;
-    some.queries.block = block;
-    slices.logits.chooseDrops = chooseDrops;
-    auto loop = scf::ForOp::create(
-        outer, zero, outer.index(item.queries.extent), outer.index(block),
-        start.carried(),
-        [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
-          TileBuilder b(loc, nested);
-          QueryTiles queries = loadQueries(b, some, slices, query);
-          LogitsTile tile{{blocks.rows, blocks.keys, block},
-                          /*keysFirst=*/true,
-                          {zero, query, zero}};
-          Recomputed again = recompute(b, slices, queries, keys, tile);
-          Value narrow =
-              start.key.empty() ? Value() : narrowLogits(b, again.logits);
-          KeySums next = accumulateKeys(b, start.with(sums), tile, narrow,
-                                        again.weights, queries);
-          scf::YieldOp::create(b, next.carried());
-        });
-    return start.with(loop.getResults());
-  };
-  KeySums sums = sumQueries(builder, blocks.queries,
+  KeySums sums = sumQueries(builder, item, slices, keys, blocks.queries,
+                            /*keysFirst=*/true,
                             startKeySums(builder, operands.keyGrad != nullptr,
                                          operands.valueGrad != nullptr));
   // One after the other, which takes fewer registers than both at once.
-  auto repeat = [&](ValueRange sums, bool ofKey) {
-    return repeatWithCare(
-        sums, /*mayDrop=*/!operands.biases.empty(), [&](TileBuilder &b) {
-          return sumQueries(b, getCarefulBlock(blocks.queries),
-                            startKeySums(b, ofKey, !ofKey))
-              .carried();
-        });
-  };
-  if (operands.keyGrad)
-    sums.key = repeat(sums.key, /*ofKey=*/true);
+  if (operands.keyGrad && !chooseDrops && !operands.biases.empty())
+    sums.key = repeatWithCare(builder, sums.key, [&](TileBuilder &b) {
+      return sumQueries(b, item, slices, keys, getCarefulBlock(blocks.queries),
+                        /*keysFirst=*/true,
+                        startKeySums(b, /*ofKey=*/true, /*ofValue=*/false))
+          .carried();
+    });
   if (operands.valueGrad)
-    sums.value = repeat(sums.value, /*ofKey=*/false);
+    sums.value =
+        sumValuesWithCare(item, slices, keys, /*keysFirst=*/true, sums.value);
   storeKeySums(item, slices, sums);
+}
+
+GradientProgram::KeySums
+GradientProgram::sumQueries(TileBuilder &outer, const WorkItem &item,
+                            Slices slices, const KeyTiles &keys,
+                            int64_t queryBlock, bool keysFirst,
+                            const KeySums &start) {
+  WorkItem some = item;
+  some.queries.block = queryBlock;
+  slices.logits.drops = getDrops();
+  SmallVector<int64_t, 3> shape = {blocks.rows, queryBlock, blocks.keys};
+  if (keysFirst)
+    std::swap(shape[1], shape[2]);
+  auto loop = scf::ForOp::create(
+      outer, zero, outer.index(item.queries.extent), outer.index(queryBlock),
+      start.carried(),
+      [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
+        TileBuilder b(loc, nested);
+        QueryTiles queries = loadQueries(b, some, slices, query);
+        LogitsTile tile{shape, keysFirst, {zero, query, zero}};
+        Recomputed again = recompute(b, slices, queries, keys, tile);
+        Value narrow =
+            start.key.empty() ? Value() : narrowLogits(b, again.logits);
+        KeySums next =
+            accumulateKeys(b, start.with(sums), tile, narrow, again, queries);
+        scf::YieldOp::create(b, next.carried());
+      });
+  return start.with(loop.getResults());
+}
+
+SmallVector<Value> GradientProgram::sumValuesWithCare(const WorkItem &item,
+                                                      const Slices &slices,
+                                                      const KeyTiles &keys,
+                                                      bool keysFirst,
+                                                      ValueRange sums) {
+  // What the prepared sum drops is cleared where sums are stored. Where GPUs'
+  // loops choose, registers do not do for a second one.
+  if (operands.biases.empty() || (chooseDrops && !choosesAll))
+    return llvm::to_vector(sums);
+  return repeatWithCare(item.builder, sums, [&](TileBuilder &b) {
+    KeySums start = startKeySums(b, /*ofKey=*/false, /*ofValue=*/true);
+    start.spoilt = start.value;
+    KeySums again =
+        sumQueries(b, item, slices, keys, getCarefulBlock(blocks.queries),
+                   keysFirst, start);
+    SmallVector<Value> result;
+    for (auto [sum, spoilt] : llvm::zip_equal(again.value, again.spoilt))
+      result.push_back(
+          b.select(b.equals(spoilt, 0), sum,
+                   b.splatLike(sum, std::numeric_limits<double>::quiet_NaN())));
+    return result;
+  });
 }
 
 GradientProgram::KeySums
@@ -183,10 +215,9 @@ GradientProgram::startKeySums(TileBuilder &b, bool ofKey, bool ofValue) {
   return start;
 }
 
-GradientProgram::KeySums
-GradientProgram::accumulateKeys(TileBuilder &b, const KeySums &sums,
-                                const LogitsTile &tile, Value narrow,
-                                Value weights, const QueryTiles &queries) {
+GradientProgram::KeySums GradientProgram::accumulateKeys(
+    TileBuilder &b, const KeySums &sums, const LogitsTile &tile, Value narrow,
+    const Recomputed &again, const QueryTiles &queries) {
   auto withKeysFirst = [&](Value value) {
     return tile.keysFirst ? value : transposeLast(b, value);
   };
@@ -194,10 +225,28 @@ GradientProgram::accumulateKeys(TileBuilder &b, const KeySums &sums,
   if (!sums.key.empty())
     next.key = accumulate(b, sums.key, withKeysFirst(narrow),
                           clearNaN(b, queries.query));
-  if (!sums.value.empty())
-    next.value =
-        accumulate(b, sums.value, withKeysFirst(narrowWeights(b, weights)),
-                   queries.weighted);
+  if (sums.value.empty())
+    return next;
+  Value weights = withKeysFirst(narrowWeights(b, again.weights));
+  if (sums.spoilt.empty()) {
+    next.value = accumulate(b, sums.value, weights, queries.weighted);
+    return next;
+  }
+  // Apart: what is finite, and the number of what is not among kept keys.
+  SmallVector<Value> finite, spoilt;
+  for (Value part : queries.weighted) {
+    Value isFinite = b.isFinite(part);
+    finite.push_back(b.select(isFinite, part, b.splatLike(part, 0)));
+    spoilt.push_back(
+        b.select(isFinite, b.splatLike(part, 0), b.splatLike(part, 1)));
+  }
+  Value one = b.splatLike(again.weights, 1);
+  Value kept =
+      again.dropped ? b.select(again.dropped, b.splatLike(one, 0), one) : one;
+  next.value = accumulate(b, sums.value, weights, finite);
+  next.spoilt =
+      accumulate(b, sums.spoilt,
+                 withKeysFirst(b.convert(kept, facts.elementType)), spoilt);
   return next;
 }
 

@@ -79,6 +79,11 @@ GradientKind getGradientKind(const GradientOperands &operands);
 enum class OwnedDim { Queries, Keys, None };
 OwnedDim getOwnedDim(const GradientOperands &operands);
 
+/// Whether loops choose zeros for what biases drop, at three instructions a
+/// logit. That is much for 16-bit types on GPUs, unless the products of large
+/// depths take longer: those do again what NaN in dropped keys has spoilt.
+bool choosesDrops(tile::TargetAttr target, const AttentionFacts &facts);
+
 /// The kernel that recomputes logits for the gradients that `operands` has,
 /// those of one kind. Its arguments are `operands.present()`.
 tile::KernelOp createGradientKernel(KernelFactory &factory, Location loc,

@@ -17,6 +17,12 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+bool evoformer::choosesDrops(TargetAttr target, const AttentionFacts &facts) {
+  constexpr int64_t kLargeDepth = 64;
+  return target.isCPU() || facts.elementType.isF32() ||
+         std::max(facts.depth, facts.valueDepth) > kLargeDepth;
+}
+
 //===----------------------------------------------------------------------===//
 // One tile
 //===----------------------------------------------------------------------===//
@@ -33,7 +39,7 @@ GradientProgram::Slices GradientProgram::slice(const WorkItem &item) {
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits.scale = facts.scale;
   slices.logits.unit = getLogitUnit(facts.elementType);
-  slices.logits.chooseDrops = chooseDrops;
+  slices.logits.drops = getDrops();
   if (operands.keySum.memory)
     slices.logits.keySum = item.sliceKeySum(operands.keySum);
   for (const Bias &bias : operands.biases)
@@ -120,7 +126,9 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
   Value scores = multiply(queries.query, keys.key, keys.keyColumns, {});
   Value logits = buildLogits(b, slices.logits, tile, scores);
+  Value dropped = choosesZeros() ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
+  result.dropped = dropped;
   // The maximum first: where it is large, its sum with the logarithm would
   // have no digits for that.
   Value relative = b.addf(logits, tile.broadcast(b, queries.maximum, perQuery));
@@ -128,7 +136,6 @@ GradientProgram::recompute(TileBuilder &b, const Slices &slices,
       b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
                    tile.broadcast(b, queries.logSum, perQuery)));
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
-  Value dropped = choosesZeros() ? b.equals(logits, -kInfinity) : Value();
   if (dropped)
     result.weights = b.select(dropped, b.splatLike(logits, 0), result.weights);
   if (!needsLogitGradient())
@@ -160,19 +167,18 @@ SmallVector<Value> GradientProgram::clearNaN(TileBuilder &b,
 }
 
 SmallVector<Value> GradientProgram::repeatWithCare(
-    ValueRange sums, bool mayDrop,
+    TileBuilder &b, ValueRange sums,
     llvm::function_ref<SmallVector<Value>(TileBuilder &)> sumAgain) {
-  if (chooseDrops || !mayDrop)
-    return llvm::to_vector(sums);
   // Of all that a position has: infinite sums may add up to NaN, too.
   bool hasDepth = getGradientKind(operands) != GradientKind::Bias;
   Value total;
   for (Value sum : sums) {
-    Value some = hasDepth ? builder.reduce(ReduceKind::Add, sum, 2) : sum;
-    total = total ? builder.addf(total, some) : some;
+    Value some = hasDepth ? b.reduce(ReduceKind::Add, sum, 2) : sum;
+    total = total ? b.addf(total, some) : some;
   }
   llvm::SaveAndRestore choose(chooseDrops, true);
-  return builder.where(builder.isNaN(total), sums, sumAgain);
+  llvm::SaveAndRestore chooseAll(choosesAll, true);
+  return b.where(b.isNaN(total), sums, sumAgain);
 }
 
 SmallVector<Value> GradientProgram::clearDropped(const WorkItem &item,

@@ -30,6 +30,7 @@ public:
         chooseDrops(choosesDrops(target, facts) ||
                     !operands.logitGrads.empty() ||
                     getGradientKind(operands) == GradientKind::QueryBias),
+        choosesAll(target.isCPU()),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)) {}
 
@@ -56,21 +57,27 @@ private:
     /// empty: products transpose.
     SmallVector<Value> keyColumns, valueColumns;
   };
-  /// [rows, queries, keys] or [rows, keys, queries].
+  /// [rows, queries, keys] or [rows, keys, queries]; `dropped` is null where
+  /// zeros are not chosen.
   struct Recomputed {
-    Value weights, logits;
+    Value weights, logits, dropped;
   };
   /// Depth parts of the gradients of key and value; none where not wanted.
   struct KeySums {
     SmallVector<Value> key, value;
+    /// Where the value's gradient is summed with care: how many elements that
+    /// are NaN or infinite belong to it.
+    SmallVector<Value> spoilt;
 
     /// What a loop carries.
     SmallVector<Value> carried() const {
-      return llvm::to_vector(llvm::concat<const Value>(key, value));
+      return llvm::to_vector(llvm::concat<const Value>(key, value, spoilt));
     }
     KeySums with(ValueRange carried) const {
       return {llvm::to_vector(carried.take_front(key.size())),
-              llvm::to_vector(carried.take_back(value.size()))};
+              llvm::to_vector(
+                  carried.drop_front(key.size()).take_front(value.size())),
+              llvm::to_vector(carried.take_back(spoilt.size()))};
     }
   };
 
@@ -80,6 +87,11 @@ private:
   /// or a statistic is seen there.
   bool choosesZeros() const {
     return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
+  }
+  Drops getDrops() const {
+    if (!chooseDrops)
+      return Drops::Added;
+    return choosesAll ? Drops::Chosen : Drops::ChosenByQuery;
   }
 
   Slices slice(const WorkItem &item);
@@ -111,10 +123,11 @@ private:
   /// the gradient of its logit NaN.
   SmallVector<Value> clearNaN(TileBuilder &b, ArrayRef<Value> parts);
   /// `sums`, or where one of a position is NaN what `sumAgain` makes of it,
-  /// which chooses: what a key holds that some query drops (`mayDrop`) may have
-  /// spoilt them. This costs the usual case one vote an item.
+  /// which chooses: what a key holds that some query drops, or a query that
+  /// drops a key, may have spoilt them. This costs the usual case one vote an
+  /// item.
   SmallVector<Value> repeatWithCare(
-      ValueRange sums, bool mayDrop,
+      TileBuilder &b, ValueRange sums,
       llvm::function_ref<SmallVector<Value>(TileBuilder &)> sumAgain);
   /// Sums of keys; dropped ones have none, whatever else is NaN.
   SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
@@ -122,9 +135,18 @@ private:
   /// The sums of those that are wanted, where they start; with what a tile
   /// adds, `narrow` being the gradients of its logits; and into memory.
   KeySums startKeySums(TileBuilder &b, bool ofKey, bool ofValue);
+  KeySums sumQueries(TileBuilder &b, const WorkItem &item, Slices slices,
+                     const KeyTiles &keys, int64_t queryBlock, bool keysFirst,
+                     const KeySums &start);
   KeySums accumulateKeys(TileBuilder &b, const KeySums &sums,
-                         const LogitsTile &tile, Value narrow, Value weights,
-                         const QueryTiles &queries);
+                         const LogitsTile &tile, Value narrow,
+                         const Recomputed &again, const QueryTiles &queries);
+  /// The value's gradient again where it is NaN: a NaN or an infinity of the
+  /// weighted sum's gradient counts for the keys that its query keeps.
+  SmallVector<Value> sumValuesWithCare(const WorkItem &item,
+                                       const Slices &slices,
+                                       const KeyTiles &keys, bool keysFirst,
+                                       ValueRange sums);
   void storeKeySums(const WorkItem &item, const Slices &slices,
                     const KeySums &sums);
   /// The item's part [rows, queries, keys] of the gradient of a bias.
@@ -154,6 +176,9 @@ private:
   bool fastRounding;
   /// See LogitsSlices, choosesZeros and repeatWithCare.
   bool chooseDrops;
+  /// What the prepared sum drops is chosen as well: where that costs little, or
+  /// is rarely run.
+  bool choosesAll;
   SmallVector<DepthPart> parts, valueParts;
 };
 

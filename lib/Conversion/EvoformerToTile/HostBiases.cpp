@@ -78,7 +78,9 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
     arguments.push_back(maximum);
   arguments.push_back(builder.index(keys));
   launch(builder, kernel, sizesOf(sum, {0, 1, 2}), arguments);
-  return {{sum, broadcast, false}, maximum};
+  Bias result = {sum, broadcast, /*isMask=*/false};
+  result.isTail = parts.empty();
+  return {result, maximum};
 }
 
 /// Whether whole vectors of whole key blocks can be read from a bias.

@@ -91,8 +91,8 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
                         {zero, query, zero}};
         Recomputed some = recompute(b, slices, queries, keys, tile);
         Value narrow = narrowLogits(b, some.logits);
-        KeySums next = accumulateKeys(b, start.with(sums), tile, narrow,
-                                      some.weights, queries);
+        KeySums next =
+            accumulateKeys(b, start.with(sums), tile, narrow, some, queries);
         if (querySums) {
           for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
             Value added = evoformer::multiply(b, narrow, ofKey);
@@ -114,7 +114,11 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
           storeLogits(b, item, some.logits, narrow, gradient, zero, query);
         scf::YieldOp::create(b, next.carried());
       });
-  storeKeySums(item, slices, start.with(loop.getResults()));
+  KeySums sums = start.with(loop.getResults());
+  if (operands.valueGrad)
+    sums.value =
+        sumValuesWithCare(item, slices, keys, /*keysFirst=*/false, sums.value);
+  storeKeySums(item, slices, sums);
 }
 
 void GradientProgram::writeJoint() {

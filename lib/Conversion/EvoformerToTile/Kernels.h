@@ -45,12 +45,6 @@ SmallVector<Value, 4> getAttentionSpace(TileBuilder &builder,
                                         const AttentionOperands &operands,
                                         const AttentionBlocks &blocks);
 
-/// Whether loops choose -inf for the logits that a bias of the query drops, at
-/// two instructions a logit or more. That is much for 16-bit types on GPUs,
-/// unless the products of large depths take longer: those do again what NaN in
-/// dropped keys has spoilt.
-bool choosesDrops(tile::TargetAttr target, const AttentionFacts &facts);
-
 /// The main kernel; its arguments are `operands.present()`. With `alignedRows`
 /// rows of queries, keys, values, gates and outputs start at multiples of
 /// getVectorBytes of their size.

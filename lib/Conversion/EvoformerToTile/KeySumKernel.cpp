@@ -118,8 +118,8 @@ private:
     return terms;
   }
 
-  /// The maximum of the sum over the kept keys, 0 if none is kept, stored and
-  /// returned as a tile [1] of f64.
+  /// The maximum of the finite sums of kept keys, 0 if there is none, stored
+  /// and returned as a tile [1] of f64.
   Value findMaximum() {
     Value start = builder.splat(shape, builder.getF64Type(), -kInfinity);
     auto loop = scf::ForOp::create(
@@ -128,8 +128,10 @@ private:
         [&](OpBuilder &nested, Location loc, Value key, ValueRange carried) {
           TileBuilder inner(loc, nested);
           Terms terms = termsAt(inner, key);
+          Value ignored = arith::OrIOp::create(
+              inner, terms.dropped, inner.equals(terms.sum, kInfinity));
           Value kept = inner.select(
-              terms.dropped, inner.splatLike(terms.sum, -kInfinity), terms.sum);
+              ignored, inner.splatLike(terms.sum, -kInfinity), terms.sum);
           scf::YieldOp::create(inner, inner.maxnum(carried[0], kept));
         });
     Value largest = builder.reduce(ReduceKind::Max, loop.getResult(0), 1);
@@ -138,8 +140,9 @@ private:
     Value place = builder.slice(
         maximum,
         {{item[0], {}}, {item[1], builder.getIndexAttr(1)}, {item[2], {}}});
-    builder.store(builder.convert(largest, builder.getF32Type()), place,
-                  {builder.index(0)});
+    builder.store(
+        builder.convert(builder.saturate(largest), builder.getF32Type()), place,
+        {builder.index(0)});
     return largest;
   }
 
@@ -151,7 +154,7 @@ private:
           inner.subf(terms.sum, inner.broadcast(reference, {0}, shape));
       relative = inner.mulf(
           relative, inner.splatLike(relative, llvm::numbers::log2e / unit));
-      // A kept key stays kept: -inf would drop it. NaN passes.
+      // A kept key stays kept: -inf would drop it. NaN and +inf pass.
       Value lowest =
           inner.splatLike(relative, -std::numeric_limits<float>::max());
       Value below = arith::CmpFOp::create(inner, arith::CmpFPredicate::OLT,

@@ -69,10 +69,10 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   // large masks and has no value for a scale of 0.
   double inUnits = llvm::numbers::log2e / slices.unit;
   Value factor = builder.splatLike(scores, slices.scale * inUnits);
-  Value logits;
+  Value logits, sum;
   if (slices.keySum.memory) {
-    Value sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
-                               slices.keySum.dims);
+    sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                         slices.keySum.dims);
     logits = builder.fma(scores, factor, sum);
   } else {
     logits = builder.mulf(scores, factor);
@@ -87,12 +87,16 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
       logits = builder.fma(reads.back(), biasFactor, logits);
   }
   Value nothing = builder.splatLike(scores, -kInfinity);
+  auto dropWhere = [&](Value bias) {
+    logits = builder.select(builder.equals(bias, -kInfinity), nothing, logits);
+  };
   for (auto [bias, read] : llvm::zip_equal(slices.biases, reads)) {
     if (bias.isMask)
       logits = builder.select(read, logits, nothing);
-    else if (slices.chooseDrops)
-      logits =
-          builder.select(builder.equals(read, -kInfinity), nothing, logits);
+    else if (slices.drops != Drops::Added)
+      dropWhere(read);
   }
+  if (sum && slices.drops == Drops::Chosen)
+    dropWhere(sum);
   return logits;
 }

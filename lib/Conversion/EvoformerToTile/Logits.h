@@ -54,6 +54,18 @@ struct LogitsTile {
                   ArrayRef<LogitDim> dims) const;
 };
 
+/// What becomes of a dropped key whose score or further biases are NaN. Masks
+/// of the query hide that in any case.
+enum class Drops {
+  /// -inf is added, so that its logit is NaN. Costs nothing.
+  Added,
+  /// Its logit is -inf where a bias of the query drops it, at two instructions
+  /// a logit; added where the prepared sum does.
+  ChosenByQuery,
+  /// Its logit is -inf, at two instructions a logit more.
+  Chosen,
+};
+
 /// What the logits of one work item depend on besides the scores.
 struct LogitsSlices {
   /// Null memory: no prepared sum.
@@ -62,9 +74,7 @@ struct LogitsSlices {
   float scale;
   /// See getLogitUnit.
   double unit;
-  /// Drop a key where the biases' sum is -inf whatever its scores hold, at two
-  /// instructions a logit; else a NaN score is one of the logits there.
-  bool chooseDrops = false;
+  Drops drops = Drops::Added;
 };
 
 /// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
@@ -72,9 +82,9 @@ Value readBias(TileBuilder &builder, const BiasSlice &bias,
                const LogitsTile &tile);
 
 /// The logits, in their units and relative to the prepared maximum: scale *
-/// scores + biases, and -inf for dropped keys whatever the scores hold there.
-/// `scores` is a tile of f32. Every kernel adds the terms in the same order, so
-/// that it rounds logits as the others do.
+/// scores + biases, and -inf for dropped keys (see Drops). `scores` is a tile
+/// of f32. Every kernel adds the terms in the same order, so that it rounds
+/// logits as the others do.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                   const LogitsTile &tile, Value scores);
 

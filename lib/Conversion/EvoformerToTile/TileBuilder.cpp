@@ -208,6 +208,18 @@ Value TileBuilder::equals(Value tile, double value) {
                                splatLike(tile, value));
 }
 
+Value TileBuilder::saturate(Value tile) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  for (auto [predicate, bound] :
+       {std::pair(arith::CmpFPredicate::OLT, -largest),
+        std::pair(arith::CmpFPredicate::OGT, largest)}) {
+    Value limit = splatLike(tile, bound);
+    Value isBeyond = arith::CmpFOp::create(*this, predicate, tile, limit);
+    tile = select(isBeyond, limit, tile);
+  }
+  return tile;
+}
+
 Value TileBuilder::isSet(Value tile) {
   return arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, tile,
                                splatLike(tile, 0));

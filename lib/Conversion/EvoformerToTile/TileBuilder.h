@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <limits>
 
 namespace mlir::evoformer {
 
@@ -98,8 +99,16 @@ public:
     return arith::SelectOp::create(*this, condition, a, b);
   }
   Value equals(Value tile, double value);
+  /// What is beyond the finite numbers of f32 as the last one; NaN stays.
+  Value saturate(Value tile);
   Value isNaN(Value tile) {
     return arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, tile, tile);
+  }
+  Value isFinite(Value tile) {
+    Value size = math::AbsFOp::create(*this, convert(tile, getF32Type()));
+    return arith::CmpFOp::create(
+        *this, arith::CmpFPredicate::OLT, size,
+        splatLike(size, std::numeric_limits<double>::infinity()));
   }
   /// `inits`, done again by `body` where `condition` holds (evo_tile.where).
   SmallVector<Value>

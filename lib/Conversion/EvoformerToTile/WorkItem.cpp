@@ -7,6 +7,7 @@
 
 #include "WorkItem.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
 using namespace mlir;
@@ -210,6 +211,27 @@ Value WorkItem::clearDropped(TileBuilder &b, const BiasSlice &keySum,
                      keySum.alignment);
   Value dropped = b.broadcast(b.equals(sum, -kInfinity), dims, shape);
   return b.select(dropped, b.splatLike(tile, 0), tile);
+}
+
+Value WorkItem::keepsNone(TileBuilder &b, const BiasSlice &keySum) const {
+  // In the shape of logits: what lies where in them needs no exchange.
+  Value start = b.splat({rows.block, queries.block}, b.getF32Type(), 0);
+  Value zero = b.index(0);
+  auto loop = scf::ForOp::create(
+      b, zero, b.index(keys.extent), b.index(keys.block), ValueRange{start},
+      [&](OpBuilder &nested, Location loc, Value key, ValueRange carried) {
+        TileBuilder inner(loc, nested);
+        LogitsTile tile{{rows.block, queries.block, keys.block},
+                        /*keysFirst=*/false,
+                        {zero, zero, key}};
+        Value sum = readBias(inner, keySum, tile);
+        Value kept =
+            inner.select(inner.equals(sum, -kInfinity), inner.splatLike(sum, 0),
+                         inner.splatLike(sum, 1));
+        Value any = inner.reduce(ReduceKind::Max, kept, 2);
+        scf::YieldOp::create(inner, inner.maxnum(carried[0], any));
+      });
+  return b.equals(loop.getResult(0), 0);
 }
 
 //===----------------------------------------------------------------------===//

@@ -103,6 +103,9 @@ struct WorkItem {
   Value clearDropped(TileBuilder &b, const BiasSlice &keySum, Value tile,
                      Value offset) const;
 
+  /// Whether the prepared sum drops every key: i1 [rows, queries].
+  Value keepsNone(TileBuilder &b, const BiasSlice &keySum) const;
+
   /// Of the rows, along the depth, of a slice [rows, s, d].
   int64_t rowAlignment(Value slice) const;
 

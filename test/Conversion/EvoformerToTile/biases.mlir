@@ -20,7 +20,8 @@
 // CHECK:         %[[REPEATED:.*]] = evo_tile.broadcast %[[MAXIMUM]] dim 1
 // CHECK:         %[[LSE:.*]] = arith.addf %{{.*}}, %[[REPEATED]]
 // CHECK:         %[[BOUNDED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[LSE]]
-// CHECK:         %[[SEEN:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BOUNDED]]
+// CHECK:         %[[CLAMPED:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BOUNDED]]
+// CHECK:         %[[SEEN:.*]] = arith.select %{{.*}}, %{{.*}}, %[[CLAMPED]]
 // CHECK:         evo_tile.store %[[SEEN]]
 func.func @sum(%q: memref<1x3x32x2x8xf16>, %k: memref<1x3x40x2x8xf16>,
                %a: memref<1x1x2x1x40xf32>, %b: memref<1x3x1x1x40xf16>,

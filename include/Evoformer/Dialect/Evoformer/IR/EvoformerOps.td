@@ -86,7 +86,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     query the result is that of exact arithmetic: where all keys of a row carry
     them, they cancel. To this end let c_j be the sum of those biases whose
     query dimension broadcasts, in f64, and m0 the maximum of c_j over the keys
-    that those biases keep; 0 without such a bias or key:
+    that those biases keep, but for +inf; 0 without such a bias or key:
 
     ```
     m0[b,n,h] = max_j sum over t with a broadcast q of bias_t[b,n,h,0,j]
@@ -96,7 +96,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     leaves few digits of its scores, as in a framework's f32. Sums of up to ten
     lowest finite numbers do not overflow, so that only -inf drops a key.
     Scores, and scores times `scale`, are f32 too: where they reach 2^127 in size,
-    rows are NaN, and an lse beyond f32 is infinite. Weights are rounded to the
+    rows are NaN, and an lse beyond f32 is its last finite number. Weights are rounded to the
     type of `value`, which an output of f32 shows.
 
     #### Statistics
