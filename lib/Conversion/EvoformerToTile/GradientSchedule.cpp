@@ -77,8 +77,7 @@ static ScheduleCost estimate(const Machine &machine, GradientKind kind,
   // used, atoms of the logits follow each other: fitted to what ptxas 13 gives
   // sm_90 at depth 32, for 16 and 32 rows a subgroup and 16 to 64 of the
   // others.
-  if (!sumsBias(kind) && machine.instr.getK() > 1 &&
-      machine.target.getAsyncCopyBytes() > 0) {
+  if (!sumsBias(kind) && machine.streamsOperands()) {
     tiles = 1;
     if (kind == GradientKind::KeyValue && isRegular(facts))
       underWay /= 4;

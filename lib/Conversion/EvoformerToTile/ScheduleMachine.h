@@ -10,6 +10,7 @@
 
 #include "AttentionSchedule.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -89,7 +90,8 @@ inline bool copiesMuch(const AttentionFacts &facts, int64_t own) {
 /// the target does not say what a processor has.
 inline int64_t getResident(tile::TargetAttr target, int64_t lanes,
                            int64_t registers) {
-  return target.getRegistersPerProcessor() / (lanes * registers);
+  return std::min(target.getRegistersPerProcessor() / (lanes * registers),
+                  tile::kMaxResident);
 }
 
 /// The rest is the code generator's.
