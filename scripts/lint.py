@@ -3,7 +3,8 @@
 format    clang-format leaves every C++ file as it is
 tidy      clang-tidy (see .clang-tidy) on changed files, or on all with --all;
           a file found clean is not read again until it or a header changes
-layering  nothing from the tile level down knows the attention dialect
+layering  nothing from the tile level down knows the attention dialect; in the
+          step that leaves it, kernels know no schedule and neither the host
 style     banners, include guards, white space, syntax of scripts
 
 `--only NAME,...` runs some of them; `--results FILE` writes what came of each as
@@ -45,6 +46,13 @@ LICENSE = """
 
 ATTENTION_INCLUDE = re.compile(
     r'^\s*#?include\s+"Evoformer/(Dialect/Evoformer/|Conversion/EvoformerToTile)')
+
+# The rooms of that step and what each may not include.
+TILING = "lib/Conversion/EvoformerToTile/"
+ROOMS = {
+    "Kernels": re.compile(r'#include "\.\./(Schedules|Host)/'),
+    "Schedules": re.compile(r'#include "\.\./Host/'),
+}
 
 
 def git(*arguments):
@@ -189,6 +197,14 @@ def check_layering(options):
             if ATTENTION_INCLUDE.match(line):
                 problems.append(f"{name}:{number}: only the attention dialect "
                                 "and the step that leaves it may include this")
+    for room, refused in ROOMS.items():
+        for name in files(".h", ".cpp"):
+            if not name.startswith(f"{TILING}{room}/"):
+                continue
+            for number, line in enumerate(text_of(name).splitlines(), 1):
+                if refused.match(line):
+                    problems.append(f"{name}:{number}: what is in {room} may "
+                                    "not include this")
     return problems
 
 

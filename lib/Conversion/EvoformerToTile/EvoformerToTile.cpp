@@ -7,12 +7,13 @@
 
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 
-#include "AttentionSchedule.h"
-#include "GradientHost.h"
-#include "HostBuilder.h"
-#include "HostProgram.h"
-#include "JointGradients.h"
-#include "OffsetCheck.h"
+#include "Host/GradientHost.h"
+#include "Host/HostBuilder.h"
+#include "Host/HostProgram.h"
+#include "Host/JointGradients.h"
+#include "Host/OffsetCheck.h"
+#include "Schedules/AttentionSchedule.h"
+#include "Schedules/GradientSchedule.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Target/Targets.h"

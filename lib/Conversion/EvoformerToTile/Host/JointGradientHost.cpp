@@ -7,9 +7,9 @@
 
 #include "GradientHost.h"
 
+#include "../Kernels/WorkItem.h"
 #include "HostBuilder.h"
 #include "JointCut.h"
-#include "WorkItem.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTPROGRAM_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTPROGRAM_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTPROGRAM_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTPROGRAM_H
 
-#include "AttentionSchedule.h"
-#include "Kernels.h"
+#include "../Kernels/Kernels.h"
+#include "../Schedules/AttentionSchedule.h"
 
 namespace mlir::evoformer {
 
@@ -29,4 +29,4 @@ void writeHostProgram(TileBuilder &builder, KernelFactory &factory,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTPROGRAM_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTPROGRAM_H

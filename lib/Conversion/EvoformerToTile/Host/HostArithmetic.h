@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTARITHMETIC_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTARITHMETIC_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTARITHMETIC_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTARITHMETIC_H
 
-#include "GradientKernels.h"
+#include "../Kernels/GradientKernels.h"
 
 namespace mlir::evoformer {
 
@@ -32,4 +32,4 @@ Value getPartBudget(TileBuilder &builder, const GradientOperands &operands,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTARITHMETIC_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTARITHMETIC_H

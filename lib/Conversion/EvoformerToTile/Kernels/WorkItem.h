@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_WORKITEM_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_WORKITEM_H
 
 #include "Kernels.h"
 #include "Logits.h"
@@ -127,4 +127,4 @@ Value multiplyTransposed(TileBuilder &b, Value x, Value y, Value c = {});
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_WORKITEM_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_WORKITEM_H

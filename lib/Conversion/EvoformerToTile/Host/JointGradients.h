@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTGRADIENTS_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTGRADIENTS_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTGRADIENTS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTGRADIENTS_H
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 
@@ -20,4 +20,4 @@ SmallVector<AttentionGradientOp> findJointGradients(AttentionGradientOp first);
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTGRADIENTS_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTGRADIENTS_H

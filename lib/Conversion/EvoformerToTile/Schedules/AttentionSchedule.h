@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_ATTENTIONSCHEDULE_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_ATTENTIONSCHEDULE_H
 
-#include "AttentionProblem.h"
-#include "Kernels.h"
+#include "../AttentionProblem.h"
+#include "../Kernels/Kernels.h"
 
 namespace mlir::evoformer {
 
@@ -57,4 +57,4 @@ FailureOr<AttentionSchedule> chooseSchedule(Location loc, StringRef function,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONSCHEDULE_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_ATTENTIONSCHEDULE_H

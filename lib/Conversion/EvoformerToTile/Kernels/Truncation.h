@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_TRUNCATION_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_TRUNCATION_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_TRUNCATION_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_TRUNCATION_H
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -25,4 +25,4 @@ inline double getTruncationExponent() {
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_TRUNCATION_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_TRUNCATION_H

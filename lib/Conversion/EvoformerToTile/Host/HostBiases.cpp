@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Kernels/Logits.h"
 #include "HostBuilder.h"
-#include "Logits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

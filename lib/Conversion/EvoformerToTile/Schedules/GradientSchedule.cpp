@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GradientHost.h"
+#include "GradientSchedule.h"
 #include "ScheduleMachine.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_LOGITS_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_LOGITS_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITS_H
 
-#include "AttentionProblem.h"
+#include "../AttentionProblem.h"
 #include "TileBuilder.h"
 
 namespace mlir::evoformer {
@@ -90,4 +90,4 @@ Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_LOGITS_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITS_H

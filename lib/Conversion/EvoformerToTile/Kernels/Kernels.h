@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KERNELS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KERNELS_H
 
-#include "AttentionProblem.h"
+#include "../AttentionProblem.h"
 #include "TileBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -79,4 +79,4 @@ tile::KernelOp createCopyKernel(KernelFactory &factory, Location loc,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KERNELS_H

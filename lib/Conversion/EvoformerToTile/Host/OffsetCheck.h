@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_OFFSETCHECK_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_OFFSETCHECK_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_OFFSETCHECK_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_OFFSETCHECK_H
 
-#include "TileBuilder.h"
+#include "../Kernels/TileBuilder.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 
@@ -26,4 +26,4 @@ LogicalResult checkOffsets(TileBuilder &builder, AttentionFamilyOpInterface op,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_OFFSETCHECK_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_OFFSETCHECK_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTBUILDER_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTBUILDER_H
 
-#include "Kernels.h"
+#include "../Kernels/Kernels.h"
 
 namespace mlir::evoformer {
 
@@ -87,4 +87,4 @@ private:
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOSTBUILDER_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_HOSTBUILDER_H

@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTCUT_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTCUT_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTCUT_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTCUT_H
 
-#include "GradientKernels.h"
+#include "../Kernels/GradientKernels.h"
 
 namespace mlir::evoformer {
 
@@ -38,4 +38,4 @@ JointCut chooseJointCut(TileBuilder &builder, const GradientOperands &operands,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_JOINTCUT_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_JOINTCUT_H

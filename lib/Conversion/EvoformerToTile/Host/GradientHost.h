@@ -5,27 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H
-#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_GRADIENTHOST_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_GRADIENTHOST_H
 
-#include "AttentionSchedule.h"
-#include "GradientKernels.h"
+#include "../Kernels/GradientKernels.h"
 
 namespace mlir::evoformer {
-
-/// The cut of the kernel for the gradients that `operands` has: what `request`
-/// forces, and for the rest the largest that fits. What cannot be done is an
-/// error at `loc`.
-FailureOr<GradientSchedule> chooseGradientSchedule(
-    Location loc, StringRef function, tile::TargetAttr target,
-    const GradientOperands &operands, const AttentionFacts &facts,
-    const ScheduleRequest &request);
-
-/// Whether one recomputation serves the gradients of the query and of a bias
-/// that is summed, which `operands` has: all keys are known and fit a tile.
-bool fitsWithQuery(Location loc, tile::TargetAttr target,
-                   const GradientOperands &operands,
-                   const AttentionFacts &facts, const ScheduleRequest &request);
 
 /// Writes, at the builder's place, the launches of one recomputation.
 /// `operands` has no key sum yet, and all biases as they are. Partial sums take
@@ -54,4 +39,4 @@ void writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_GRADIENTHOST_H
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_GRADIENTHOST_H
