@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLoop.h"
 #include "Kernels.h"
 #include "Truncation.h"
-#include "WorkItem.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -106,7 +105,6 @@ private:
   State loopOverKeys(TileBuilder &b, Sources sources, const WorkItem &item,
                      Drops drops) {
     sources.logits.drops = drops;
-    int64_t keyBlock = item.keys.block;
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = b.getF32Type();
     State start;
@@ -115,32 +113,33 @@ private:
           b.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
     start.maximum = b.splat(rowShape, f32, -kInfinity);
     start.sum = b.splat(rowShape, f32, 0);
-    auto loop = scf::ForOp::create(
-        b, zero, b.index(item.keys.extent), b.index(keyBlock), start.carried(),
-        [&](OpBuilder &nested, Location loc, Value key, ValueRange c) {
-          TileBuilder b(loc, nested);
-          auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
-            Value k = item.load(b, sources.keys, key, item.keys, part);
-            return sources.logits.keySum.memory
-                       ? item.clearDropped(b, sources.logits.keySum, k, key)
-                       : k;
-          });
-          auto vs = llvm::map_to_vector(valueParts, [&](DepthPart part) {
-            return item.load(b, sources.values, key, item.keys, part);
-          });
-          Value scores;
-          for (auto [query, k] : llvm::zip(sources.queries, ks)) {
-            Value some = multiplyTransposed(b, query, k);
-            scores = scores ? b.addf(scores, some) : some;
-          }
-          LogitsTile tile{{blocks.rows, blocks.queries, keyBlock},
-                          /*keysFirst=*/false,
-                          {zero, zero, key}};
-          Value logits = buildLogits(b, sources.logits, tile, scores);
-          State next = update(b, State::of(c), logits, vs);
-          scf::YieldOp::create(b, next.carried());
-        });
-    return State::of(loop.getResults());
+    return State::of(
+        BlockLoop::along(b, LogitDim::Keys, item)
+            .run(
+                b, start.carried(),
+                [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
+                  Value key = step.offset(LogitDim::Keys);
+                  auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
+                    Value k = item.load(b, sources.keys, key, item.keys, part);
+                    return sources.logits.keySum.memory
+                               ? item.clearDropped(b, sources.logits.keySum, k,
+                                                   key)
+                               : k;
+                  });
+                  auto vs =
+                      llvm::map_to_vector(valueParts, [&](DepthPart part) {
+                        return item.load(b, sources.values, key, item.keys,
+                                         part);
+                      });
+                  Value scores;
+                  for (auto [query, k] : llvm::zip(sources.queries, ks)) {
+                    Value some = multiplyTransposed(b, query, k);
+                    scores = scores ? b.addf(scores, some) : some;
+                  }
+                  Value logits =
+                      buildLogits(b, sources.logits, step.tile, scores);
+                  return update(b, State::of(carried), logits, vs).carried();
+                }));
   }
 
   /// Where a sum is NaN, does all again and looks at every bias before it

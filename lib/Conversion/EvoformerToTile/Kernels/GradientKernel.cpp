@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLoop.h"
 #include "GradientProgram.h"
 #include "Truncation.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
 using namespace mlir;
@@ -56,31 +56,23 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
 SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                                                const GradientOperands &operands,
                                                const AttentionBlocks &blocks) {
-  OpFoldResult sizes[] = {
-      builder.dim(operands.query, 0), builder.dim(operands.query, 1),
-      builder.dim(operands.query, 2), builder.dim(operands.query, 3),
-      builder.dim(operands.key, 3)};
+  BlockGrid grid = BlockGrid::of(builder, operands.query, operands.key, blocks);
   if (operands.biasGrad.memory) {
     SmallVector<Value> space;
-    for (int64_t dim = 0; dim < 5; ++dim) {
-      int64_t block = dim == kBiasQ   ? blocks.queries
-                      : dim == kBiasK ? blocks.keys
-                                      : 1;
+    for (int64_t dim = 0; dim < 5; ++dim)
       space.push_back(operands.biasGrad.broadcast[dim]
                           ? builder.index(1)
-                          : builder.ceilDiv(sizes[dim], block));
-    }
+                          : grid.count(builder, dim));
     if (operands.stepsOfPart)
       space.push_back(builder.index(builder.dim(operands.biasGrad.memory, 0)));
     return space;
   }
   SmallVector<Value> space(4);
-  space[kSpaceB] = builder.index(sizes[kBiasB]);
-  space[kSpaceRows] = builder.ceilDiv(sizes[kBiasN], blocks.rows);
-  space[kSpaceH] = builder.index(sizes[kBiasH]);
-  space[kSpaceBlocks] = operands.queryGrad
-                            ? builder.ceilDiv(sizes[kBiasQ], blocks.queries)
-                            : builder.ceilDiv(sizes[kBiasK], blocks.keys);
+  space[kSpaceB] = grid.count(builder, kBiasB);
+  space[kSpaceRows] = grid.count(builder, kBiasN);
+  space[kSpaceH] = grid.count(builder, kBiasH);
+  space[kSpaceBlocks] =
+      grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
   return space;
 }
 
@@ -97,23 +89,18 @@ void GradientProgram::writeQuery() {
     WorkItem some = item;
     some.keys.block = block;
     slices.logits.drops = getDrops();
-    auto loop = scf::ForOp::create(
-        outer, zero, outer.index(item.keys.extent), outer.index(block),
-        zeros(outer, blocks.queries, parts),
-        [&](OpBuilder &nested, Location loc, Value key, ValueRange sums) {
-          TileBuilder b(loc, nested);
-          KeyTiles keys = loadKeys(b, some, slices, key);
-          LogitsTile tile{{blocks.rows, blocks.queries, block},
-                          /*keysFirst=*/false,
-                          {zero, zero, key}};
-          Recomputed again = recompute(b, slices, queries, keys, tile);
-          Value narrow = narrowLogits(b, again.logits);
-          for (const Bias &gradient : operands.logitGrads)
-            storeLogits(b, some, again.logits, narrow, gradient, key);
-          scf::YieldOp::create(
-              b, accumulate(b, sums, narrow, clearNaN(b, keys.key)));
-        });
-    return llvm::to_vector_of<Value>(loop.getResults());
+    return BlockLoop::along(outer, LogitDim::Keys, some)
+        .run(outer, zeros(outer, blocks.queries, parts),
+             [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+               Value key = step.offset(LogitDim::Keys);
+               KeyTiles keys = loadKeys(b, some, slices, key);
+               Recomputed again =
+                   recompute(b, slices, queries, keys, step.tile);
+               Value narrow = narrowLogits(b, again.logits);
+               for (const Bias &gradient : operands.logitGrads)
+                 storeLogits(b, some, again.logits, narrow, gradient, key);
+               return accumulate(b, sums, narrow, clearNaN(b, keys.key));
+             });
   };
   SmallVector<Value> sums = sumKeys(builder, blocks.keys);
   bool mayDrop = !operands.biases.empty() ||
@@ -161,24 +148,21 @@ GradientProgram::sumQueries(TileBuilder &outer, const WorkItem &item,
   WorkItem some = item;
   some.queries.block = queryBlock;
   slices.logits.drops = getDrops();
-  SmallVector<int64_t, 3> shape = {blocks.rows, queryBlock, blocks.keys};
-  if (keysFirst)
-    std::swap(shape[1], shape[2]);
-  auto loop = scf::ForOp::create(
-      outer, zero, outer.index(item.queries.extent), outer.index(queryBlock),
-      start.carried(),
-      [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
-        TileBuilder b(loc, nested);
-        QueryTiles queries = loadQueries(b, some, slices, query);
-        LogitsTile tile{shape, keysFirst, {zero, query, zero}};
-        Recomputed again = recompute(b, slices, queries, keys, tile);
-        Value narrow =
-            start.key.empty() ? Value() : narrowLogits(b, again.logits);
-        KeySums next =
-            accumulateKeys(b, start.with(sums), tile, narrow, again, queries);
-        scf::YieldOp::create(b, next.carried());
-      });
-  return start.with(loop.getResults());
+  return start.with(
+      BlockLoop::along(outer, LogitDim::Queries, some, keysFirst)
+          .run(outer, start.carried(),
+               [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+                 QueryTiles queries = loadQueries(
+                     b, some, slices, step.offset(LogitDim::Queries));
+                 Recomputed again =
+                     recompute(b, slices, queries, keys, step.tile);
+                 Value narrow = start.key.empty()
+                                    ? Value()
+                                    : narrowLogits(b, again.logits);
+                 return accumulateKeys(b, start.with(sums), step.tile, narrow,
+                                       again, queries)
+                     .carried();
+               }));
 }
 
 SmallVector<Value> GradientProgram::sumValuesWithCare(const WorkItem &item,

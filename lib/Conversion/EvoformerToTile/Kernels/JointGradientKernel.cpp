@@ -13,9 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLoop.h"
 #include "GradientProgram.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -24,13 +23,11 @@ using namespace mlir::evoformer::tile;
 /// A loop without results over multiples of `step`.
 static void forEach(TileBuilder &builder, Value first, Value end, int64_t step,
                     function_ref<void(TileBuilder &, Value)> body) {
-  scf::ForOp::create(
-      builder, first, end, builder.index(step), ValueRange(),
-      [&](OpBuilder &nested, Location loc, Value at, ValueRange) {
-        TileBuilder b(loc, nested);
-        body(b, at);
-        scf::YieldOp::create(b);
-      });
+  builder.loop(first, end, builder.index(step), {},
+               [&](TileBuilder &b, Value at, ValueRange) -> SmallVector<Value> {
+                 body(b, at);
+                 return {};
+               });
 }
 
 /// The part `index` of memory with the parts as its leading dimension.
@@ -80,41 +77,40 @@ void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
   Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
   KeySums start = startKeySums(outer, operands.keyGrad != nullptr,
                                operands.valueGrad != nullptr);
-  auto loop = scf::ForOp::create(
-      outer, zero, outer.index(item.queries.extent),
-      outer.index(blocks.queries), start.carried(),
-      [&](OpBuilder &nested, Location loc, Value query, ValueRange sums) {
-        TileBuilder b(loc, nested);
-        QueryTiles queries = loadQueries(b, item, slices, query);
-        LogitsTile tile{{blocks.rows, blocks.queries, blocks.keys},
-                        /*keysFirst=*/false,
-                        {zero, query, zero}};
-        Recomputed some = recompute(b, slices, queries, keys, tile);
-        Value narrow = narrowLogits(b, some.logits);
-        KeySums next =
-            accumulateKeys(b, start.with(sums), tile, narrow, some, queries);
-        if (querySums) {
-          for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
-            Value added = evoformer::multiply(b, narrow, ofKey);
-            Value sum = item.load(b, querySums, query, item.queries, part);
-            sum = b.fma(added, b.splatLike(added, facts.scale), sum);
-            b.store(sum, querySums, {zero, query, b.index(part.start)},
-                    {item.rows.fits, item.queries.fits, true});
-          }
-        }
-        if (biasSums) {
-          SmallVector<bool> inBounds = {item.rows.fits, item.queries.fits,
-                                        item.keys.fits};
-          Value sum = b.load(biasSums, {zero, query, zero}, tile.shape,
-                             inBounds, b.getF32FloatAttr(0));
-          b.store(b.addf(sum, some.logits), biasSums, {zero, query, zero},
-                  inBounds);
-        }
-        for (const Bias &gradient : operands.logitGrads)
-          storeLogits(b, item, some.logits, narrow, gradient, zero, query);
-        scf::YieldOp::create(b, next.carried());
-      });
-  KeySums sums = start.with(loop.getResults());
+  KeySums sums = start.with(
+      BlockLoop::along(outer, LogitDim::Queries, item)
+          .run(outer, start.carried(),
+               [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
+                 Value query = step.offset(LogitDim::Queries);
+                 const LogitsTile &tile = step.tile;
+                 QueryTiles queries = loadQueries(b, item, slices, query);
+                 Recomputed some = recompute(b, slices, queries, keys, tile);
+                 Value narrow = narrowLogits(b, some.logits);
+                 KeySums next = accumulateKeys(b, start.with(carried), tile,
+                                               narrow, some, queries);
+                 if (querySums) {
+                   for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
+                     Value added = evoformer::multiply(b, narrow, ofKey);
+                     Value sum =
+                         item.load(b, querySums, query, item.queries, part);
+                     sum = b.fma(added, b.splatLike(added, facts.scale), sum);
+                     b.store(sum, querySums, {zero, query, b.index(part.start)},
+                             {item.rows.fits, item.queries.fits, true});
+                   }
+                 }
+                 if (biasSums) {
+                   SmallVector<bool> inBounds = {
+                       item.rows.fits, item.queries.fits, item.keys.fits};
+                   Value sum = b.load(biasSums, {zero, query, zero}, tile.shape,
+                                      inBounds, b.getF32FloatAttr(0));
+                   b.store(b.addf(sum, some.logits), biasSums,
+                           {zero, query, zero}, inBounds);
+                 }
+                 for (const Bias &gradient : operands.logitGrads)
+                   storeLogits(b, item, some.logits, narrow, gradient, zero,
+                               query);
+                 return next.carried();
+               }));
   if (operands.valueGrad)
     sums.value =
         sumValuesWithCare(item, slices, keys, /*keysFirst=*/false, sums.value);

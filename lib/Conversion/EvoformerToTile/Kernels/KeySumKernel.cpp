@@ -8,7 +8,6 @@
 #include "Kernels.h"
 #include "Logits.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -47,14 +46,13 @@ public:
     // From 0 to the padded size, which is more than the number of keys only by
     // part of a block; no key at all leaves nothing to do.
     Value end = builder.index(builder.dim(sum, 3));
-    scf::ForOp::create(
-        builder, builder.index(0), end, builder.index(shape[1]), ValueRange(),
-        [&](OpBuilder &nested, Location loc, Value key, ValueRange) {
-          TileBuilder inner(loc, nested);
+    builder.loop(
+        builder.index(0), end, builder.index(shape[1]), {},
+        [&](TileBuilder &inner, Value key, ValueRange) -> SmallVector<Value> {
           Terms terms = termsAt(inner, key);
           inner.store(finish(inner, terms, reference), row,
                       {inner.index(0), key}, {true}, alignment);
-          scf::YieldOp::create(inner);
+          return {};
         });
   }
 
@@ -122,19 +120,18 @@ private:
   /// and returned as a tile [1] of f64.
   Value findMaximum() {
     Value start = builder.splat(shape, builder.getF64Type(), -kInfinity);
-    auto loop = scf::ForOp::create(
-        builder, builder.index(0), keys, builder.index(shape[1]),
-        ValueRange{start},
-        [&](OpBuilder &nested, Location loc, Value key, ValueRange carried) {
-          TileBuilder inner(loc, nested);
+    SmallVector<Value> maxima = builder.loop(
+        builder.index(0), keys, builder.index(shape[1]), start,
+        [&](TileBuilder &inner, Value key,
+            ValueRange carried) -> SmallVector<Value> {
           Terms terms = termsAt(inner, key);
           Value ignored = arith::OrIOp::create(
               inner, terms.dropped, inner.equals(terms.sum, kInfinity));
           Value kept = inner.select(
               ignored, inner.splatLike(terms.sum, -kInfinity), terms.sum);
-          scf::YieldOp::create(inner, inner.maxnum(carried[0], kept));
+          return {inner.maxnum(carried[0], kept)};
         });
-    Value largest = builder.reduce(ReduceKind::Max, loop.getResult(0), 1);
+    Value largest = builder.reduce(ReduceKind::Max, maxima[0], 1);
     largest = builder.select(builder.equals(largest, -kInfinity),
                              builder.splatLike(largest, 0), largest);
     Value place = builder.slice(

@@ -7,8 +7,6 @@
 
 #include "GradientKernels.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -47,24 +45,22 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
             key, builder.remaining(builder.dim(sum, kBiasK), key, kKeys)};
         Value zero = builder.index(0);
         Type f32 = builder.getF32Type();
-        auto loop = scf::ForOp::create(
-            builder, zero, builder.index(builder.dim(parts, 0)),
-            builder.index(1),
-            ValueRange{builder.splat({kQueries, kKeys}, f32, 0)},
-            [&](OpBuilder &nested, Location loc, Value part, ValueRange sums) {
-              TileBuilder b(loc, nested);
+        SmallVector<Value> total = builder.loop(
+            zero, builder.index(builder.dim(parts, 0)), builder.index(1),
+            builder.splat({kQueries, kKeys}, f32, 0),
+            [&](TileBuilder &b, Value part,
+                ValueRange sums) -> SmallVector<Value> {
               SmallVector<SliceDim> dims = {{part, {}}};
               llvm::append_range(dims, outer);
               dims.append({queries, keys});
               Value tile = b.load(b.slice(parts, dims), {zero, zero},
                                   {kQueries, kKeys}, {}, b.getZeroAttr(f32));
-              scf::YieldOp::create(b, b.addf(sums[0], tile));
+              return {b.addf(sums[0], tile)};
             });
         SmallVector<SliceDim> dims = outer;
         dims.append({queries, keys});
         Value dest = builder.slice(sum, dims);
         Type element = cast<MemRefType>(sum.getType()).getElementType();
-        builder.store(builder.convert(loop.getResult(0), element), dest,
-                      {zero, zero});
+        builder.store(builder.convert(total[0], element), dest, {zero, zero});
       });
 }

@@ -7,6 +7,7 @@
 
 #include "TileBuilder.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -223,6 +224,18 @@ Value TileBuilder::saturate(Value tile) {
 Value TileBuilder::isSet(Value tile) {
   return arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, tile,
                                splatLike(tile, 0));
+}
+
+SmallVector<Value> TileBuilder::loop(
+    Value first, Value end, Value step, ValueRange start,
+    function_ref<SmallVector<Value>(TileBuilder &, Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(
+      *this, first, end, step, start,
+      [&](OpBuilder &nested, Location loc, Value at, ValueRange carried) {
+        TileBuilder b(loc, nested);
+        scf::YieldOp::create(b, body(b, at, carried));
+      });
+  return llvm::to_vector_of<Value>(op.getResults());
 }
 
 SmallVector<Value>

@@ -110,6 +110,11 @@ public:
         *this, arith::CmpFPredicate::OLT, size,
         splatLike(size, std::numeric_limits<double>::infinity()));
   }
+  /// Runs `body` from `first` to before `end` in steps; it is given what the
+  /// step before has left, at first `start`. Gives what the last one has left.
+  SmallVector<Value>
+  loop(Value first, Value end, Value step, ValueRange start,
+       function_ref<SmallVector<Value>(TileBuilder &, Value, ValueRange)> body);
   /// `inits`, done again by `body` where `condition` holds (evo_tile.where).
   SmallVector<Value>
   where(Value condition, ValueRange inits,

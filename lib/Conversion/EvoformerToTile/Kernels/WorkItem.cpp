@@ -7,7 +7,7 @@
 
 #include "WorkItem.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "BlockLoop.h"
 #include <limits>
 
 using namespace mlir;
@@ -216,22 +216,19 @@ Value WorkItem::clearDropped(TileBuilder &b, const BiasSlice &keySum,
 Value WorkItem::keepsNone(TileBuilder &b, const BiasSlice &keySum) const {
   // In the shape of logits: what lies where in them needs no exchange.
   Value start = b.splat({rows.block, queries.block}, b.getF32Type(), 0);
-  Value zero = b.index(0);
-  auto loop = scf::ForOp::create(
-      b, zero, b.index(keys.extent), b.index(keys.block), ValueRange{start},
-      [&](OpBuilder &nested, Location loc, Value key, ValueRange carried) {
-        TileBuilder inner(loc, nested);
-        LogitsTile tile{{rows.block, queries.block, keys.block},
-                        /*keysFirst=*/false,
-                        {zero, zero, key}};
-        Value sum = readBias(inner, keySum, tile);
-        Value kept =
-            inner.select(inner.equals(sum, -kInfinity), inner.splatLike(sum, 0),
-                         inner.splatLike(sum, 1));
-        Value any = inner.reduce(ReduceKind::Max, kept, 2);
-        scf::YieldOp::create(inner, inner.maxnum(carried[0], any));
-      });
-  return b.equals(loop.getResult(0), 0);
+  SmallVector<Value> any =
+      BlockLoop::along(b, LogitDim::Keys, *this)
+          .run(b, start,
+               [&](TileBuilder &inner, const BlockStep &step,
+                   ValueRange carried) -> SmallVector<Value> {
+                 Value sum = readBias(inner, keySum, step.tile);
+                 Value kept = inner.select(inner.equals(sum, -kInfinity),
+                                           inner.splatLike(sum, 0),
+                                           inner.splatLike(sum, 1));
+                 return {inner.maxnum(carried[0],
+                                      inner.reduce(ReduceKind::Max, kept, 2))};
+               });
+  return b.equals(any[0], 0);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,87 @@
+//===- BlockLoop.h - The blocks that a work item visits ---------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_BLOCKLOOP_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_BLOCKLOOP_H
+
+#include "WorkItem.h"
+#include <functional>
+
+namespace mlir::evoformer {
+
+/// The logits [b, n, h, q, k] of an attention, cut into blocks.
+struct BlockGrid {
+  /// Of a block, in the order of BiasDim.
+  using Place = std::array<Value, 5>;
+
+  std::array<OpFoldResult, 5> sizes;
+  std::array<int64_t, 5> block;
+
+  static BlockGrid of(TileBuilder &builder, Value query, Value key,
+                      const AttentionBlocks &blocks);
+
+  /// How many there are along a dimension.
+  Value count(TileBuilder &builder, int64_t dim) const;
+  /// The first element of a block along a dimension.
+  Value origin(TileBuilder &builder, const Place &place, int64_t dim) const;
+  /// The item that has one block.
+  WorkItem itemAt(TileBuilder &builder, const Place &place,
+                  bool alignedRows) const;
+};
+
+/// A tile of logits on an item's way.
+struct BlockStep {
+  /// What the tile is read from: slices of memory start where its ranges do.
+  WorkItem item;
+  /// Its shape and order, and where it lies in those slices.
+  LogitsTile tile;
+
+  Value offset(LogitDim dim) const {
+    return tile.offsets[static_cast<unsigned>(dim)];
+  }
+};
+
+/// The way of a work item from one tile of logits to the next: the loop of all
+/// kernels that compute logits. Which tiles there are is known here alone.
+class BlockLoop {
+public:
+  /// Along the queries or keys of `item`, in its blocks. Items stay, and so do
+  /// slices of their memory; offsets move.
+  static BlockLoop along(TileBuilder &builder, LogitDim dim,
+                         const WorkItem &item, bool keysFirst = false);
+
+  /// From block to block of `grid`, one number for all dimensions that move,
+  /// the last one fastest: from `first` to before `end`. `place` has the others
+  /// and `counts` how many blocks there are along those that move, null along
+  /// the others. Each step is an item of its own.
+  static BlockLoop through(TileBuilder &builder, const BlockGrid &grid,
+                           bool alignedRows, const BlockGrid::Place &place,
+                           const std::array<Value, 5> &counts, Value first,
+                           Value end, bool keysFirst);
+
+  /// Writes the loop: `body` is given what the step before has left, at first
+  /// `start`. Gives what the last one has left.
+  SmallVector<Value>
+  run(TileBuilder &builder, ValueRange start,
+      function_ref<SmallVector<Value>(TileBuilder &, const BlockStep &,
+                                      ValueRange)>
+          body) const;
+
+private:
+  /// The step at a value of the loop's variable, with a builder inside of it.
+  using StepAt = std::function<BlockStep(TileBuilder &, Value)>;
+
+  BlockLoop(Value first, Value end, Value step, StepAt stepAt)
+      : first(first), end(end), step(step), stepAt(std::move(stepAt)) {}
+
+  Value first, end, step;
+  StepAt stepAt;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_BLOCKLOOP_H
