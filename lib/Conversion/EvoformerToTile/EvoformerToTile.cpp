@@ -249,7 +249,7 @@ protected:
     operands.query = views.get(Role::Query);
     operands.key = views.get(Role::Key);
     operands.value = views.get(Role::Value);
-    operands.weighted = views.get(Role::WeightedGradient);
+    operands.weightedGrad = views.get(Role::WeightedGradient);
     operands.stats = views.get(Role::Stats);
     operands.delta = views.get(Role::Delta);
     operands.biases = views.getBiases();
@@ -337,7 +337,7 @@ protected:
     operands.output = views.get(Role::Output);
     operands.outputGrad = views.get(Role::OutputGradient);
     operands.delta = views.get(Role::Delta);
-    operands.weighted = views.get(Role::WeightedGradient);
+    operands.weightedGrad = views.get(Role::WeightedGradient);
     operands.gateGrad = views.get(Role::GateGradient);
     writeDeltaProgram(builder, factory, operands);
     return success();

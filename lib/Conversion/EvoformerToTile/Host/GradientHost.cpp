@@ -98,7 +98,7 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   }
 
   Value aligned = host.hasAlignedDepths(
-      {operands.query, operands.key, operands.value, operands.weighted,
+      {operands.query, operands.key, operands.value, operands.weightedGrad,
        operands.queryGrad, operands.keyGrad, operands.valueGrad});
   Value alignedGrads;
   for (const Bias &gradient : operands.logitGrads) {
@@ -176,7 +176,7 @@ void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
   auto launchVariant = [&](TileBuilder &at, bool alignedRows) {
     DeltaOperands variant = operands;
     if (alignedRows)
-      for (Value *memory : {&variant.weighted, &variant.gateGrad})
+      for (Value *memory : {&variant.weightedGrad, &variant.gateGrad})
         if (*memory)
           *memory = castToUnitStride(at, *memory);
     KernelOp kernel =
@@ -184,8 +184,8 @@ void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
     host.launch(at, kernel, getDeltaSpace(at, variant, factory.getTarget()),
                 getArguments(variant));
   };
-  Value aligned = host.hasAlignedDepths({operands.gate, operands.output,
-                                         operands.outputGrad, operands.weighted,
-                                         operands.gateGrad});
+  Value aligned = host.hasAlignedDepths(
+      {operands.gate, operands.output, operands.outputGrad,
+       operands.weightedGrad, operands.gateGrad});
   host.writeVariants(builder, aligned, launchVariant);
 }

@@ -147,8 +147,7 @@ private:
   /// query without keys. This costs the usual case nothing, while choosing
   /// costs it three instructions a logit.
   State repeatWithCare(const Sources &sources, State state) {
-    WorkItem careful = item;
-    careful.keys.block = getCarefulBlock(blocks.keys);
+    WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
     return State::of(builder.where(
         builder.isNaN(state.sum), state.carried(), [&](TileBuilder &b) {
           return loopOverKeys(b, sources, careful, Drops::Chosen).carried();

@@ -63,9 +63,8 @@ static BlockGrid::Place findPlace(TileBuilder &builder, BlockGrid::Place place,
 // The loop
 //===----------------------------------------------------------------------===//
 
-/// The tile of an item whose slices it starts `offsets` from.
-static LogitsTile makeTile(const WorkItem &item, bool keysFirst,
-                           const std::array<Value, 3> &offsets) {
+LogitsTile BlockStep::makeTile(const WorkItem &item, bool keysFirst,
+                               const std::array<Value, 3> &offsets) {
   LogitsTile tile{{item.rows.block, item.queries.block, item.keys.block},
                   keysFirst,
                   offsets};
@@ -83,7 +82,8 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
           [=](TileBuilder &, Value offset) {
             std::array<Value, 3> offsets = {zero, zero, zero};
             offsets[static_cast<unsigned>(dim)] = offset;
-            return BlockStep{item, makeTile(item, keysFirst, offsets)};
+            return BlockStep{item,
+                             BlockStep::makeTile(item, keysFirst, offsets)};
           }};
 }
 
@@ -91,13 +91,13 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
                              bool alignedRows, const BlockGrid::Place &place,
                              const std::array<Value, 5> &counts, Value first,
                              Value end, bool keysFirst) {
-  return {
-      first, end, builder.index(1), [=](TileBuilder &b, Value number) {
-        WorkItem item =
-            grid.itemAt(b, findPlace(b, place, counts, number), alignedRows);
-        Value zero = b.index(0);
-        return BlockStep{item, makeTile(item, keysFirst, {zero, zero, zero})};
-      }};
+  return {first, end, builder.index(1), [=](TileBuilder &b, Value number) {
+            WorkItem item = grid.itemAt(b, findPlace(b, place, counts, number),
+                                        alignedRows);
+            Value zero = b.index(0);
+            return BlockStep{
+                item, BlockStep::makeTile(item, keysFirst, {zero, zero, zero})};
+          }};
 }
 
 SmallVector<Value>

@@ -40,6 +40,10 @@ struct BlockStep {
   /// Its shape and order, and where it lies in those slices.
   LogitsTile tile;
 
+  /// The tile of an item that starts so far from where its slices do.
+  static LogitsTile makeTile(const WorkItem &item, bool keysFirst,
+                             const std::array<Value, 3> &offsets);
+
   Value offset(LogitDim dim) const {
     return tile.offsets[static_cast<unsigned>(dim)];
   }

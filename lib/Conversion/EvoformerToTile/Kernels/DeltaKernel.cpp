@@ -16,8 +16,8 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 SmallVector<Value *> DeltaOperands::present() {
-  SmallVector<Value *> all = {&gate,  &output,   &outputGrad,
-                              &delta, &weighted, &gateGrad};
+  SmallVector<Value *> all = {&gate,  &output,       &outputGrad,
+                              &delta, &weightedGrad, &gateGrad};
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -62,12 +62,13 @@ public:
     Value inverse =
         gate ? inverseSigmoid(gate, -llvm::numbers::log2e) : Value();
     Value terms = builder.mulf(output, gradient);
-    if (operands.weighted) {
+    if (operands.weightedGrad) {
       Type element =
-          cast<MemRefType>(operands.weighted.getType()).getElementType();
+          cast<MemRefType>(operands.weightedGrad.getType()).getElementType();
       Value weighted = builder.convert(
           gate ? builder.divf(gradient, inverse) : gradient, element);
-      item.store(weighted, item.sliceSequence(operands.weighted, item.queries),
+      item.store(weighted,
+                 item.sliceSequence(operands.weightedGrad, item.queries),
                  item.queries);
       // The products of the steps that follow see the rounded gradient: their
       // difference to delta is what counts, so delta sees it as well.

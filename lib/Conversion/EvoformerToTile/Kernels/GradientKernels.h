@@ -14,8 +14,9 @@ namespace mlir::evoformer {
 
 /// What a kernel that recomputes the logits works on, as AttentionOperands.
 struct GradientOperands {
-  /// [b, n, h, s, d]; `weighted` is the gradient of the weighted sum of values.
-  Value query, key, value, weighted;
+  /// [b, n, h, s, d]; the last one is the gradient of the weighted sum of
+  /// values.
+  Value query, key, value, weightedGrad;
   /// Biases that depend on the query.
   SmallVector<Bias> biases;
   Bias keySum;
@@ -51,7 +52,7 @@ struct DeltaOperands {
   /// [b, n, h, s].
   Value delta;
   /// [b, n, h, s, d].
-  Value weighted, gateGrad;
+  Value weightedGrad, gateGrad;
 
   SmallVector<Value *> present();
 };
@@ -78,11 +79,6 @@ GradientKind getGradientKind(const GradientOperands &operands);
 /// and cannot sum over it.
 enum class OwnedDim { Queries, Keys, None };
 OwnedDim getOwnedDim(const GradientOperands &operands);
-
-/// Whether loops choose zeros for what biases drop, at three instructions a
-/// logit. That is much for 16-bit types on GPUs, unless the products of large
-/// depths take longer: those do again what NaN in dropped keys has spoilt.
-bool choosesDrops(tile::TargetAttr target, const AttentionFacts &facts);
 
 /// The kernel that recomputes logits for the gradients that `operands` has,
 /// those of one kind. Its arguments are `operands.present()`.

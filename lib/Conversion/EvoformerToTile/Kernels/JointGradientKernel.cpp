@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockLoop.h"
-#include "GradientProgram.h"
+#include "GradientPrograms.h"
+#include "KeyBlock.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -38,108 +38,58 @@ static Value slicePart(TileBuilder &builder, Value memory, Value index) {
   return builder.slice(memory, dims);
 }
 
-void GradientProgram::clearQueries(const WorkItem &item, Value queryMemory) {
-  Value slice = item.sliceSequence(queryMemory, item.queries);
-  forEach(item.builder, zero, item.builder.index(item.queries.extent),
-          blocks.queries, [&](TileBuilder &b, Value query) {
-            for (auto [part, tile] :
-                 llvm::zip_equal(parts, zeros(builder, blocks.queries, parts)))
-              b.store(tile, slice, {zero, query, b.index(part.start)},
-                      {item.rows.fits, item.queries.fits, true});
-          });
-}
+namespace {
+class JointGradient {
+public:
+  JointGradient(TileBuilder &builder, const LogitRecompute &shared)
+      : builder(builder), shared(shared), operands(shared.operands),
+        blocks(shared.blocks) {
+    findItem();
+  }
 
-void GradientProgram::clearBias(const WorkItem &item, const Bias &biasGrad) {
-  Value slice = sliceGradient(item, biasGrad);
-  TileBuilder &builder = item.builder;
-  Value tile = builder.splat({blocks.rows, blocks.queries, blocks.keys},
-                             builder.getF32Type(), 0);
-  forEach(builder, zero, builder.index(item.queries.extent), blocks.queries,
-          [&](TileBuilder &b, Value query) {
-            b.store(tile, slice, {zero, query, zero},
-                    {item.rows.fits, item.queries.fits, item.keys.fits});
-          });
-}
+  void write() {
+    bool sumsRows = biasGrad.memory && biasGrad.broadcast[kBiasN];
+    if (sumsRows)
+      clearBias(builder, firstRow);
+    forEach(builder, firstRow, endRow, blocks.rows,
+            [&](TileBuilder &b, Value row) {
+              if (biasGrad.memory && !sumsRows)
+                clearBias(b, row);
+              if (queryMemory)
+                clearQueries(itemAt(b, row, firstKey));
+              forEach(b, firstKey, endKey, blocks.keys,
+                      [&](TileBuilder &b, Value key) {
+                        writeKeyBlock(itemAt(b, row, key));
+                      });
+            });
+  }
 
-void GradientProgram::writeKeyBlock(const WorkItem &item, Value queryMemory,
-                                    const Bias &biasGrad) {
-  TileBuilder &outer = item.builder;
-  Slices slices = slice(item);
-  KeyTiles keys = loadKeys(outer, item, slices, zero);
-  // Once, for all queries.
-  for (Value part : keys.key)
-    keys.keyColumns.push_back(transposeLast(outer, part));
-  for (Value part : keys.value)
-    keys.valueColumns.push_back(transposeLast(outer, part));
-  SmallVector<Value> ofKeys = clearNaN(outer, keys.key);
-  Value querySums =
-      queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
-  Value biasSums = biasGrad.memory ? sliceGradient(item, biasGrad) : Value();
-  KeySums start = startKeySums(outer, operands.keyGrad != nullptr,
-                               operands.valueGrad != nullptr);
-  KeySums sums = start.with(
-      BlockLoop::along(outer, LogitDim::Queries, item)
-          .run(outer, start.carried(),
-               [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
-                 Value query = step.offset(LogitDim::Queries);
-                 const LogitsTile &tile = step.tile;
-                 QueryTiles queries = loadQueries(b, item, slices, query);
-                 Recomputed some = recompute(b, slices, queries, keys, tile);
-                 Value narrow = narrowLogits(b, some.logits);
-                 KeySums next = accumulateKeys(b, start.with(carried), tile,
-                                               narrow, some, queries);
-                 if (querySums) {
-                   for (auto [part, ofKey] : llvm::zip_equal(parts, ofKeys)) {
-                     Value added = evoformer::multiply(b, narrow, ofKey);
-                     Value sum =
-                         item.load(b, querySums, query, item.queries, part);
-                     sum = b.fma(added, b.splatLike(added, facts.scale), sum);
-                     b.store(sum, querySums, {zero, query, b.index(part.start)},
-                             {item.rows.fits, item.queries.fits, true});
-                   }
-                 }
-                 if (biasSums) {
-                   SmallVector<bool> inBounds = {
-                       item.rows.fits, item.queries.fits, item.keys.fits};
-                   Value sum = b.load(biasSums, {zero, query, zero}, tile.shape,
-                                      inBounds, b.getF32FloatAttr(0));
-                   b.store(b.addf(sum, some.logits), biasSums,
-                           {zero, query, zero}, inBounds);
-                 }
-                 for (const Bias &gradient : operands.logitGrads)
-                   storeLogits(b, item, some.logits, narrow, gradient, zero,
-                               query);
-                 return next.carried();
-               }));
-  if (operands.valueGrad)
-    sums.value =
-        sumValuesWithCare(item, slices, keys, /*keysFirst=*/false, sums.value);
-  storeKeySums(item, slices, sums);
-}
-
-void GradientProgram::writeJoint() {
-  Value id[4];
-  for (int64_t dim = 0; dim < 4; ++dim)
-    id[dim] = WorkItemIdOp::create(builder, dim);
-  Value batch = id[kSpaceB], part = id[kSpaceRows], head = id[kSpaceH];
-  auto range = [&](Value start, Value count, OpFoldResult size) {
-    Value end = builder.add(start, count);
-    return arith::MinUIOp::create(builder, end, builder.index(size));
-  };
-  OpFoldResult numRows = builder.dim(operands.query, 1);
-  OpFoldResult numKeys = builder.dim(operands.key, 3);
-  Value firstRow = builder.mul(part, operands.stepsOfPart);
-  Value endRow = range(firstRow, operands.stepsOfPart, numRows);
-  Value firstKey = builder.mul(id[kSpaceBlocks], operands.keysOfItem);
-  Value endKey = range(firstKey, operands.keysOfItem, numKeys);
-
-  Value queryMemory;
-  if (operands.queryGrad)
-    queryMemory = slicePart(builder, operands.queryGrad, id[kSpaceBlocks]);
-  // A set of parts for each dimension in which the bias broadcasts.
-  Bias biasGrad = operands.biasGrad;
-  if (biasGrad.memory) {
-    Value index = zero;
+private:
+  /// The rows and keys of the item, and its memory for sums.
+  void findItem() {
+    Value id[4];
+    for (int64_t dim = 0; dim < 4; ++dim)
+      id[dim] = WorkItemIdOp::create(builder, dim);
+    batch = id[kSpaceB];
+    head = id[kSpaceH];
+    Value part = id[kSpaceRows];
+    auto range = [&](Value start, Value count, OpFoldResult size) {
+      Value end = builder.add(start, count);
+      return arith::MinUIOp::create(builder, end, builder.index(size));
+    };
+    numRows = builder.dim(operands.query, 1);
+    numKeys = builder.dim(operands.key, 3);
+    firstRow = builder.mul(part, operands.stepsOfPart);
+    endRow = range(firstRow, operands.stepsOfPart, numRows);
+    firstKey = builder.mul(id[kSpaceBlocks], operands.keysOfItem);
+    endKey = range(firstKey, operands.keysOfItem, numKeys);
+    if (operands.queryGrad)
+      queryMemory = slicePart(builder, operands.queryGrad, id[kSpaceBlocks]);
+    biasGrad = operands.biasGrad;
+    if (!biasGrad.memory)
+      return;
+    // A set of parts for each dimension in which the bias broadcasts.
+    Value index = shared.zero;
     auto append = [&](int64_t dim, Value count, Value at) {
       if (biasGrad.broadcast[dim])
         index = builder.add(builder.mul(index, count), at);
@@ -152,34 +102,98 @@ void GradientProgram::writeJoint() {
     biasGrad.memory = slicePart(builder, biasGrad.memory, index);
   }
 
-  auto itemAt = [&](TileBuilder &b, Value row, Value key) {
-    return WorkItem{
-        b,
-        alignedRows,
-        batch,
-        head,
-        ItemRange::ofBlock(b, numRows, row, blocks.rows),
-        ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
-        ItemRange::ofBlock(b, numKeys, key, blocks.keys),
-        /*ownsKeyBlock=*/true};
-  };
-  auto clearBiasAt = [&](TileBuilder &b, Value row) {
-    forEach(b, firstKey, endKey, blocks.keys, [&](TileBuilder &b, Value key) {
-      clearBias(itemAt(b, row, key), biasGrad);
+  /// A row and a block of keys, with all queries.
+  WorkItem itemAt(TileBuilder &b, Value row, Value key) {
+    return {b,
+            shared.alignedRows,
+            batch,
+            head,
+            ItemRange::ofBlock(b, numRows, row, blocks.rows),
+            ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
+            ItemRange::ofBlock(b, numKeys, key, blocks.keys),
+            /*ownsKeyBlock=*/true};
+  }
+
+  /// Sets what the item's sums start from to zero.
+  void clearQueries(const WorkItem &item) {
+    Value slice = item.sliceSequence(queryMemory, item.queries);
+    forEach(item.builder, shared.zero, item.builder.index(item.queries.extent),
+            blocks.queries, [&](TileBuilder &b, Value query) {
+              for (auto [part, tile] : llvm::zip_equal(
+                       shared.parts,
+                       shared.zeros(builder, blocks.queries, shared.parts)))
+                b.store(tile, slice, {shared.zero, query, b.index(part.start)},
+                        {item.rows.fits, item.queries.fits, true});
+            });
+  }
+  void clearBias(TileBuilder &outer, Value row) {
+    forEach(outer, firstKey, endKey, blocks.keys,
+            [&](TileBuilder &inner, Value key) {
+              WorkItem item = itemAt(inner, row, key);
+              Value slice = item.sliceBiasGradient(biasGrad);
+              Value tile =
+                  inner.splat({blocks.rows, blocks.queries, blocks.keys},
+                              inner.getF32Type(), 0);
+              forEach(inner, shared.zero, inner.index(item.queries.extent),
+                      blocks.queries, [&](TileBuilder &b, Value query) {
+                        b.store(tile, slice, {shared.zero, query, shared.zero},
+                                {item.rows.fits, item.queries.fits,
+                                 item.keys.fits});
+                      });
+            });
+  }
+
+  void writeKeyBlock(const WorkItem &item) {
+    KeyBlock keys(shared, item, /*keysFirst=*/false);
+    SmallVector<Value> ofKeys = shared.clearNaN(item.builder, keys.getKeys());
+    Value querySums =
+        queryMemory ? item.sliceSequence(queryMemory, item.queries) : Value();
+    Value biasSums =
+        biasGrad.memory ? item.sliceBiasGradient(biasGrad) : Value();
+    keys.write([&](TileBuilder &b, const BlockStep &step,
+                   const LogitRecompute::Recomputed &again, Value narrow) {
+      if (querySums)
+        addToQueries(b, step, querySums, narrow, ofKeys);
+      if (biasSums) {
+        SmallVector<bool> inBounds = {item.rows.fits, item.queries.fits,
+                                      item.keys.fits};
+        Value sum = b.load(biasSums, step.tile.offsets, step.tile.shape,
+                           inBounds, b.getF32FloatAttr(0));
+        b.store(b.addf(sum, again.logitGrad), biasSums, step.tile.offsets,
+                inBounds);
+      }
+      shared.storeLogitGrads(b, step, again.logitGrad, narrow);
     });
-  };
-  bool sumsRows = biasGrad.memory && biasGrad.broadcast[kBiasN];
-  if (sumsRows)
-    clearBiasAt(builder, firstRow);
-  forEach(builder, firstRow, endRow, blocks.rows,
-          [&](TileBuilder &b, Value row) {
-            if (biasGrad.memory && !sumsRows)
-              clearBiasAt(b, row);
-            if (queryMemory)
-              clearQueries(itemAt(b, row, firstKey), queryMemory);
-            forEach(b, firstKey, endKey, blocks.keys,
-                    [&](TileBuilder &b, Value key) {
-                      writeKeyBlock(itemAt(b, row, key), queryMemory, biasGrad);
-                    });
-          });
+  }
+
+  void addToQueries(TileBuilder &b, const BlockStep &step, Value memory,
+                    Value narrow, ArrayRef<Value> keys) {
+    const WorkItem &item = step.item;
+    Value query = step.offset(LogitDim::Queries);
+    for (auto [part, key] : llvm::zip_equal(shared.parts, keys)) {
+      Value added = multiply(b, narrow, key);
+      Value sum = item.load(b, memory, query, item.queries, part);
+      sum =
+          b.fma(added, b.splatLike(added, shared.getProductDerivative()), sum);
+      b.store(sum, memory, {shared.zero, query, b.index(part.start)},
+              {item.rows.fits, item.queries.fits, true});
+    }
+  }
+
+  TileBuilder &builder;
+  const LogitRecompute &shared;
+  const GradientOperands &operands;
+  const AttentionBlocks &blocks;
+  Value batch, head;
+  OpFoldResult numRows, numKeys;
+  Value firstRow, endRow, firstKey, endKey;
+  /// What no other item writes; null where there is no such gradient.
+  Value queryMemory;
+  Bias biasGrad;
+};
+} // namespace
+
+void evoformer::writeJointGradient(TileBuilder &builder,
+                                   const LogitRecompute &shared) {
+  JointGradient(builder, shared).write();
 }

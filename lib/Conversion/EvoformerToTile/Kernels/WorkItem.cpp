@@ -66,6 +66,16 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
           ownsKeyBlock};
 }
 
+WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
+  // Better short than quick. They divide the block, which memory is padded to.
+  constexpr int64_t kAtoms = 16;
+  WorkItem item = *this;
+  ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
+  if (range.block % (2 * kAtoms) == 0)
+    range.block /= 2;
+  return item;
+}
+
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
   return builder.slice(memory,
                        {{batch, {}},
@@ -102,6 +112,16 @@ void WorkItem::store(Value tile, Value slice, const ItemRange &range,
                 {rows.fits, range.fits, true}, rowAlignment(slice));
 }
 
+void WorkItem::storeParts(ValueRange tiles, ArrayRef<DepthPart> parts,
+                          double factor, Value memory,
+                          const ItemRange &range) const {
+  Value slice = sliceSequence(memory, range);
+  for (auto [tile, part] : llvm::zip_equal(tiles, parts))
+    store(factor == 1 ? tile
+                      : builder.mulf(tile, builder.splatLike(tile, factor)),
+          slice, range, part.start);
+}
+
 Value WorkItem::sliceStatistic(Value memory) const {
   return builder.slice(memory, {{batch, {}},
                                 {rows.start, rows.extent},
@@ -134,19 +154,20 @@ static int64_t getAlignment(Value bias, const ItemRange &range) {
   return getVectorBytes(range.block * getElementBytes(type.getElementType()));
 }
 
+OpFoldResult WorkItem::offsetIn(const Bias &bias, int64_t dim) const {
+  if (bias.broadcast[dim])
+    return builder.getIndexAttr(0);
+  const std::array<Value, 5> offsets = {batch, rows.start, head, queries.start,
+                                        keys.start};
+  return offsets[dim];
+}
+
 BiasSlice WorkItem::sliceBias(const Bias &bias) const {
   BiasSlice result;
   result.isMask = bias.isMask;
-  OpFoldResult origin = builder.getIndexAttr(0);
-  auto at = [&](int64_t dim, Value index) {
-    return bias.broadcast[dim] ? origin : OpFoldResult(index);
-  };
-  SmallVector<SliceDim> dims(5);
-  dims[kBiasB] = {at(kBiasB, batch), {}};
-  dims[kBiasN] = {at(kBiasN, rows.start), {}};
-  dims[kBiasH] = {at(kBiasH, head), {}};
-  dims[kBiasQ] = {at(kBiasQ, queries.start), {}};
-  dims[kBiasK] = {at(kBiasK, keys.start), {}};
+  SmallVector<SliceDim> dims;
+  for (int64_t dim = 0; dim < 5; ++dim)
+    dims.push_back({offsetIn(bias, dim), {}});
   auto keep = [&](int64_t dim, LogitDim logitDim, OpFoldResult extent,
                   bool fits) {
     if (bias.broadcast[dim])
@@ -169,15 +190,23 @@ BiasSlice WorkItem::sliceBias(const Bias &bias) const {
   return result;
 }
 
+Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
+  return builder.slice(
+      gradient.memory,
+      {{offsetIn(gradient, kBiasB), {}},
+       {offsetIn(gradient, kBiasN), gradient.broadcast[kBiasN]
+                                        ? OpFoldResult(builder.getIndexAttr(1))
+                                        : rows.extent},
+       {offsetIn(gradient, kBiasH), {}},
+       {queries.start, queries.extent},
+       {keys.start, keys.extent}});
+}
+
 BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {
-  OpFoldResult origin = builder.getIndexAttr(0);
-  auto at = [&](int64_t dim, Value index) {
-    return sum.broadcast[dim] ? origin : OpFoldResult(index);
-  };
   BiasSlice result;
-  SmallVector<SliceDim> dims = {{at(kBiasB, batch), {}},
-                                {at(kBiasN, rows.start), {}},
-                                {at(kBiasH, head), {}},
+  SmallVector<SliceDim> dims = {{offsetIn(sum, kBiasB), {}},
+                                {offsetIn(sum, kBiasN), {}},
+                                {offsetIn(sum, kBiasH), {}},
                                 {keys.start, keyExtent(sum.memory, 3)}};
   if (!sum.broadcast[kBiasN]) {
     dims[1].extent = rows.extent;

@@ -39,13 +39,6 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
-/// How many keys (queries) a loop takes at once that is rarely run: better
-/// short than quick. They divide the block, which memory is padded to.
-inline int64_t getCarefulBlock(int64_t block) {
-  constexpr int64_t kAtoms = 16;
-  return block % (2 * kAtoms) == 0 ? block / 2 : block;
-}
-
 /// The space of kernels whose items own a block of queries or of keys, slowest
 /// first: such blocks share what the item loops over, heads share cache lines,
 /// and the rows that share a pair bias come one after the other.
@@ -68,6 +61,9 @@ struct WorkItem {
                        Value key, const AttentionBlocks &blocks,
                        bool ownsKeyBlock = false);
 
+  /// With the blocks along queries or keys that rarely run loops take.
+  WorkItem withCarefulBlocks(LogitDim dim) const;
+
   /// The positions `range` (queries or keys) of a sequence [b, n, h, s, d], as
   /// a memref [rows, s, d].
   Value sliceSequence(Value memory, const ItemRange &range) const;
@@ -83,6 +79,11 @@ struct WorkItem {
   void store(Value tile, Value slice, const ItemRange &range,
              int64_t depth = 0) const;
 
+  /// Writes tiles of parts of the depth, multiplied by a factor, to the
+  /// positions of a sequence.
+  void storeParts(ValueRange tiles, ArrayRef<DepthPart> parts, double factor,
+                  Value memory, const ItemRange &range) const;
+
   /// The queries of statistics [b, n, h, s], as a memref [rows, s]; of stats
   /// [2, b, n, h, s] those of one of the two.
   Value sliceStatistic(Value memory) const;
@@ -94,6 +95,9 @@ struct WorkItem {
 
   /// Whoever launches a kernel pads the keys of biases to whole blocks.
   BiasSlice sliceBias(const Bias &bias) const;
+  /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
+  /// rows the one that it has.
+  Value sliceBiasGradient(const Bias &gradient) const;
   /// The prepared sum is a bias without the query's dimension.
   BiasSlice sliceKeySum(const Bias &sum) const;
 
@@ -110,6 +114,8 @@ struct WorkItem {
   int64_t rowAlignment(Value slice) const;
 
 private:
+  /// Where the item starts in a dimension of a bias.
+  OpFoldResult offsetIn(const Bias &bias, int64_t dim) const;
   /// Of the keys of a bias, which are whole blocks.
   OpFoldResult keyExtent(Value memory, int64_t dim) const;
 };

@@ -1,0 +1,145 @@
+//===- KeyBlock.cpp - The sums of a block of keys over queries ------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KeyBlock.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+KeyBlock::KeyBlock(const LogitRecompute &shared, const WorkItem &item,
+                   bool keysFirst)
+    : shared(shared), item(item), keysFirst(keysFirst),
+      slices(shared.slice(item)),
+      keys(shared.loadKeys(item.builder, item, slices, shared.zero)) {
+  if (keysFirst)
+    return;
+  // Once, for all queries.
+  for (Value part : keys.key)
+    keys.keyColumns.push_back(transposeLast(item.builder, part));
+  for (Value part : keys.value)
+    keys.valueColumns.push_back(transposeLast(item.builder, part));
+}
+
+void KeyBlock::write(Beside beside) const {
+  const GradientOperands &operands = shared.operands;
+  TileBuilder &builder = item.builder;
+  Sums sums = sumQueries(builder, shared, item,
+                         start(builder, operands.keyGrad != nullptr,
+                               operands.valueGrad != nullptr),
+                         beside);
+  // One after the other, which takes fewer registers than both at once.
+  if (operands.keyGrad && !shared.choosesDrops() && !operands.biases.empty())
+    sums.key = shared.repeatWithCare(
+        builder, sums.key, [&](TileBuilder &b, const LogitRecompute &careful) {
+          return sumQueries(b, careful,
+                            item.withCarefulBlocks(LogitDim::Queries),
+                            start(b, /*ofKey=*/true, /*ofValue=*/false))
+              .carried();
+        });
+  if (operands.valueGrad)
+    sums.value = sumValuesWithCare(sums.value);
+  if (operands.keyGrad)
+    item.storeParts(shared.clearDropped(item, slices, sums.key), shared.parts,
+                    shared.getProductDerivative(), operands.keyGrad, item.keys);
+  if (operands.valueGrad)
+    item.storeParts(shared.clearDropped(item, slices, sums.value),
+                    shared.valueParts, 1, operands.valueGrad, item.keys);
+}
+
+KeyBlock::Sums KeyBlock::start(TileBuilder &b, bool ofKey, bool ofValue) const {
+  Sums start;
+  if (ofKey)
+    start.key = shared.zeros(b, shared.blocks.keys, shared.parts);
+  if (ofValue)
+    start.value = shared.zeros(b, shared.blocks.keys, shared.valueParts);
+  return start;
+}
+
+KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
+                                    const LogitRecompute &shared,
+                                    const WorkItem &item, const Sums &start,
+                                    Beside beside) const {
+  return start.with(
+      BlockLoop::along(outer, LogitDim::Queries, item, keysFirst)
+          .run(outer, start.carried(),
+               [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+                 LogitRecompute::QueryTiles queries = shared.loadQueries(
+                     b, item, slices, step.offset(LogitDim::Queries));
+                 LogitRecompute::Recomputed again =
+                     shared.recompute(b, slices, queries, keys, step.tile);
+                 Value narrow;
+                 if (!start.key.empty() || beside)
+                   narrow = shared.narrowLogitGrad(b, again.logitGrad);
+                 Sums next =
+                     add(b, shared, start.with(sums), again, narrow, queries);
+                 if (beside)
+                   beside(b, step, again, narrow);
+                 return next.carried();
+               }));
+}
+
+KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,
+                             const Sums &sums,
+                             const LogitRecompute::Recomputed &again,
+                             Value narrow,
+                             const LogitRecompute::QueryTiles &queries) const {
+  auto withKeysFirst = [&](Value value) {
+    return keysFirst ? value : transposeLast(b, value);
+  };
+  Sums next;
+  if (!sums.key.empty())
+    next.key = shared.accumulate(b, sums.key, withKeysFirst(narrow),
+                                 shared.clearNaN(b, queries.query));
+  if (sums.value.empty())
+    return next;
+  Value weights = withKeysFirst(shared.narrowWeights(b, again.weights));
+  if (sums.spoilt.empty()) {
+    next.value =
+        shared.accumulate(b, sums.value, weights, queries.weightedGrad);
+    return next;
+  }
+  // Apart: what is finite, and the number of what is not among kept keys.
+  SmallVector<Value> finite, spoilt;
+  for (Value part : queries.weightedGrad) {
+    Value isFinite = b.isFinite(part);
+    finite.push_back(b.select(isFinite, part, b.splatLike(part, 0)));
+    spoilt.push_back(
+        b.select(isFinite, b.splatLike(part, 0), b.splatLike(part, 1)));
+  }
+  Value one = b.splatLike(again.weights, 1);
+  Value kept =
+      again.dropped ? b.select(again.dropped, b.splatLike(one, 0), one) : one;
+  next.value = shared.accumulate(b, sums.value, weights, finite);
+  next.spoilt = shared.accumulate(
+      b, sums.spoilt, withKeysFirst(b.convert(kept, shared.facts.elementType)),
+      spoilt);
+  return next;
+}
+
+SmallVector<Value> KeyBlock::sumValuesWithCare(ValueRange sums) const {
+  // What the prepared sum drops is cleared where sums are stored. Where GPUs'
+  // loops choose, registers do not do for a second one.
+  if (shared.operands.biases.empty() ||
+      (shared.choosesDrops() && !shared.choosesAll()))
+    return llvm::to_vector(sums);
+  return shared.repeatWithCare(
+      item.builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
+        Sums zeros = start(b, /*ofKey=*/false, /*ofValue=*/true);
+        zeros.spoilt = zeros.value;
+        Sums again = sumQueries(
+            b, careful, item.withCarefulBlocks(LogitDim::Queries), zeros);
+        SmallVector<Value> result;
+        for (auto [sum, spoilt] : llvm::zip_equal(again.value, again.spoilt))
+          result.push_back(b.select(
+              b.equals(spoilt, 0), sum,
+              b.splatLike(sum, std::numeric_limits<double>::quiet_NaN())));
+        return result;
+      });
+}

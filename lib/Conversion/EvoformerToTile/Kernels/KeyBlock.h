@@ -1,0 +1,74 @@
+//===- KeyBlock.h - The sums of a block of keys over queries ----*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KEYBLOCK_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KEYBLOCK_H
+
+#include "LogitRecompute.h"
+
+namespace mlir::evoformer {
+
+/// A block of keys of an item, and the gradients of key and value summed over
+/// all queries.
+class KeyBlock {
+public:
+  /// What else becomes of a tile of logits: the step, what has been computed,
+  /// and the gradients of its logits in the inputs' type.
+  using Beside = function_ref<void(TileBuilder &, const BlockStep &,
+                                   const LogitRecompute::Recomputed &, Value)>;
+
+  /// With `keysFirst` tiles of logits are [rows, keys, queries].
+  KeyBlock(const LogitRecompute &shared, const WorkItem &item, bool keysFirst);
+
+  /// Depth parts of the keys.
+  ArrayRef<Value> getKeys() const { return keys.key; }
+
+  /// Writes the loop over queries and stores the gradients that are wanted.
+  void write(Beside beside = {}) const;
+
+private:
+  /// Depth parts of the gradients; none where not wanted.
+  struct Sums {
+    SmallVector<Value> key, value;
+    /// Where the value's gradient is summed with care: how many elements that
+    /// are NaN or infinite belong to it.
+    SmallVector<Value> spoilt;
+
+    /// What a loop carries.
+    SmallVector<Value> carried() const {
+      return llvm::to_vector(llvm::concat<const Value>(key, value, spoilt));
+    }
+    Sums with(ValueRange carried) const {
+      return {llvm::to_vector(carried.take_front(key.size())),
+              llvm::to_vector(
+                  carried.drop_front(key.size()).take_front(value.size())),
+              llvm::to_vector(carried.take_back(spoilt.size()))};
+    }
+  };
+
+  Sums start(TileBuilder &b, bool ofKey, bool ofValue) const;
+  Sums sumQueries(TileBuilder &outer, const LogitRecompute &shared,
+                  const WorkItem &item, const Sums &start,
+                  Beside beside = {}) const;
+  /// With what a tile adds; `narrow` are the gradients of its logits.
+  Sums add(TileBuilder &b, const LogitRecompute &shared, const Sums &sums,
+           const LogitRecompute::Recomputed &again, Value narrow,
+           const LogitRecompute::QueryTiles &queries) const;
+  /// The value's gradient again where it is NaN: a NaN or an infinity of the
+  /// weighted sum's gradient counts for the keys that its query keeps.
+  SmallVector<Value> sumValuesWithCare(ValueRange sums) const;
+
+  const LogitRecompute &shared;
+  WorkItem item;
+  bool keysFirst;
+  LogitRecompute::Slices slices;
+  LogitRecompute::KeyTiles keys;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KEYBLOCK_H

@@ -1,0 +1,278 @@
+//===- LogitRecompute.cpp - A tile's weights and gradients again ----------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LogitRecompute.h"
+#include "Truncation.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Whether loops choose zeros for what biases drop, at three instructions a
+/// logit. That is much for 16-bit types on GPUs, unless the products of large
+/// depths take longer: those do again what NaN in dropped keys has spoilt.
+static bool isChoosingCheap(TargetAttr target, const AttentionFacts &facts) {
+  constexpr int64_t kLargeDepth = 64;
+  return target.isCPU() || facts.elementType.isF32() ||
+         std::max(facts.depth, facts.valueDepth) > kLargeDepth;
+}
+
+/// Whether a loop stores what cannot be made again.
+static bool storesInLoop(const GradientOperands &operands) {
+  GradientKind kind = getGradientKind(operands);
+  return !operands.logitGrads.empty() || kind == GradientKind::QueryBias ||
+         kind == GradientKind::Joint;
+}
+
+LogitRecompute::LogitRecompute(TileBuilder &builder,
+                               const AttentionFacts &facts,
+                               const GradientOperands &operands,
+                               const AttentionBlocks &blocks, bool alignedRows,
+                               TargetAttr target)
+    : facts(facts), operands(operands), blocks(blocks),
+      alignedRows(alignedRows), zero(builder.index(0)),
+      parts(cutDepth(facts.elementType, facts.depth)),
+      valueParts(cutDepth(facts.elementType, facts.valueDepth)),
+      fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
+      chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
+      chooseAll(target.isCPU()) {}
+
+LogitRecompute LogitRecompute::withCare() const {
+  LogitRecompute careful = *this;
+  careful.chooseDrops = careful.chooseAll = true;
+  return careful;
+}
+
+//===----------------------------------------------------------------------===//
+// What a tile reads
+//===----------------------------------------------------------------------===//
+
+LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
+  Slices slices;
+  slices.query = item.sliceSequence(operands.query, item.queries);
+  slices.weightedGrad = item.sliceSequence(operands.weightedGrad, item.queries);
+  slices.key = item.sliceSequence(operands.key, item.keys);
+  slices.value = item.sliceSequence(operands.value, item.keys);
+  slices.maximum = item.sliceStatistic(operands.stats, 0);
+  slices.logSum = item.sliceStatistic(operands.stats, 1);
+  if (needsLogitGrad())
+    slices.delta = item.sliceStatistic(operands.delta);
+  slices.logits.scale = facts.scale;
+  slices.logits.unit = getLogitUnit(facts.elementType);
+  if (operands.keySum.memory)
+    slices.logits.keySum = item.sliceKeySum(operands.keySum);
+  for (const Bias &bias : operands.biases)
+    slices.logits.biases.push_back(item.sliceBias(bias));
+  return slices;
+}
+
+LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
+                                                       const WorkItem &item,
+                                                       const Slices &slices,
+                                                       Value offset) const {
+  QueryTiles tiles;
+  // An item that owns queries stores nothing beyond the last. Elsewhere these
+  // have weights of 0, and reading the last one again adds nothing where it is
+  // finite: 16-bit types on GPUs save the choices that zeros take.
+  bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries;
+  bool anyOutside = ownsQueries || !chooseDrops;
+  // A key may be infinite, where zeros have no finite score; but the last query
+  // would also fill what atoms of matrix instructions have beyond the depth.
+  constexpr int64_t kDepthOfAtoms = 16;
+  bool repeatsLast = anyOutside || llvm::all_of(parts, [](DepthPart part) {
+                       return part.size % kDepthOfAtoms == 0;
+                     });
+  for (DepthPart part : parts)
+    tiles.query.push_back(
+        item.load(b, slices.query, offset, item.queries, part, repeatsLast));
+  for (DepthPart part : valueParts)
+    tiles.weightedGrad.push_back(item.load(b, slices.weightedGrad, offset,
+                                           item.queries, part, anyOutside));
+  auto negative = [&](Value slice, double outside) -> Value {
+    return arith::NegFOp::create(
+        b, item.loadStatistic(b, slice, offset,
+                              ownsQueries ? std::nullopt
+                                          : std::optional<double>(outside)));
+  };
+  // Beyond the last query weights are 0 where scores are finite.
+  tiles.minusMaximum = negative(slices.maximum, kInfinity);
+  tiles.minusLogSum = negative(slices.logSum, 0);
+  if (raisesExponents())
+    tiles.minusLogSum =
+        b.addf(tiles.minusLogSum,
+               b.splatLike(tiles.minusLogSum, getTruncationExponent()));
+  if (needsLogitGrad())
+    tiles.minusDelta = negative(slices.delta, 0);
+  return tiles;
+}
+
+LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
+                                                  const WorkItem &item,
+                                                  const Slices &slices,
+                                                  Value offset) const {
+  KeyTiles tiles;
+  // Keys beyond the last are dropped ones.
+  bool hasDropped = operands.keySum.memory != nullptr;
+  auto load = [&](Value slice, DepthPart part) {
+    Value tile = item.load(b, slice, offset, item.keys, part, hasDropped);
+    return hasDropped ? item.clearDropped(b, slices.logits.keySum, tile, offset)
+                      : tile;
+  };
+  for (DepthPart part : parts)
+    tiles.key.push_back(load(slices.key, part));
+  if (needsLogitGrad())
+    for (DepthPart part : valueParts)
+      tiles.value.push_back(load(slices.value, part));
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
+// A tile
+//===----------------------------------------------------------------------===//
+
+LogitRecompute::Recomputed
+LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
+                          const QueryTiles &queries, const KeyTiles &keys,
+                          const LogitsTile &tile, Value sum) const {
+  auto multiply = [&](ArrayRef<Value> ofQueries, ArrayRef<Value> ofKeys,
+                      ArrayRef<Value> columns, Value start) {
+    Value product;
+    for (auto [query, key] :
+         llvm::zip_equal(ofQueries, columns.empty() ? ofKeys : columns)) {
+      Value from = product ? Value() : start;
+      Value some = tile.keysFirst    ? multiplyTransposed(b, key, query, from)
+                   : columns.empty() ? multiplyTransposed(b, query, key, from)
+                                     : evoformer::multiply(b, query, key, from);
+      product = product ? b.addf(product, some) : some;
+    }
+    return product;
+  };
+  constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
+  Value scores = multiply(queries.query, keys.key, keys.keyColumns, {});
+  LogitsSlices ofLogits = slices.logits;
+  ofLogits.drops = getDrops();
+  Value logits = buildLogits(b, ofLogits, tile, scores);
+  Value dropped = choosesZeros() ? b.equals(logits, -kInfinity) : Value();
+  Recomputed result;
+  result.dropped = dropped;
+  // The maximum first: where it is large, its sum with the logarithm would
+  // have no digits for that.
+  Value relative =
+      b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
+  result.weights =
+      b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
+                   tile.broadcast(b, queries.minusLogSum, perQuery)));
+  // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
+  if (dropped)
+    result.weights = b.select(dropped, b.splatLike(logits, 0), result.weights);
+  if (!needsLogitGrad())
+    return result;
+  // The product starts from -delta.
+  Value difference =
+      multiply(queries.weightedGrad, keys.value, keys.valueColumns,
+               tile.broadcast(b, queries.minusDelta, perQuery));
+  // A dropped key's value may hold anything, and so may delta.
+  if (dropped)
+    difference = b.select(dropped, b.splatLike(difference, 0), difference);
+  if (sum)
+    result.logitGrad = b.fma(result.weights, difference, sum);
+  else
+    result.logitGrad = b.mulf(result.weights, difference);
+  return result;
+}
+
+Value LogitRecompute::narrowWeights(TileBuilder &b, Value weights) const {
+  return truncates() ? b.truncate(weights, facts.elementType)
+                     : b.convert(weights, facts.elementType);
+}
+
+Value LogitRecompute::narrowLogitGrad(TileBuilder &b, Value logitGrad) const {
+  return truncates() ? b.round(logitGrad, facts.elementType)
+                     : b.convert(logitGrad, facts.elementType);
+}
+
+double LogitRecompute::getProductDerivative() const {
+  return raisesExponents() ? facts.scale / (1 + kTruncationShare) : facts.scale;
+}
+
+SmallVector<Value> LogitRecompute::accumulate(TileBuilder &b, ValueRange sums,
+                                              Value a,
+                                              ArrayRef<Value> parts) const {
+  SmallVector<Value> result;
+  for (auto [sum, part] : llvm::zip_equal(sums, parts)) {
+    // Long sums of f32 are made of short ones.
+    bool isLong = facts.elementType.isF32();
+    Value start = isLong ? b.splatLike(sum, 0) : sum;
+    Value product = MmaOp::create(b, a, part, start);
+    result.push_back(isLong ? b.addf(sum, product) : product);
+  }
+  return result;
+}
+
+SmallVector<Value> LogitRecompute::zeros(TileBuilder &b, int64_t positions,
+                                         ArrayRef<DepthPart> parts) const {
+  return llvm::map_to_vector(parts, [&](DepthPart part) {
+    return b.splat({blocks.rows, positions, part.size}, b.getF32Type(), 0);
+  });
+}
+
+void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
+                                     Value logitGrad, Value narrow) const {
+  const WorkItem &item = step.item;
+  for (const Bias &gradient : operands.logitGrads) {
+    Value memory = item.sliceBiasGradient(gradient);
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    b.store(
+        element == facts.elementType ? narrow : b.convert(logitGrad, element),
+        memory, step.tile.offsets,
+        {item.rows.fits, item.queries.fits, item.keys.fits},
+        operands.alignedLogitGrads ? getKeyAlignment(element, blocks.keys) : 0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is dropped
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> LogitRecompute::clearNaN(TileBuilder &b,
+                                            ArrayRef<Value> parts) const {
+  if (!chooseDrops || operands.biases.empty())
+    return llvm::to_vector(parts);
+  return llvm::map_to_vector(parts, [&](Value part) {
+    return b.select(b.isNaN(part), b.splatLike(part, 0), part);
+  });
+}
+
+SmallVector<Value> LogitRecompute::clearDropped(const WorkItem &item,
+                                                const Slices &slices,
+                                                ValueRange sums) const {
+  if (!operands.keySum.memory)
+    return llvm::to_vector(sums);
+  return llvm::map_to_vector(sums, [&](Value sum) {
+    return item.clearDropped(item.builder, slices.logits.keySum, sum, zero);
+  });
+}
+
+SmallVector<Value> LogitRecompute::repeatWithCare(
+    TileBuilder &b, ValueRange sums,
+    function_ref<SmallVector<Value>(TileBuilder &, const LogitRecompute &)>
+        sumAgain) const {
+  // Of all that a position has: infinite sums may add up to NaN, too.
+  bool hasDepth = getGradientKind(operands) != GradientKind::Bias;
+  Value total;
+  for (Value sum : sums) {
+    Value some = hasDepth ? b.reduce(ReduceKind::Add, sum, 2) : sum;
+    total = total ? b.addf(total, some) : some;
+  }
+  LogitRecompute careful = withCare();
+  return b.where(b.isNaN(total), sums,
+                 [&](TileBuilder &inner) { return sumAgain(inner, careful); });
+}

@@ -1,0 +1,159 @@
+//===- LogitRecompute.h - A tile's weights and gradients again --*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITRECOMPUTE_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITRECOMPUTE_H
+
+#include "BlockLoop.h"
+#include "GradientKernels.h"
+
+namespace mlir::evoformer {
+
+/// What all programs for gradients share: the weights
+/// p = 2^(logits - maximum) / sum and the gradients of the logits,
+/// p * (weightedGrad * value^T - delta), of a tile (Dao et al.,
+/// "FlashAttention", 2022, appendix B.4), and sums of products with them.
+class LogitRecompute {
+public:
+  /// At the start of a kernel's program.
+  LogitRecompute(TileBuilder &builder, const AttentionFacts &facts,
+                 const GradientOperands &operands,
+                 const AttentionBlocks &blocks, bool alignedRows,
+                 tile::TargetAttr target);
+
+  /// The same, choosing zeros for all that is dropped (see choosesDrops).
+  LogitRecompute withCare() const;
+
+  const AttentionFacts &facts;
+  const GradientOperands &operands;
+  const AttentionBlocks &blocks;
+  const bool alignedRows;
+  const Value zero;
+  /// Of the depth of queries and keys, and of that of values.
+  const SmallVector<DepthPart> parts, valueParts;
+
+  //===--------------------------------------------------------------------===//
+  // What a tile reads
+  //===--------------------------------------------------------------------===//
+
+  /// Memory of an item, from where its ranges start.
+  struct Slices {
+    Value query, key, value, weightedGrad, maximum, logSum, delta;
+    LogitsSlices logits;
+  };
+  /// What a tile needs of its queries: depth parts, and the negatives of the
+  /// statistics and delta [rows, queries].
+  struct QueryTiles {
+    SmallVector<Value> query, weightedGrad;
+    Value minusMaximum, minusLogSum, minusDelta;
+  };
+  struct KeyTiles {
+    SmallVector<Value> key, value;
+    /// [rows, depth, keys], where a loop over queries takes them as they are;
+    /// empty: products transpose.
+    SmallVector<Value> keyColumns, valueColumns;
+  };
+
+  Slices slice(const WorkItem &item) const;
+  QueryTiles loadQueries(TileBuilder &b, const WorkItem &item,
+                         const Slices &slices, Value offset) const;
+  KeyTiles loadKeys(TileBuilder &b, const WorkItem &item, const Slices &slices,
+                    Value offset) const;
+
+  //===--------------------------------------------------------------------===//
+  // A tile
+  //===--------------------------------------------------------------------===//
+
+  /// [rows, queries, keys] or [rows, keys, queries].
+  struct Recomputed {
+    /// `logitGrad` is null where nobody needs it.
+    Value weights, logitGrad;
+    /// Null where zeros are not chosen.
+    Value dropped;
+  };
+  /// `sum`: to which the gradient of the logits is added.
+  Recomputed recompute(TileBuilder &b, const Slices &slices,
+                       const QueryTiles &queries, const KeyTiles &keys,
+                       const LogitsTile &tile, Value sum = {}) const;
+
+  /// In the inputs' type.
+  Value narrowWeights(TileBuilder &b, Value weights) const;
+  Value narrowLogitGrad(TileBuilder &b, Value logitGrad) const;
+
+  /// What sums of products with recomputed gradients of logits are multiplied
+  /// by to be gradients of queries or keys: the derivative of a logit by the
+  /// product of its query and key, without what the gradients have too much.
+  double getProductDerivative() const;
+
+  /// sums + a * b for each part, `a` being narrow.
+  SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,
+                                ArrayRef<Value> parts) const;
+  SmallVector<Value> zeros(TileBuilder &b, int64_t positions,
+                           ArrayRef<DepthPart> parts) const;
+
+  /// Stores the gradients of a tile of logits as those of the biases in which
+  /// nothing is summed; `narrow` are the same in the inputs' type.
+  void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,
+                       Value narrow) const;
+
+  //===--------------------------------------------------------------------===//
+  // What is dropped
+  //===--------------------------------------------------------------------===//
+
+  /// Whether the loop chooses zeros for what biases drop. Where it does not, a
+  /// NaN of a dropped key, its value or a statistic spoils sums.
+  bool choosesDrops() const { return chooseDrops; }
+  /// And for what the prepared sum drops: where that costs little, or is rarely
+  /// run.
+  bool choosesAll() const { return chooseAll; }
+
+  /// Depth parts of a key (query) without NaNs for the sum of the query's (the
+  /// key's) gradient, where a bias of the query may drop it: kept, it has made
+  /// the gradient of its logit NaN.
+  SmallVector<Value> clearNaN(TileBuilder &b, ArrayRef<Value> parts) const;
+  /// Sums of keys; dropped ones have none, whatever else is NaN.
+  SmallVector<Value> clearDropped(const WorkItem &item, const Slices &slices,
+                                  ValueRange sums) const;
+  /// `sums`, or where one of a position is NaN what `sumAgain` makes of it with
+  /// care: what a key holds that some query drops, or a query that drops a key,
+  /// may have spoilt them. This costs the usual case one vote an item.
+  SmallVector<Value>
+  repeatWithCare(TileBuilder &b, ValueRange sums,
+                 function_ref<SmallVector<Value>(TileBuilder &,
+                                                 const LogitRecompute &careful)>
+                     sumAgain) const;
+
+private:
+  bool needsLogitGrad() const { return operands.delta != nullptr; }
+  /// Whether weights of dropped keys and gradients of their logits are chosen
+  /// to be 0, at three instructions a logit.
+  bool choosesZeros() const {
+    return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
+  }
+  Drops getDrops() const {
+    if (!chooseDrops)
+      return Drops::Added;
+    return chooseAll ? Drops::Chosen : Drops::ChosenByQuery;
+  }
+
+  /// Without an instruction for it, rounding to bf16 costs more than the
+  /// exponential; cutting off the lower half is a byte permutation. Weights are
+  /// cut off, for which raised exponents make up (see Truncation.h); of the
+  /// gradients of logits, which have either sign, a few large ones may make up
+  /// a sum: those are rounded, by one addition.
+  bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
+  /// Weights and gradients of logits are larger by kTruncationShare.
+  bool raisesExponents() const { return truncates() && operands.valueGrad; }
+
+  /// The target rounds to bf16 in one instruction, or speed is no matter.
+  bool fastRounding;
+  bool chooseDrops, chooseAll;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITRECOMPUTE_H

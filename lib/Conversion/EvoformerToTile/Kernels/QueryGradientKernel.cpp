@@ -1,0 +1,48 @@
+//===- QueryGradientKernel.cpp - The gradient of the query ----------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientPrograms.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+void evoformer::writeQueryGradient(TileBuilder &builder,
+                                   const LogitRecompute &shared) {
+  const GradientOperands &operands = shared.operands;
+  const AttentionBlocks &blocks = shared.blocks;
+  WorkItem item = WorkItem::find(builder, shared.alignedRows, operands.query,
+                                 operands.key, blocks);
+  LogitRecompute::Slices slices = shared.slice(item);
+  LogitRecompute::QueryTiles queries =
+      shared.loadQueries(builder, item, slices, shared.zero);
+  auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
+                     const WorkItem &item) {
+    return BlockLoop::along(outer, LogitDim::Keys, item)
+        .run(outer, shared.zeros(outer, blocks.queries, shared.parts),
+             [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+               LogitRecompute::KeyTiles keys = shared.loadKeys(
+                   b, item, slices, step.offset(LogitDim::Keys));
+               LogitRecompute::Recomputed again =
+                   shared.recompute(b, slices, queries, keys, step.tile);
+               Value narrow = shared.narrowLogitGrad(b, again.logitGrad);
+               shared.storeLogitGrads(b, step, again.logitGrad, narrow);
+               return shared.accumulate(b, sums, narrow,
+                                        shared.clearNaN(b, keys.key));
+             });
+  };
+  SmallVector<Value> sums = sumKeys(builder, shared, item);
+  bool mayDrop = !operands.biases.empty() ||
+                 (operands.keySum.memory && !operands.keySum.isTail);
+  if (!shared.choosesDrops() && mayDrop)
+    sums = shared.repeatWithCare(
+        builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
+          return sumKeys(b, careful, item.withCarefulBlocks(LogitDim::Keys));
+        });
+  item.storeParts(sums, shared.parts, shared.getProductDerivative(),
+                  operands.queryGrad, item.queries);
+}
