@@ -179,7 +179,8 @@ static Error compareGradients(const AttentionCase &problem,
 
 static Error compare(const AttentionCase &problem,
                      const reference::AttentionProblem &inputs,
-                     const Outputs &outputs, unsigned threads,
+                     const Outputs &outputs,
+                     const reference::Arithmetic &arithmetic, unsigned threads,
                      CaseReport &report) {
   reference::AttentionResult exact =
       reference::computeAttention(inputs, threads);
@@ -187,7 +188,7 @@ static Error compare(const AttentionCase &problem,
       inputs, convert(problem.type), convert(problem.getOutputType()), threads);
   reference::Comparison comparison = reference::compareOutput(
       inputs, outputs.out, exact, eager,
-      reference::boundOutput(inputs, outputs.out.type, threads));
+      reference::boundOutput(inputs, outputs.out.type, threads, arithmetic));
   report.maxError = std::max(report.maxError, comparison.maxError);
   report.maxEagerError =
       std::max(report.maxEagerError, comparison.maxEagerError);
@@ -216,11 +217,13 @@ static Error compare(const AttentionCase &problem,
 
 Error mlir::evoformer::compareCase(const AttentionCase &problem,
                                    llvm::ArrayRef<HostArray> arrays,
+                                   const reference::Arithmetic &arithmetic,
                                    unsigned threads, CaseReport &report) {
   Outputs outputs;
   reference::AttentionProblem inputs = makeProblem(problem, arrays, outputs);
   if (!problem.sample || problem.sample >= problem.rows) {
-    if (Error error = compare(problem, inputs, outputs, threads, report))
+    if (Error error =
+            compare(problem, inputs, outputs, arithmetic, threads, report))
       return error;
     return problem.backward
                ? compareGradients(problem, inputs, outputs, /*partial=*/false,
@@ -244,7 +247,7 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
         *view = advance(*view, 1, row);
     reference::AttentionProblem slice =
         reference::slice(inputs, reference::Dimension::Row, row, 1);
-    Error error = compare(problem, slice, part, threads, report);
+    Error error = compare(problem, slice, part, arithmetic, threads, report);
     if (!error && problem.backward)
       error = compareGradients(problem, slice, part, /*partial=*/true, threads,
                                report);

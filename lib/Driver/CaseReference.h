@@ -9,14 +9,16 @@
 #define EVOFORMER_LIB_DRIVER_CASEREFERENCE_H
 
 #include "Evoformer/Driver/CaseRunner.h"
+#include "Evoformer/Reference/ErrorBound.h"
 
 namespace mlir::evoformer {
 
 /// Compares the outputs among `arrays` (in the order of getOperands) with the
 /// reference of the inputs.
 llvm::Error compareCase(const AttentionCase &problem,
-                        llvm::ArrayRef<HostArray> arrays, unsigned threads,
-                        CaseReport &report);
+                        llvm::ArrayRef<HostArray> arrays,
+                        const reference::Arithmetic &arithmetic,
+                        unsigned threads, CaseReport &report);
 
 } // namespace mlir::evoformer
 

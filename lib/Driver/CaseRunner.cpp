@@ -8,6 +8,7 @@
 #include "Evoformer/Driver/CaseRunner.h"
 #include "CaseReference.h"
 #include "Evoformer/Support/HostResources.h"
+#include "Evoformer/Target/Targets.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/Hashing.h"
@@ -33,6 +34,10 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
       problems += diagnostic.str() + "\n";
     return success();
   });
+  FailureOr<tile::TargetAttr> target =
+      tile::getTarget(UnknownLoc::get(&context), compileOptions.target);
+  if (failed(target))
+    return createStringError(problems);
   auto start = std::chrono::steady_clock::now();
   auto json = compileToPlan(context, text, "case", compileOptions);
   if (failed(json))
@@ -47,6 +52,7 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
     return createStringError("the module has not exactly one host function");
   lastProgram = std::make_unique<Program>();
   lastProgram->plan = std::move(*plan);
+  lastProgram->arithmetic.flushesSubnormals = target->flushesSubnormals();
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
   return lastProgram.get();
@@ -212,8 +218,8 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   if (known.rightHash != report.outputHash) {
     if (Error error = run.checkSecondRun())
       return error;
-    if (Error error =
-            compareCase(problem, run.arrays, referenceThreads, report))
+    if (Error error = compareCase(problem, run.arrays, (*program)->arithmetic,
+                                  referenceThreads, report))
       return error;
     known.rightHash = report.outputHash;
   }

@@ -45,6 +45,8 @@ struct Target {
   unsigned lanes = 0;
   std::string chip;
   bool isAMD = false;
+  /// Matrix operations take subnormal operands of 16 bits for 0.
+  bool flushesSubnormals = false;
   /// Whether results are to be checked for being finite.
   bool checksNonFinite = false;
 };

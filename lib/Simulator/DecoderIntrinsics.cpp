@@ -157,9 +157,7 @@ LogicalResult Decoder::decodeMMA(Operation *op, const MatrixShape *shape,
   call.shape = shape;
   bool isHalf =
       shape->input == MatrixInput::F16 || shape->input == MatrixInput::BF16;
-  // "AMD Instinct MI200 Instruction Set Architecture", 'Matrix Arithmetic
-  // Instructions': 16-bit operands are flushed, which MI300 no longer does.
-  call.flushesSubnormals = isHalf && target.chip == "gfx90a";
+  call.flushesSubnormals = isHalf && target.flushesSubnormals;
   auto list = [&](ValueRange operands, unsigned size,
                   std::vector<MatrixElement> &elements) {
     for (Value v : operands)

@@ -162,7 +162,10 @@ requiredBlockOf(LLVM::LLVMFuncOp function) {
   return std::nullopt;
 }
 
-/// The chip decides the subgroup size: 32 but for AMD's gfx9.
+/// The chip decides the subgroup size: 32 but for AMD's gfx9. What its matrix
+/// operations flush a target may say of any chip; the simulator itself knows it
+/// of MI200, whatever the target says ("AMD Instinct MI200 Instruction Set
+/// Architecture", 'Matrix Arithmetic Instructions'; MI300 no longer does).
 llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
   Target target;
   target.chip = options.chip;
@@ -172,6 +175,7 @@ llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
     std::string text;
     llvm::raw_string_ostream(text) << attribute;
     StringRef rest = text;
+    target.flushesSubnormals |= rest.contains("flushes_subnormals");
     size_t at = rest.find("chip = \"");
     if (at != StringRef::npos)
       target.chip = rest.drop_front(at + 8).split('"').first.str();
@@ -190,6 +194,7 @@ llvm::Expected<Target> Simulator::Impl::targetOf(LLVM::LLVMFuncOp function) {
         read(attribute);
   }
   StringRef chip = target.chip;
+  target.flushesSubnormals |= chip == "gfx90a";
   target.isAMD = chip.starts_with("gfx") || function->hasAttr("rocdl.kernel");
   if (options.subgroupSize)
     target.lanes = options.subgroupSize;

@@ -11,6 +11,7 @@
 #include "Evoformer/Driver/AttentionCase.h"
 #include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Driver/KernelTimes.h"
+#include "Evoformer/Reference/ErrorBound.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -71,6 +72,7 @@ public:
 private:
   struct Program {
     runtime::Plan plan;
+    reference::Arithmetic arithmetic;
     std::unique_ptr<runtime::Session> session;
   };
   struct Memory {

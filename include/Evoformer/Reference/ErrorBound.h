@@ -26,10 +26,18 @@ struct OutputBounds {
   std::vector<uint8_t> hasDigits;
 };
 
+/// What roundings depend on besides the algorithm.
+struct Arithmetic {
+  /// Products of 16-bit types take operands below the smallest normal number
+  /// for 0.
+  bool flushesSubnormals = false;
+};
+
 /// Propagates the declared roundings (Roundings.h) to an output of a type, to
 /// first order in f64 (docs/rationale/error-bound.md).
 OutputBounds boundOutput(const AttentionProblem &problem,
-                         ElementType outputType, unsigned threads = 0);
+                         ElementType outputType, unsigned threads = 0,
+                         const Arithmetic &arithmetic = {});
 
 } // namespace mlir::evoformer::reference
 

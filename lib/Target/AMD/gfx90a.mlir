@@ -2,7 +2,7 @@
 //
 // Sources: "AMD Instinct MI200 Instruction Set Architecture", 'Matrix Arithmetic
 // Instructions' (register layouts, passes; 16-bit operands below the smallest
-// normal number count as 0) and 'Packed Math'; LLVM's AMDGPU usage page
+// normal number count as 0: flushes_subnormals) and 'Packed Math'; LLVM's AMDGPU usage page
 // (features, LDS, unaligned access). A pass is four cycles.
 
 // A and B of the 32x32 forms: lane % 32 is the row (column), lane / 32 selects
@@ -72,4 +72,5 @@ module attributes {evo_tile.target = #evo_tile.target<
             #mfma_f32_32x32x2_f32, #mfma_f32_16x16x16_bf16,
             #mfma_f32_16x16x16_f16, #mfma_f32_16x16x4_f32],
   properties = {unaligned_access, lds_barrier, sched_barrier,
-                uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32}>} {}
+                uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
+                flushes_subnormals}>} {}

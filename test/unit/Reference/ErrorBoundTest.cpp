@@ -198,6 +198,24 @@ TEST(ErrorBound, LostDigits) {
   EXPECT_NEAR(bounds.most[0], exact, 1e-5);
 }
 
+// A subnormal value may count as 0 where the machine flushes them, and no
+// other.
+TEST(ErrorBound, FlushedOperands) {
+  Arithmetic flushes;
+  flushes.flushesSubnormals = true;
+  for (auto [value, isFlushed] :
+       {std::pair(0x1.8p-15f, true), std::pair(0x1p-14f, false)}) {
+    OwnedProblem problem;
+    setSingleQuery(problem, {0}, {value});
+    problem.query.type = ElementType::F16;
+    OutputBounds bounds = boundOutput(problem, ElementType::F32);
+    EXPECT_LT(bounds.most[0], value / 1024);
+    double more = boundOutput(problem, ElementType::F32, 0, flushes).most[0] -
+                  bounds.most[0];
+    EXPECT_NEAR(more, isFlushed ? value : 0, value / 1024);
+  }
+}
+
 TEST(ErrorBound, NoKeyLeft) {
   OwnedProblem problem;
   setSingleQuery(problem, {1, 2}, {3, 4});

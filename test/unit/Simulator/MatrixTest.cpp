@@ -182,9 +182,10 @@ TEST(Matrix, MFMA) {
   checkMFMA(16, 4, "f32", "f32", "llvm.amdgcn.mfma.f32.16x16x4f32");
 }
 
-/// MI200 takes 16-bit operands below the smallest normal number for 0.
+/// MI200 takes 16-bit operands below the smallest normal number for 0, and so
+/// does a target that says so.
 TEST(Matrix, FlushedOperands) {
-  auto product = [](llvm::StringRef chip, int bits) {
+  auto product = [](llvm::StringRef chip, int bits, bool saysSo = false) {
     TestKernel kernel(chip, "%d: !llvm.ptr<1>",
                       "  %x = llvm.mlir.constant(dense<" +
                           std::to_string(bits) +
@@ -197,6 +198,10 @@ TEST(Matrix, FlushedOperands) {
   %e = llvm.extractelement %v[%z : i32] : vector<16xf32>
   llvm.store %e, %d : f32, !llvm.ptr<1>
   llvm.return)");
+    if (saysSo)
+      kernel.text.insert(kernel.text.find('{'),
+                         "attributes {any.target = {chip = \"" + chip.str() +
+                             "\", flushes_subnormals}} ");
     std::vector<float> d(1);
     kernel.add(d, true);
     kernel.runClean();
@@ -205,6 +210,8 @@ TEST(Matrix, FlushedOperands) {
   EXPECT_EQ(product("gfx90a", 0x400), 8 * 0x1p-14f);
   EXPECT_EQ(product("gfx90a", 0x3ff), 0);
   EXPECT_EQ(product("gfx942", 0x3ff), 8 * 0x3ffp-24f);
+  EXPECT_EQ(product("gfx942", 0x400, /*saysSo=*/true), 8 * 0x1p-14f);
+  EXPECT_EQ(product("gfx942", 0x3ff, /*saysSo=*/true), 0);
 }
 
 TEST(Matrix, MFMADoubleK) {

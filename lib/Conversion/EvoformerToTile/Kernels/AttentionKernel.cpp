@@ -8,6 +8,7 @@
 #include "BlockLoop.h"
 #include "Kernels.h"
 #include "Truncation.h"
+#include "WeightScale.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <limits>
@@ -40,10 +41,11 @@ public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
-                   bool fastRounding, Drops drops)
+                   bool fastRounding, double weightScale, Drops drops)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
-        drops(drops), parts(cutDepth(facts.elementType, facts.depth)),
+        weightScale(weightScale), drops(drops),
+        parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
                             blocks)),
@@ -197,6 +199,8 @@ private:
       return b.fma(output, factor, part);
     }
     output = b.mulf(output, factor);
+    if (weightScale != 1)
+      weights = b.mulf(weights, b.splatLike(weights, weightScale));
     Value narrow = narrowWeights(b, weights);
     if (keepsLost()) {
       Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
@@ -277,8 +281,9 @@ private:
   void finish(State state) {
     // No key left: the sum is 0 and so is the output, whatever the values hold.
     Value empty = builder.equals(state.sum, 0);
-    Value scale = raisesExponents() ? builder.exp2(getShift(state.maximum))
-                                    : builder.splatLike(state.sum, 1);
+    Value scale = raisesExponents()
+                      ? builder.exp2(getShift(state.maximum))
+                      : builder.splatLike(state.sum, 1 / weightScale);
     Value inverse = builder.divf(scale, state.sum);
     Value outputs = item.sliceSequence(operands.output, item.queries);
     Value gates = operands.gate
@@ -370,6 +375,8 @@ private:
   double unit;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
+  /// See getWeightScale(); 1 where exponents are raised, which is bf16's.
+  double weightScale;
   /// What NaN has spoilt where the loop does not choose is done again.
   Drops drops;
   /// Of the depth of queries and keys, and of that of values.
@@ -418,6 +425,7 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
           *operand = argument;
         AttentionProgram(builder, facts, inside, blocks, alignedRows,
                          fastRounding,
+                         getWeightScale(target, facts.elementType),
                          getDrops(target, facts, !inside.biases.empty()))
             .write();
       });

@@ -50,7 +50,8 @@ void KeyBlock::write(Beside beside) const {
                     shared.getProductDerivative(), operands.keyGrad, item.keys);
   if (operands.valueGrad)
     item.storeParts(shared.clearDropped(item, slices, sums.value),
-                    shared.valueParts, 1, operands.valueGrad, item.keys);
+                    shared.valueParts, 1 / shared.weightScale,
+                    operands.valueGrad, item.keys);
 }
 
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, bool ofKey, bool ofValue) const {

@@ -41,6 +41,7 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       alignedRows(alignedRows), zero(builder.index(0)),
       parts(cutDepth(facts.elementType, facts.depth)),
       valueParts(cutDepth(facts.elementType, facts.valueDepth)),
+      weightScale(getWeightScale(target, facts.elementType)),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
       chooseAll(target.isCPU()) {}
@@ -190,6 +191,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
 }
 
 Value LogitRecompute::narrowWeights(TileBuilder &b, Value weights) const {
+  if (weightScale != 1)
+    weights = b.mulf(weights, b.splatLike(weights, weightScale));
   return truncates() ? b.truncate(weights, facts.elementType)
                      : b.convert(weights, facts.elementType);
 }

@@ -10,6 +10,7 @@
 
 #include "BlockLoop.h"
 #include "GradientKernels.h"
+#include "WeightScale.h"
 
 namespace mlir::evoformer {
 
@@ -35,6 +36,8 @@ public:
   const Value zero;
   /// Of the depth of queries and keys, and of that of values.
   const SmallVector<DepthPart> parts, valueParts;
+  /// See getWeightScale().
+  const double weightScale;
 
   //===--------------------------------------------------------------------===//
   // What a tile reads
@@ -80,7 +83,7 @@ public:
                        const QueryTiles &queries, const KeyTiles &keys,
                        const LogitsTile &tile, Value sum = {}) const;
 
-  /// In the inputs' type.
+  /// In the inputs' type; weights times `weightScale`.
   Value narrowWeights(TileBuilder &b, Value weights) const;
   Value narrowLogitGrad(TileBuilder &b, Value logitGrad) const;
 

@@ -65,6 +65,8 @@ class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
 defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetNumber<"async_copy_bytes", "getAsyncCopyBytes", "0", [4, 8, 16],
     "widest asynchronous global-to-LDS copy of a lane; absent: copies pass through registers">,
+  Tile_TargetFlag<"flushes_subnormals", "flushesSubnormals",
+    "matrix instructions take operands of 16 bits below the smallest normal number for 0">,
   Tile_TargetFlag<"ldmatrix", "hasLdmatrix",
     "8x8 16-bit matrix reads from LDS, plain and transposed">,
   Tile_TargetFlag<"lds_barrier", "hasLDSBarrier",

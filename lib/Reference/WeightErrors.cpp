@@ -1,0 +1,83 @@
+//===- WeightErrors.cpp - What roundings make of weights ------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WeightErrors.h"
+
+using namespace mlir::evoformer::reference;
+
+/// The errors of the scores of query i.
+void WeightErrors::boundScores(int64_t i) {
+  bool inParts = type.isSingle && problem.depth > kLongDepth;
+  PartialSums start(type.isSingle ? kSingleScoreSum : kScoreSum,
+                    inParts ? kDepthOfPart : 0);
+  std::vector<PartialSums> sums(problem.keys, start);
+  for (int64_t d = 0; d < problem.depth; ++d) {
+    double query = head.inputs.query[i * problem.depth + d];
+    double q = query * problem.scale;
+    const double *keys = &head.inputs.keyTransposed[d * problem.keys];
+    for (int64_t j = 0; j < problem.keys; ++j) {
+      sums[j].add(q * keys[j]);
+      if (type.isFlushed(query) || type.isFlushed(keys[j]))
+        sums[j].error.shared += std::fabs(q * keys[j]);
+    }
+  }
+  for (int64_t j = 0; j < problem.keys; ++j)
+    logits[j] = sums[j].error;
+}
+
+/// The errors of the logits relative to the largest, and of the weights.
+void WeightErrors::boundLogits(int64_t i) {
+  logits.resize(problem.keys);
+  boundScores(i);
+  std::vector<double> sums(problem.keys);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    double relative = head.biases.independent()[j] - head.biases.m0();
+    logits[j].add(kScale, head.products[j]);
+    logits[j].add(kKeySum, relative);
+    sums[j] = head.products[j] + relative;
+    logits[j].add(kLogit, sums[j]);
+  }
+  std::vector<uint8_t> kept;
+  head.biases.readQuery(i, kept, [&](int64_t j, double term) {
+    sums[j] += term;
+    logits[j].add(kLogit, sums[j]);
+    if (!type.isSingle)
+      logits[j].add(kBiasUnit, term);
+  });
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    logits[j].add(type.isSingle ? kSingleExponent : kExponent,
+                  head.exponents[j]);
+    logits[j].add(kExponential, 1);
+  }
+}
+
+/// Splits the keys in those whose weights change by a first-order error and
+/// those that may gain or lose all of theirs.
+void WeightErrors::findLost() {
+  lost.assign(problem.keys, 0);
+  double largest = 0, sum = 0;
+  for (int64_t j = 0; j < problem.keys; ++j)
+    if (head.kept[j] && head.exponents[j] == 0)
+      largest = std::max(largest, logits[j].most + logits[j].shared);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    double most = logits[j].most + logits[j].shared;
+    if (!head.kept[j] || most + largest <= kLargeError)
+      continue;
+    lost[j] = std::exp(std::min(0.0, head.exponents[j] + most + largest));
+    sum += lost[j];
+    logits[j] = {};
+  }
+  hasDigits = sum <= kSingle;
+}
+
+bool WeightErrors::compute(int64_t i) {
+  if (!head.compute(i))
+    return false;
+  boundLogits(i);
+  findLost();
+  return true;
+}

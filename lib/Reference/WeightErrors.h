@@ -1,0 +1,129 @@
+//===- WeightErrors.h - What roundings make of weights ----------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shared by the bounds of outputs and of gradients: sums of errors, and those
+// of one query's logits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_REFERENCE_WEIGHTERRORS_H
+#define EVOFORMER_LIB_REFERENCE_WEIGHTERRORS_H
+
+#include "Evoformer/Reference/ErrorBound.h"
+#include "Roundings.h"
+#include "Weights.h"
+#include <algorithm>
+#include <cmath>
+
+namespace mlir::evoformer::reference {
+
+/// The unit roundoff of f32.
+inline constexpr double kSingle = 0x1p-24;
+
+/// Errors of a logit that first order does not describe.
+inline constexpr double kLargeError = 0.25;
+
+/// A sum of independent errors, in units of the quantity that they change.
+struct ErrorSum {
+  double square = 0, most = 0, shared = 0;
+
+  void add(const Rounding &rounding, double quantity, double unit = kSingle) {
+    double size = std::fabs(quantity) * unit;
+    square += rounding.meanSquare * size * size;
+    most += rounding.most * size;
+    shared += rounding.shared * size;
+  }
+  /// Of another quantity that changes by `factor` of this.
+  void add(const ErrorSum &other, double factor) {
+    square += other.square * factor * factor;
+    most += other.most * std::fabs(factor);
+    shared += other.shared * std::fabs(factor);
+  }
+  double getBound() const {
+    return std::min(most, kDeviations * std::sqrt(square)) + shared;
+  }
+};
+
+/// Terms that are added one after the other, or parts of `length` terms.
+class PartialSums {
+public:
+  explicit PartialSums(const Rounding &rounding, int64_t length = 0,
+                       double start = 0)
+      : rounding(&rounding), length(length), part(start) {}
+
+  void add(double term) {
+    part += term;
+    error.add(*rounding, part);
+    if (length == 0 || ++count % length)
+      return;
+    sum += part;
+    part = 0;
+    error.add(*rounding, sum);
+  }
+
+  ErrorSum error;
+
+private:
+  const Rounding *rounding;
+  int64_t length, count = 0;
+  double part = 0, sum = 0;
+};
+
+/// The types that decide how kernels round.
+struct OperandType {
+  explicit OperandType(ElementType type, const Arithmetic &arithmetic)
+      : isSingle(type == ElementType::F32 || type == ElementType::F64),
+        unit(isSingle ? 0 : ulpOf(1, type) / 2),
+        smallest(isSingle ? 0 : ulpOf(0, type) / 2),
+        smallestNormal(isSingle || !arithmetic.flushesSubnormals
+                           ? 0
+                           : ulpOf(0, type) / ulpOf(1, type)) {}
+
+  /// Whether a product takes an operand for 0.
+  bool isFlushed(double operand) const {
+    return std::fabs(operand) < smallestNormal;
+  }
+
+  bool isSingle;
+  /// The unit roundoff, and half of the smallest number; 0 where f32 is not
+  /// narrowed.
+  double unit, smallest;
+  /// Below this operands are taken for 0.
+  double smallestNormal;
+};
+
+/// The errors of one head's logits and exponentials, query by query.
+class WeightErrors {
+public:
+  WeightErrors(const AttentionProblem &problem, const Arithmetic &arithmetic,
+               int64_t b, int64_t n, int64_t h)
+      : problem(problem), head(problem, b, n, h),
+        type(problem.query.type, arithmetic) {}
+
+  /// Computes what is below for query i; false if it has no key left.
+  bool compute(int64_t i);
+
+  const AttentionProblem &problem;
+  HeadWeights head;
+  OperandType type;
+  /// Of each key, the relative error of its exponential.
+  std::vector<ErrorSum> logits;
+  /// What weights may become, relative to the row's largest, that have no
+  /// digits left; else 0.
+  std::vector<double> lost;
+  /// Whether those are negligible.
+  bool hasDigits = true;
+
+private:
+  void boundScores(int64_t i);
+  void boundLogits(int64_t i);
+  void findLost();
+};
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_LIB_REFERENCE_WEIGHTERRORS_H
