@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleMachine.h"
+#include "CostModel.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
@@ -44,85 +44,6 @@ evoformer::findMachines(Location loc, TargetAttr target, Type elementType) {
   return machines;
 }
 
-/// The 32-bit registers of a lane that are live at once, and the bytes of LDS.
-static ScheduleCost estimate(const Machine &machine,
-                             const AttentionFacts &facts,
-                             const AttentionSchedule &schedule) {
-  ScheduleCost cost;
-  if (!machine.instr)
-    return cost;
-  int64_t lanes = machine.target.getSubgroupSize();
-  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
-  int64_t rows = schedule.blocks.rows *
-                 llvm::divideCeil(schedule.blocks.queries, schedule.subgroups);
-  int64_t keys = schedule.blocks.keys;
-  int64_t depth = llvm::alignTo(facts.depth, machine.instr.getK());
-  int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.queryAtom());
-  auto accumulators = [&](int64_t elements) {
-    return llvm::divideCeil(elements, lanes);
-  };
-  auto operand = [&](int64_t elements) {
-    return llvm::divideCeil(elements * bytes * machine.operandCopies(),
-                            4 * lanes);
-  };
-  // Keys and values of a block as operands: what the code generator keeps of
-  // them depends on how far it can move their loads. These shares are fitted to
-  // the registers that LLVM 22 gives gfx942 and gfx1100 at depths 1 to 192: all
-  // of them where copies run ahead, since those stand between the loads and
-  // their use, a quarter otherwise, and for matrix units little where rows are
-  // powers of two of at least 64 bytes. Streamed rows need no more up to 128
-  // bytes, one row of LDS banks (measured on an H200 at depths 8 to 256).
-  int64_t fragments =
-      operand(schedule.blocks.rows * keys * (depth + valueDepth));
-  auto isRegular = [&](int64_t size) {
-    return llvm::isPowerOf2_64(size) && size * bytes >= 64;
-  };
-  int64_t wholeFragments = fragments;
-  bool isShort =
-      machine.streamsOperands() && std::max(depth, valueDepth) * bytes <= 128;
-  if (isShort || (machine.instr.getK() > 1 && isRegular(facts.depth) &&
-                  isRegular(facts.valueDepth)))
-    fragments /= 8;
-  else if (schedule.stages == 1)
-    fragments /= 4;
-  // In f32 a block's share of the output is added to the output as a whole.
-  int64_t outputs = facts.elementType.isF32() ? 2 : 1;
-  // Besides: scores, output, the queries' fragments, then either the biases or
-  // the weights in the operand's type; addresses and the rows' statistics, less
-  // where a lane's registers need not hold what all lanes share. Where operands
-  // are streamed, what ptxas 13 gives sm_90 without spills at depths 32 to 128.
-  bool hasUniform = !machine.target.getUniform().empty();
-  int64_t addresses =
-      machine.target.getRegisters() / (machine.streamsOperands() ? 16
-                                       : hasUniform              ? 8
-                                                                 : 4);
-  int64_t biases = accumulators(rows * keys) *
-                   (machine.streamsOperands() ? facts.biasBytes : 2) / 4;
-  cost.registers =
-      accumulators(rows * keys) + outputs * accumulators(rows * valueDepth) +
-      operand(rows * depth) + std::max<int64_t>(biases, operand(rows * keys)) +
-      fragments + addresses;
-  for (int64_t copied : {facts.depth, facts.valueDepth})
-    cost.registers += narrowCopyRegisters(machine, copied, bytes,
-                                          schedule.blocks.rows * keys * copied,
-                                          schedule.subgroups);
-  // Where copies run ahead through registers, so does a bias of 16 bits.
-  // Operands that lanes replicate take more registers and are loaded late where
-  // these are scarce.
-  if (schedule.stages > 1 && !machine.streamsOperands()) {
-    cost.aheadRegisters = accumulators(rows * keys) / 2;
-    if (machine.operandCopies() > 1)
-      cost.aheadRegisters +=
-          std::max<int64_t>(wholeFragments / 3 - fragments, 0);
-  }
-  // Rows in LDS are 16 bytes longer than their contents, against conflicts of
-  // its banks; values lie transposed.
-  cost.ldsBytes = schedule.stages * schedule.blocks.rows *
-                  (keys * (facts.depth * bytes + 16) +
-                   facts.valueDepth * (keys * bytes + 16));
-  return cost;
-}
-
 static bool fitsWell(const Machine &machine, ScheduleCost cost) {
   cost.registers += cost.aheadRegisters;
   return fits(machine, cost);
@@ -151,7 +72,8 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
     choice.blocks.queries =
         request.queries.value_or(choice.subgroups * queries);
-    choice.cost = estimate(machine, facts, choice);
+    choice.cost =
+        estimate(machine, facts, getAttentionLoop(machine, facts, choice));
   };
   cut(atoms, 64);
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradientSchedule.h"
-#include "ScheduleMachine.h"
+#include "CostModel.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
@@ -14,103 +14,6 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
-
-namespace {
-/// A cut: the subgroups share the dimension that an item owns, `own`, and it
-/// loops over blocks of the other, `other`.
-struct Cut {
-  int64_t own, other, subgroups, stages;
-};
-} // namespace
-
-/// Rows that the code generator reads late: powers of two of at least 64 bytes.
-static bool isRegular(const AttentionFacts &facts) {
-  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
-  return llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
-                      [&](int64_t size) {
-                        return llvm::isPowerOf2_64(size) && size * bytes >= 64;
-                      });
-}
-
-/// Whether the loop sums the gradient of a bias: every step has other operands.
-static bool sumsBias(GradientKind kind) {
-  return kind == GradientKind::Bias || kind == GradientKind::QueryBias;
-}
-
-/// The 32-bit registers of a lane that are live at once, and the bytes of LDS.
-static ScheduleCost estimate(const Machine &machine, GradientKind kind,
-                             const AttentionFacts &facts, const Cut &cut) {
-  ScheduleCost cost;
-  if (!machine.instr)
-    return cost;
-  int64_t lanes = machine.target.getSubgroupSize();
-  int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
-  int64_t own = llvm::divideCeil(cut.own, cut.subgroups);
-  int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
-  int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
-  auto accumulators = [&](int64_t elements) {
-    return llvm::divideCeil(elements, lanes);
-  };
-  auto operand = [&](int64_t elements) {
-    return llvm::divideCeil(elements * bytes * machine.fewestOperandCopies(),
-                            4 * lanes);
-  };
-  bool hasUniform = !machine.target.getUniform().empty();
-  // The logits and their gradient, the sums, the operands of the own side, half
-  // of the other's, and addresses.
-  int64_t sums = kind == GradientKind::Query       ? depth
-                 : kind == GradientKind::KeyValue  ? depth + valueDepth
-                 : kind == GradientKind::QueryBias ? depth + cut.other
-                                                   : cut.other;
-  // What is read plain and transposed.
-  int64_t transposed = kind == GradientKind::Bias       ? 0
-                       : kind == GradientKind::KeyValue ? depth + valueDepth
-                                                        : depth;
-  // Half of the other side's are under way at once; all of them where every
-  // operand is another one in each step and rows are no powers of two.
-  int64_t underWay = operand(cut.other * (depth + valueDepth + transposed)) /
-                     (sumsBias(kind) && !isRegular(facts) ? 1 : 2);
-  int64_t copies = facts.elementType.isF32() ? 2 : 1;
-  int64_t tiles = 2,
-          addresses = machine.target.getRegisters() / (hasUniform ? 8 : 4);
-  // Where tiles are copied past registers and matrix operands read as they are
-  // used, atoms of the logits follow each other: fitted to what ptxas 13 gives
-  // sm_90 at depth 32, for 16 and 32 rows a subgroup and 16 to 64 of the
-  // others.
-  if (!sumsBias(kind) && machine.streamsOperands()) {
-    tiles = 1;
-    if (kind == GradientKind::KeyValue && isRegular(facts))
-      underWay /= 4;
-    addresses = machine.target.getRegisters() / 8;
-  }
-  cost.registers = tiles * accumulators(own * cut.other) +
-                   copies * accumulators(own * sums) +
-                   operand(own * (depth + valueDepth)) +
-                   operand(own * cut.other) + underWay + addresses;
-  // Each copied plain, and what is read transposed once more.
-  auto narrow = [&](int64_t depth, bool isTransposed) {
-    return narrowCopyRegisters(machine, depth, bytes,
-                               cut.other * depth * (isTransposed ? 2 : 1),
-                               cut.subgroups);
-  };
-  cost.registers += narrow(facts.depth, kind != GradientKind::Bias) +
-                    narrow(facts.valueDepth, kind == GradientKind::KeyValue);
-  // Rows of the other side, 16 bytes longer against conflicts of the banks, and
-  // what is read transposed the other way round.
-  auto rows = [&](int64_t depth) { return cut.other * (depth * bytes + 16); };
-  auto columns = [&](int64_t depth) {
-    return depth * (cut.other * bytes + 16);
-  };
-  int64_t plain = rows(facts.depth) + rows(facts.valueDepth);
-  cost.ldsBytes = plain;
-  if (kind != GradientKind::Bias)
-    cost.ldsBytes += columns(facts.depth);
-  if (kind == GradientKind::KeyValue)
-    cost.ldsBytes += columns(facts.valueDepth);
-  cost.ldsBytes *= cut.stages;
-  cost.leastLdsBytes = plain;
-  return cost;
-}
 
 /// Keys of an operand, dynamic ones included.
 static int64_t getNumKeys(const GradientOperands &operands) {
@@ -133,10 +36,12 @@ bool evoformer::fitsWithQuery(Location loc, TargetAttr target,
     int64_t subgroups = request.subgroups.value_or(machine.instr ? 4 : 1);
     int64_t own = request.queries.value_or(
         machine.instr ? subgroups * machine.smallestQueryAtom() : 32);
-    Cut cut{own, keys, subgroups, request.stages.value_or(1)};
+    GradientCut cut{own, keys, subgroups, request.stages.value_or(1)};
     cut.other = llvm::alignTo(keys, machine.keyAtom());
     return fits(machine,
-                estimate(machine, GradientKind::QueryBias, facts, cut));
+                estimate(machine, facts,
+                         getGradientLoop(machine, GradientKind::QueryBias,
+                                         facts, cut)));
   });
 }
 
@@ -168,7 +73,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   std::optional<int64_t> forcedOwn = ownsKeys ? request.keys : request.queries;
   std::optional<int64_t> forcedOther =
       ownsKeys ? request.queries : request.keys;
-  Cut cut{32, 64, 1, 1};
+  GradientCut cut{32, 64, 1, 1};
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
@@ -201,7 +106,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             hasAllKeys
                 ? llvm::alignTo(getNumKeys(operands), machine.keyAtom())
                 : forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
-        cost = estimate(machine, kind, facts, cut);
+        cost = estimate(machine, facts,
+                        getGradientLoop(machine, kind, facts, cut));
         isCut = fits(machine, cost);
       }
     }
@@ -218,7 +124,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cut.subgroups *= 2;
       cut.own *= 2;
     }
-    cost = estimate(machine, kind, facts, cut);
+    cost = estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
   }
   // Each step of a bias's sum reads all of its operands anew: the latency of
   // that counts, not the registers that save reads.

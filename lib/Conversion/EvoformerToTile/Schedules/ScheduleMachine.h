@@ -56,18 +56,6 @@ private:
   }
 };
 
-/// Registers of a lane, beyond their contents, for copies of `elements` of rows
-/// of `depth`. Rows that end within a word are copied an element at a time,
-/// each to a register of its own, and addresses take as many again.
-inline int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
-                                   int64_t bytes, int64_t elements,
-                                   int64_t subgroups) {
-  if (depth * bytes % 4 == 0 || machine.target.getAsyncCopyBytes() > 0)
-    return 0;
-  return llvm::divideCeil(elements,
-                          subgroups * machine.target.getSubgroupSize());
-}
-
 /// Bytes that a workgroup may copy to its memory for each logit. Above, it
 /// takes more subgroups, which share what is copied.
 inline constexpr int64_t kCopiedBytes = 2;

@@ -1,0 +1,181 @@
+//===- CostModel.cpp - What a kernel's loop takes of a chip ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostModel.h"
+#include "FittedCosts.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+static int64_t getBytes(const AttentionFacts &facts) {
+  return facts.elementType.getIntOrFloatBitWidth() / 8;
+}
+
+/// Rows that the code generator reads late: powers of two of some bytes.
+static bool isRegular(const AttentionFacts &facts) {
+  return llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
+                      [&](int64_t size) {
+                        return llvm::isPowerOf2_64(size) &&
+                               size * getBytes(facts) >= fitted::kRegularBytes;
+                      });
+}
+
+static int64_t getAddressShare(const Machine &machine,
+                               const fitted::AddressShares &shares,
+                               bool isStreamed) {
+  if (isStreamed)
+    return shares.streamed;
+  return machine.target.getUniform().empty() ? shares.without
+                                             : shares.withUniform;
+}
+
+/// Registers of a lane, beyond their contents, for copies of `elements` of rows
+/// of `depth`. Rows that end within a word are copied an element at a time,
+/// each to a register of its own, and addresses take as many again.
+static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
+                                   int64_t bytes, int64_t elements,
+                                   int64_t subgroups) {
+  if (depth * bytes % 4 == 0 || machine.target.getAsyncCopyBytes() > 0)
+    return 0;
+  return llvm::divideCeil(elements,
+                          subgroups * machine.target.getSubgroupSize());
+}
+
+//===----------------------------------------------------------------------===//
+// The loops
+//===----------------------------------------------------------------------===//
+
+LoopShape evoformer::getAttentionLoop(const Machine &machine,
+                                      const AttentionFacts &facts,
+                                      const AttentionSchedule &schedule) {
+  LoopShape loop;
+  loop.rows = schedule.blocks.rows;
+  loop.own = schedule.blocks.rows *
+             llvm::divideCeil(schedule.blocks.queries, schedule.subgroups);
+  loop.other = schedule.blocks.keys;
+  loop.subgroups = schedule.subgroups;
+  loop.stages = schedule.stages;
+  if (!machine.instr)
+    return loop;
+  bool streams = machine.streamsOperands();
+  int64_t depth = llvm::alignTo(facts.depth, machine.instr.getK());
+  int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.queryAtom());
+  loop.sums = valueDepth;
+  loop.ownOperands = depth;
+  loop.otherOperands = depth + valueDepth;
+  // Values lie transposed.
+  loop.copied = {{facts.depth, /*plain=*/true, /*transposed=*/false},
+                 {facts.valueDepth, /*plain=*/false, /*transposed=*/true}};
+  loop.operandCopies = machine.operandCopies();
+  loop.logitTiles = 1;
+  loop.biasBytes = streams ? facts.biasBytes : fitted::kHeldBiasBytes;
+  bool isShort = streams && std::max(depth, valueDepth) * getBytes(facts) <=
+                                fitted::kShortStreamedBytes;
+  loop.otherOperandShare =
+      isShort || (machine.instr.getK() > 1 && isRegular(facts))
+          ? fitted::kForwardHeld.ofRegularRows
+      : schedule.stages == 1 ? fitted::kForwardHeld.ofOneStage
+                             : fitted::kForwardHeld.ofStages;
+  loop.addressShare =
+      getAddressShare(machine, fitted::kForwardAddresses, streams);
+  loop.loadsAhead = schedule.stages > 1 && !streams;
+  return loop;
+}
+
+LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
+                                     const AttentionFacts &facts,
+                                     const GradientCut &cut) {
+  LoopShape loop;
+  loop.own = llvm::divideCeil(cut.own, cut.subgroups);
+  loop.other = cut.other;
+  loop.subgroups = cut.subgroups;
+  loop.stages = cut.stages;
+  if (!machine.instr)
+    return loop;
+  int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
+  int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
+  loop.sums = kind == GradientKind::Query       ? depth
+              : kind == GradientKind::KeyValue  ? depth + valueDepth
+              : kind == GradientKind::QueryBias ? depth + cut.other
+                                                : cut.other;
+  loop.ownOperands = depth + valueDepth;
+  bool readsRowsTwice = kind != GradientKind::Bias;
+  bool readsValuesTwice = kind == GradientKind::KeyValue;
+  loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
+                       (readsValuesTwice ? valueDepth : 0);
+  loop.copied = {{facts.depth, /*plain=*/true, readsRowsTwice},
+                 {facts.valueDepth, /*plain=*/true, readsValuesTwice}};
+  loop.operandCopies = machine.fewestOperandCopies();
+  bool streams = !sumsBias(kind) && machine.streamsOperands();
+  loop.logitTiles =
+      streams ? fitted::kStreamedGradientTiles : fitted::kGradientTiles;
+  loop.otherOperandShare =
+      sumsBias(kind) && !isRegular(facts)
+          ? fitted::kGradientHeld.ofIrregularBias
+      : streams && kind == GradientKind::KeyValue && isRegular(facts)
+          ? fitted::kGradientHeld.ofStreamedKeys
+          : fitted::kGradientHeld.usually;
+  loop.addressShare =
+      getAddressShare(machine, fitted::kGradientAddresses, streams);
+  return loop;
+}
+
+//===----------------------------------------------------------------------===//
+// Their cost
+//===----------------------------------------------------------------------===//
+
+ScheduleCost evoformer::estimate(const Machine &machine,
+                                 const AttentionFacts &facts,
+                                 const LoopShape &loop) {
+  ScheduleCost cost;
+  if (!machine.instr)
+    return cost;
+  int64_t lanes = machine.target.getSubgroupSize(), bytes = getBytes(facts);
+  auto accumulators = [&](int64_t elements) {
+    return llvm::divideCeil(elements, lanes);
+  };
+  auto operand = [&](int64_t elements) {
+    return llvm::divideCeil(elements * bytes * loop.operandCopies, 4 * lanes);
+  };
+  // In f32 a step's share of the sums is added to them as a whole.
+  int64_t sumCopies = facts.elementType.isF32() ? 2 : 1;
+  int64_t logits = accumulators(loop.own * loop.other);
+  int64_t others = operand(loop.rows * loop.other * loop.otherOperands);
+  int64_t heldOthers = others / loop.otherOperandShare;
+  // The biases are read before the weights are there in the operand's type.
+  cost.registers = loop.logitTiles * logits +
+                   sumCopies * accumulators(loop.own * loop.sums) +
+                   operand(loop.own * loop.ownOperands) +
+                   std::max<int64_t>(logits * loop.biasBytes / 4,
+                                     operand(loop.own * loop.other)) +
+                   heldOthers +
+                   machine.target.getRegisters() / loop.addressShare;
+  if (loop.loadsAhead) {
+    cost.aheadRegisters = logits / fitted::kLogitsOfAheadBias;
+    // Operands that lanes replicate take more registers and are loaded late
+    // where these are scarce.
+    if (loop.operandCopies > 1)
+      cost.aheadRegisters +=
+          std::max<int64_t>(others / fitted::kAheadOperands - heldOthers, 0);
+  }
+  // Rows in LDS are 16 bytes longer than their contents, against conflicts of
+  // its banks.
+  constexpr int64_t kPadding = 16;
+  for (auto [depth, plain, transposed] : loop.copied) {
+    int64_t rows = loop.other * (depth * bytes + kPadding);
+    int64_t columns = depth * (loop.other * bytes + kPadding);
+    cost.ldsBytes += (plain ? rows : 0) + (transposed ? columns : 0);
+    cost.leastLdsBytes += plain ? rows : columns;
+    cost.registers += narrowCopyRegisters(
+        machine, depth, bytes,
+        loop.rows * loop.other * depth * (plain + transposed), loop.subgroups);
+  }
+  cost.ldsBytes *= loop.stages * loop.rows;
+  cost.leastLdsBytes *= loop.rows;
+  return cost;
+}

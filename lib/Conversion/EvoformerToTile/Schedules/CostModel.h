@@ -1,0 +1,76 @@
+//===- CostModel.h - What a kernel's loop takes of a chip -------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_COSTMODEL_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_COSTMODEL_H
+
+#include "../Kernels/GradientKernels.h"
+#include "ScheduleMachine.h"
+
+namespace mlir::evoformer {
+
+/// The loop of a kernel as its cost sees it. A workgroup owns some rows of one
+/// side (queries or keys), which its subgroups share; a step takes rows of the
+/// other side, and makes the logits of both.
+struct LoopShape {
+  /// Rows of one subgroup, and of a step.
+  int64_t own, other;
+  int64_t subgroups, stages;
+  /// Attentions (rows of the batch) of a step; `own` has them all.
+  int64_t rows = 1;
+
+  // Elements that one row of a side has, padded to atoms.
+  /// Sums of f32, and operands, of the own side.
+  int64_t sums, ownOperands;
+  /// Operands of the other side.
+  int64_t otherOperands;
+
+  /// Matrices of the other side that are copied to LDS: along their rows, and
+  /// transposed.
+  struct Copied {
+    int64_t depth;
+    bool plain, transposed;
+  };
+  SmallVector<Copied, 2> copied;
+
+  /// Registers that an operand takes beyond one element a lane.
+  int64_t operandCopies;
+  /// Tiles of logits that are whole in f32 at once.
+  int64_t logitTiles;
+  /// Bytes of biases that are held for each logit.
+  int64_t biasBytes = 0;
+  /// The code generator holds one in so many of the other side's operands at
+  /// once, and for addresses and statistics one in so many registers of a lane.
+  int64_t otherOperandShare, addressShare;
+  /// Whether loads to registers run ahead of the step as well.
+  bool loadsAhead = false;
+};
+
+/// The loop of the forward kernel.
+LoopShape getAttentionLoop(const Machine &machine, const AttentionFacts &facts,
+                           const AttentionSchedule &schedule);
+
+/// That of a kernel of gradients which owns `own` queries or keys.
+struct GradientCut {
+  int64_t own, other, subgroups, stages;
+};
+LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
+                          const AttentionFacts &facts, const GradientCut &cut);
+
+/// The 32-bit registers of a lane that are live at once, and the bytes of LDS;
+/// none where there are no matrix instructions.
+ScheduleCost estimate(const Machine &machine, const AttentionFacts &facts,
+                      const LoopShape &loop);
+
+/// Whether the loop sums the gradient of a bias: every step has other operands.
+inline bool sumsBias(GradientKind kind) {
+  return kind == GradientKind::Bias || kind == GradientKind::QueryBias;
+}
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_COSTMODEL_H

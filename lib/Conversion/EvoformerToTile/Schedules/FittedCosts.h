@@ -1,0 +1,81 @@
+//===- FittedCosts.h - The cost model's fitted constants --------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// No document says how many registers a compiler gives a loop. Each table here
+// was fitted to what the compilers named above it gave these kernels, and is to
+// be fitted anew where they change. A share of 8 means one in 8.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_FITTEDCOSTS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_FITTEDCOSTS_H
+
+#include <cstdint>
+
+namespace mlir::evoformer::fitted {
+
+/// Of the other side's operands, what the forward loop holds at once. It
+/// depends on how far the code generator can move their loads.
+/// LLVM 22, gfx942 and gfx1100, depths 1 to 192.
+struct HeldOperands {
+  /// Matrix units, rows that are powers of two of at least `regularBytes`.
+  int64_t ofRegularRows;
+  /// One stage: loads may move to their use.
+  int64_t ofOneStage;
+  /// Copies that run ahead stand between loads and use.
+  int64_t ofStages;
+};
+inline constexpr HeldOperands kForwardHeld = {8, 4, 1};
+inline constexpr int64_t kRegularBytes = 64;
+
+/// Streamed rows of up to so many bytes, one row of LDS banks, are held as
+/// regular ones are. ptxas 13, sm_90 on an H200, depths 8 to 256.
+inline constexpr int64_t kShortStreamedBytes = 128;
+
+/// Of a lane's registers, what addresses and statistics take.
+struct AddressShares {
+  /// The chip has registers that all lanes share; it has none.
+  int64_t withUniform, without;
+  /// Operands are streamed past registers.
+  int64_t streamed;
+};
+/// LLVM 22, gfx942 and gfx1100, depths 1 to 192; streamed: ptxas 13, sm_90,
+/// what it gives without spills at depths 32 to 128.
+inline constexpr AddressShares kForwardAddresses = {8, 4, 16};
+/// LLVM 22, gfx942 and gfx1100; streamed: ptxas 13, sm_90, depth 32, 16 and 32
+/// rows a subgroup and 16 to 64 of the other side.
+inline constexpr AddressShares kGradientAddresses = {8, 4, 8};
+
+/// Of the other side's operands, what a gradient's loop holds at once.
+/// LLVM 22, gfx942 and gfx1100.
+struct HeldGradientOperands {
+  /// Half are under way at once.
+  int64_t usually;
+  /// Every step has other operands, and rows are no powers of two.
+  int64_t ofIrregularBias;
+  /// Of key and value, streamed, regular rows: atoms of the logits follow each
+  /// other. ptxas 13, sm_90, depth 32, rows as above.
+  int64_t ofStreamedKeys;
+};
+inline constexpr HeldGradientOperands kGradientHeld = {2, 1, 8};
+
+/// Tiles of logits in f32 at once: these and their gradient. Streamed, atoms
+/// follow each other: ptxas 13, sm_90, as above.
+inline constexpr int64_t kGradientTiles = 2, kStreamedGradientTiles = 1;
+
+/// Where loads run ahead through registers: a bias of 16 bits for each two
+/// logits, and of operands that lanes replicate all but what is held, of one in
+/// so many. LLVM 22, gfx1100.
+inline constexpr int64_t kLogitsOfAheadBias = 2, kAheadOperands = 3;
+
+/// Bytes of biases a logit that the forward loop holds where it does not stream
+/// operands. LLVM 22, gfx942 and gfx1100.
+inline constexpr int64_t kHeldBiasBytes = 2;
+
+} // namespace mlir::evoformer::fitted
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_FITTEDCOSTS_H
