@@ -1,11 +1,14 @@
 // gfx1201 (RDNA4; gfx1200 shares this table).
 //
-// Sources: "RDNA4 Instruction Set Architecture", 'Wave Matrix Multiply
+// Sources: "RDNA4 Instruction Set Architecture", section 7.12 'Wave Matrix Multiply
 // Accumulate (WMMA)' (register layouts) and 'Data Share Operations' (LDS); the
 // rate of WMMA is an estimate from peak figures.
 
 // Wave32. Lane % 16 is the row of A (the column of B), lane / 16 the half of k;
-// C and D: row = 8 * (lane / 16) + r.
+// C and D: row = 8 * (lane / 16) + r. Section 7.12.2 numbers k in another order,
+// 8 * (r / 4) + 4 * (lane / 16) + r % 4, in A and in B alike: which lane and
+// register an element of A meets is the same, and only that is seen. Numbered as
+// here, a lane's elements are next to each other in memory.
 #wmma_f32_16x16x16_bf16_rdna4 = #evo_tile.matrix_instr<
   name = "wmma_f32_16x16x16_bf16_rdna4", m = 16, n = 16, k = 16,
   a_type = bf16, b_type = bf16, c_type = f32,

@@ -1,7 +1,7 @@
 // gfx942 (MI300 series, CDNA3).
 //
-// Sources: "AMD Instinct MI300 Instruction Set Architecture", sections 7.1-7.4
-// (matrix fused-multiply-add: register layouts, passes), LLVM's AMDGPU usage
+// Sources: "AMD Instinct MI300 Instruction Set Architecture", chapter 7 'Matrix
+// Arithmetic Instructions' (7.1 register layouts, 7.5 passes), LLVM's AMDGPU usage
 // page (features, LDS). A pass is four cycles.
 
 // A and B of the 32x32 forms: lane % 32 is the row (column), lane / 32 selects

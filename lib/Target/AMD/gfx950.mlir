@@ -1,9 +1,9 @@
 // gfx950 (MI350 series, CDNA4).
 //
-// Sources: "AMD Instinct CDNA4 Instruction Set Architecture", 'Matrix Arithmetic
-// Instructions' (register layouts, passes), 'Local Data Share' (160 KiB in 64
-// banks) and V_CVT_PK_BF16_F32; LLVM's AMDGPU usage page (features, unaligned
-// access). A pass is four cycles.
+// Sources: "CDNA4 Instruction Set Architecture", chapter 7 'Matrix Arithmetic
+// Instructions' (7.1 register layouts, 7.6 passes), section 6.7 'Packed Math',
+// chapter 11 'Data Share Operations' (160 KiB in 64 banks) and V_CVT_PK_BF16_F32;
+// LLVM's AMDGPU usage page (features, unaligned access). A pass is four cycles.
 
 // The forms of twice the k take as long as those of CDNA3, which are therefore
 // left out.
