@@ -13,8 +13,10 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -37,12 +39,31 @@ OwningOpRef<ModuleOp> mlir::evoformer::copyKernels(ModuleOp module) {
   return kernels;
 }
 
+/// The module without the definitions of `kernels` other than this one.
+static std::string printAlone(const llvm::Module &module, StringRef kernel,
+                              const llvm::StringSet<> &kernels) {
+  llvm::ValueToValueMapTy values;
+  std::unique_ptr<llvm::Module> alone =
+      llvm::CloneModule(module, values, [&](const llvm::GlobalValue *value) {
+        return value->getName() == kernel ||
+               !kernels.contains(value->getName());
+      });
+  for (llvm::Function &function : llvm::make_early_inc_range(*alone))
+    if (function.isDeclaration() && function.use_empty())
+      function.eraseFromParent();
+  std::string text;
+  llvm::raw_string_ostream(text) << *alone;
+  return text;
+}
+
 FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
   PlanCode code;
   OwningOpRef<ModuleOp> kernels = copyKernels(module);
+  llvm::StringSet<> names;
   for (auto kernel : kernels->getOps<tile::KernelOp>()) {
     PlanKernel entry;
     entry.name = entry.symbol = kernel.getSymName().str();
+    names.insert(entry.symbol);
     code.kernels.push_back(std::move(entry));
   }
 
@@ -60,10 +81,14 @@ FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
       translateModuleToLLVMIR(*kernels, context);
   if (!translated)
     return module.emitError("the kernels cannot be translated to LLVM IR");
-  PlanObject object;
-  object.format = "llvm";
-  object.target = "cpu";
-  llvm::raw_string_ostream(object.contents) << *translated;
-  code.objects.push_back(std::move(object));
+  // Each by itself: a run turns only those that it launches into machine code.
+  for (PlanKernel &kernel : code.kernels) {
+    kernel.object = code.objects.size();
+    PlanObject object;
+    object.format = "llvm";
+    object.target = "cpu";
+    object.contents = printAlone(*translated, kernel.symbol, names);
+    code.objects.push_back(std::move(object));
+  }
   return code;
 }
