@@ -2,18 +2,22 @@
 """What the final AMD code of the gradients holds, per depth and type, with a key
 mask, a pair bias and its gradient: matrix instructions and transcendentals of
 each steady loop are the ideal of its fragments, nothing is in scratch memory up
-to D = 64, no access is of two bytes, no wait of a loop of two or more stages
-drains all loads (on chips where that was worked on), and a loop has at most so
-many instructions a logit of a lane.
+to D = 64, no access is of two bytes, no barrier is reached with an access to
+workgroup memory under way, and, on chips where that was worked on, no wait of a
+loop of two or more stages drains all loads, and a loop has at most so many
+instructions a logit of a lane.
 
-Each depth with one type; with 'all' as an argument the whole product."""
+Each depth with one type, on one chip of each family in turn, and what has a limit;
+with 'all' as an argument the whole product."""
 
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
-from cases import NEVER_DRAINS, check_all, module_of, report_of
+from barriers import early_barriers
+from cases import (NEVER_DRAINS, check_all, draw, final_code, has_matrix_unit,
+                   module_of)
 
 DEPTHS = (8, 16, 24, 32, 40, 48, 56, 64)
 KERNELS = ("query_grad", "key_value_grad", "bias_grad")
@@ -40,43 +44,39 @@ def number(name, text):
     return int(re.search(rf"{name} +(\d+)", text)[1])
 
 
-def problems_of(case):
-    target, kind, depth = case
-    what = f"{target}, {kind}, D = {depth}"
-    path = f"{sys.argv[1]}.{target}-{kind}-{depth}"
-    text, error = report_of(path, target,
-                            module_of(CASE.format(depth=depth, kind=kind)))
-    if error:
-        return [f"{what}: {error}"]
+def problems_of(target, kind, depth):
+    text, listings = final_code(f"{sys.argv[1]}.{target}-{kind}-{depth}", target,
+                                module_of(CASE.format(depth=depth, kind=kind)))
     reports = re.split(r"^kernel ", text, flags=re.M)
-    found = []
-    for report in reports:
-        if number("scratch", report + "scratch 0"):
-            found.append(f"{what}: scratch memory in {report.split()[0]}")
+    found = [f"scratch memory in {report.split()[0]}" for report in reports
+             if number("scratch", report + "scratch 0")]
+    _, waiting = early_barriers(listings)
+    found += [f"no kernel of {name} has a barrier" for name in KERNELS
+              if depth >= 16 and not any(name in kernel for kernel in waiting)]
+    limit = LIMITS.get((target, kind, depth))
     for place, name in enumerate(KERNELS):
         # The variant for aligned rows.
         (report,) = (r for r in reports if r.startswith(f"attention_{name} for"))
         for finding in re.findall(r"finding: (.*)", report):
             drains = "drain all" in finding and target in NEVER_DRAINS
             if drains or "most 2 bytes" in finding:
-                found.append(f"{what}: {name}: {finding}")
+                found.append(f"{name}: {finding}")
         ideal = re.search(r"ideal transcendental +(\d+)", report)
         if not ideal:
-            if kind != "f32" or target != "gfx1100":  # which has no f32 matrix
-                found.append(f"{what}: no ideal of {name} to compare with")
+            if has_matrix_unit(target, kind):
+                found.append(f"no ideal of {name} to compare with")
             continue
         loop = report[report.index("hot loop"):]
         for unit in ("matrix", "transcendental"):
             if number(unit, loop) != number(f"ideal {unit}", report):
-                found.append(f"{what}: {unit} instructions of {name}")
+                found.append(f"{unit} instructions of {name}")
         share = number("hot loop:", report) / int(ideal[1])
-        limit = LIMITS.get(case)
-        if limit and share > limit[place]:
-            found.append(f"{what}: {share:.1f} instructions a logit-lane in "
-                         f"{name}, {limit[place]} allowed")
         if limit:
-            print(f"{what}: {name} {share:.1f}")
+            print(f"{target}, {kind}, D = {depth}: {name} {share:.1f}")
+            if share > limit[place]:
+                found.append(f"{share:.1f} instructions a logit-lane in {name}, "
+                             f"{limit[place]} allowed")
     return found
 
 
-check_all(problems_of, DEPTHS)
+check_all(problems_of, [*LIMITS, *draw(DEPTHS)])

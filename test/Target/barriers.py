@@ -1,137 +1,57 @@
-# RUN: %python %s %t %if full %{ all %}
-"""No barrier of AMD's final code is reached while an access to workgroup memory
-may still be under way: neither when it is passed for the first time nor from
-the end of a loop. s_barrier waits for nothing, so that other subgroups would
-read what is not yet written. This walks the control flow of every kernel of
-attention and its gradients, since a wait that is there in the program may be
-lost when the code generator places those that it needs itself.
+# RUN: %python %s
+"""The walk over final code that looks for barriers reached with an access to
+workgroup memory under way (Inputs/barriers.py) finds one: where nothing waits, where
+only the way into a loop does, where the count leaves the access open, with the
+counters of each generation. bounds.py, backward-bounds.py, scratch.py and
+test/Pipelines/compiles.py take it over all that they compile for AMD chips."""
 
-Each depth with one type; with 'all' as an argument the whole product."""
-
-import dataclasses
 import os
-import pathlib
-import re
-import shutil
 import sys
 
-import targets
-
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
-from cases import check_all, compile_to, module_of
+from barriers import early_barriers
 
-DEPTHS = (16, 28, 32, 48, 72, 112)
-KERNELS = ("attention", "query_grad", "key_value_grad", "bias_grad")
-CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "
-        "bias=bhqk:{kind}:normal static=all pass=backward")
-
-# Those that move words between lanes touch no memory.
-EXCHANGES = ("ds_bpermute", "ds_permute", "ds_swizzle", "ds_bvh", "ds_nop")
-BARRIERS = ("s_barrier", "s_barrier_signal")
-DONE = None
-
-
-@dataclasses.dataclass
-class Kernel:
-    """Instructions in order, and the place of each label."""
-    name: str
-    code: list
-    labels: dict
-
-
-def kernels_of(listing):
-    found, labels = [], {}
-    for line in listing.splitlines():
-        line = line.split(";")[0].rstrip()
-        if label := re.match(r"(\.?\w+):$", line):
-            if not label[1].startswith("."):
-                labels = {}
-                found.append(Kernel(label[1], [], labels))
-            labels[label[1]] = len(found[-1].code) if found else 0
-        elif re.match(r"\s+[a-z]\w*", line) and found:
-            found[-1].code.append(line.split(None, 1) + [""])
-        elif re.match(r"\s+\.(section|text)", line) and found:
-            labels = {}  # what follows is data
-            found.append(Kernel("", [], labels))
-    return [kernel for kernel in found if kernel.code]
+LOOP = """
+kernel_{name}:
+{before}
+.LBB0_1:
+{first}
+\ts_barrier
+\tds_read_b32 v1, v0
+{last}
+\ts_cbranch_scc1 .LBB0_1
+\ts_endpgm
+"""
+WAIT, WRITE = "\ts_waitcnt lgkmcnt(0)", "\tds_write_b32 v0, v1"
+EARLY = {
+    "never": dict(before=WRITE, first="", last=WAIT),
+    "entry": dict(before=f"{WRITE}\n{WAIT}", first="", last=WRITE),
+    "count": dict(before=WRITE, first="\ts_waitcnt lgkmcnt(1)", last=WAIT),
+    "other": dict(before=WRITE, first="\ts_waitcnt vmcnt(0)", last=WAIT),
+    "gfx12": dict(before=WRITE, first="\ts_wait_dscnt 0x1", last="\ts_wait_dscnt 0x0"),
+    "both": dict(before=WRITE, first="\ts_wait_loadcnt_dscnt 0x3f01",
+                 last="\ts_wait_dscnt 0x0"),
+}
+RIGHT = {
+    "always": dict(before=WRITE, first=WAIT, last=WRITE),
+    "earlier": dict(before=f"{WRITE}\n{WAIT}", first="", last=f"{WRITE}\n{WAIT}"),
+    "newer": dict(before=f"{WRITE}\n{WAIT}", first="", last=WAIT),
+    "lanes": dict(before="\tds_bpermute_b32 v1, v0, v2", first="", last=WAIT),
+    "gfx12": dict(before=WRITE, first="\ts_wait_loadcnt_dscnt 0x3f00",
+                  last="\ts_wait_dscnt 0x0"),
+}
 
 
-def awaited(name, operands):
-    """Down to how many accesses to workgroup memory an instruction waits; none
-    where it does not wait for them. Scalar loads may count as well."""
-    def number(text):
-        return int(text, 0)
-    if name == "s_waitcnt":
-        count = re.search(r"lgkmcnt\((\d+)\)", operands)
-        return count and number(count[1])
-    if name == "s_waitcnt_lgkmcnt":
-        return number(operands.split(",")[1])
-    if name == "s_wait_dscnt":
-        return number(operands)
-    if name in ("s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt"):
-        return number(operands) & 63
-    return 0 if name == "s_wait_idle" else None
+def walk(cases):
+    return early_barriers("".join(LOOP.format(name=name, **case)
+                                  for name, case in cases.items()))
 
 
-def problems_in(kernel):
-    """Barriers that are reached too early, and how many there are."""
-    # Before each instruction: how many accesses have been issued after the
-    # last one that may be under way, the smaller of all ways there.
-    states, work, early = {}, [(0, DONE)], set()
-    while work:
-        place, state = work.pop()
-        while place < len(kernel.code):
-            if place in states:
-                known = states[place]
-                joined = (min(known, state) if DONE not in (known, state)
-                          else state if known is DONE else known)
-                if joined == known:
-                    break
-                state = joined
-            states[place] = state
-            name, operands = kernel.code[place][:2]
-            if name.startswith("ds_") and not name.startswith(EXCHANGES):
-                state = 0
-            elif state is not DONE:
-                # Accesses end in order: the last one has, where no more may be
-                # left than came after it.
-                count = awaited(name, operands)
-                if count is not None and count <= state:
-                    state = DONE
-                state = state if state is DONE else (
-                    state + name.startswith("ds_"))
-            if name in BARRIERS and state is not DONE:
-                early.add(place)
-            assert "lds" not in operands.split(), "loads to LDS are unknown here"
-            assert not name.startswith(("s_setpc", "s_swappc", "s_call")), name
-            if name.startswith(("s_branch", "s_cbranch")):
-                work.append((kernel.labels[operands.split()[0]], state))
-            if name in ("s_branch", "s_endpgm"):
-                break
-            place += 1
-    return len(early), sum(name in BARRIERS for name, *_ in kernel.code)
-
-
-def problems_of(case):
-    target, kind, depth = case
-    what = f"{target}, {kind}, D = {depth}"
-    folder = pathlib.Path(f"{sys.argv[1]}.{target}-{kind}-{depth}")
-    shutil.rmtree(folder, ignore_errors=True)
-    error = compile_to(f"out-dir={folder}", target,
-                       module_of(CASE.format(depth=depth, kind=kind)))
-    if error:
-        return [f"{what}: {error}"]
-    found, seen = [], set()
-    for listing in sorted(folder.glob("*.s")):
-        for kernel in kernels_of(listing.read_text(encoding="utf-8")):
-            early, barriers = problems_in(kernel)
-            if early:
-                found.append(f"{what}: {early} of {barriers} barriers of "
-                             f"{kernel.name} do not wait for workgroup memory")
-            if barriers:
-                seen.update(name for name in KERNELS if name in kernel.name)
-    return found + [f"{what}: no kernel of {name} has a barrier"
-                    for name in KERNELS if name not in seen]
-
-
-check_all(problems_of, DEPTHS, targets.gpus(architecture="amdgcn"))
+early, seen = walk(EARLY)
+assert len(early) == len(EARLY), early
+assert seen == [f"kernel_{name}" for name in EARLY], seen
+early, seen = walk(RIGHT)
+assert not early, early
+assert len(seen) == len(RIGHT), seen
+# A kernel without barriers is not one of them.
+assert early_barriers("kernel:\n\ts_endpgm\n") == ([], [])

@@ -1,33 +1,59 @@
-# Runs a check for every AMD chip, type of elements and depth.
+# Final code of every AMD chip, by type of elements and depth, and what all of it is
+# held to.
 import concurrent.futures
+import functools
+import itertools
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
+
+import targets
+from barriers import early_barriers
 
 TYPES = ("bf16", "f16", "f32")
 # Chips whose loops have been worked on until no wait drains all loads.
 NEVER_DRAINS = ("gfx942", "gfx1100")
-TARGETS = ("gfx942", "gfx1100")
 
 
-def report_of(path, target, module, option=""):
-    """The report on a module's kernels as final code, which goes to `path`, and
-    None; or None and what the compiler says."""
-    error = compile_to(f"report={path}", target, module, option)
-    if error:
-        return None, error
-    with open(path, encoding="utf-8") as file:
-        return file.read(), None
+class Failed(Exception):
+    """What the compiler says."""
 
 
-def compile_to(output, target, module, option=""):
-    """Compiles a module to final code, of which `output` says what is kept;
-    returns what the compiler says if it does not."""
+@functools.cache
+def families():
+    """The chips of one architecture, by lanes of a subgroup."""
+    chips = [target for target in targets.known()
+             if target.triple.startswith("amdgcn")]
+    chips.sort(key=lambda target: target.subgroup_size)
+    return [[target.name for target in family] for _, family in
+            itertools.groupby(chips, lambda target: target.subgroup_size)]
+
+
+@functools.cache
+def has_matrix_unit(chip, kind):
+    return kind != "f32" or '"llvm.fma.f32"' not in targets.read(chip)
+
+
+def final_code(name, target, module, option=""):
+    """The report on a module's kernels and their listings, of which each waits for
+    workgroup memory before its barriers; `name` is where they go."""
+    folder = pathlib.Path(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    report = folder / "report"
     run = subprocess.run(
         ["evoformer-opt", f"--evoformer-lower=target={target} {option}",
-         f"--evoformer-serialize=format=isa {output}", "-o", os.devnull],
-        input=module, capture_output=True, text=True)
-    return run.stderr[:1000] if run.returncode else None
+         f"--evoformer-serialize=format=isa report={report} out-dir={folder}",
+         "-o", os.devnull], input=module, capture_output=True, text=True)
+    if run.returncode:
+        raise Failed(run.stderr[:1000])
+    listings = "".join(path.read_text(encoding="utf-8")
+                       for path in sorted(folder.glob("*.s")))
+    if early := early_barriers(listings)[0]:
+        raise Failed("\n".join(early))
+    return report.read_text(encoding="utf-8"), listings
 
 
 def module_of(case):
@@ -36,17 +62,39 @@ def module_of(case):
                           capture_output=True, text=True, check=True).stdout
 
 
-def check_all(problems_of, depths, chips=TARGETS):
-    """Each depth with one type, and depths 32 and 64 with bf16; the whole
-    product with 'all' among the arguments. `problems_of` takes a chip, a type
-    and a depth as one tuple and returns lines."""
-    cases = [(target, kind, depth) for target in chips
-             for place, kind in enumerate(TYPES)
-             for step, depth in enumerate(depths)
-             if "all" in sys.argv or step % 3 == place or
-             (kind == "bf16" and depth in (32, 64))]
+def draw(depths, always=(), groups=None):
+    """Chips, types and depths: each depth with one type, and 32 and 64 with bf16,
+    for one chip of each group (those of families()), so that each chip takes each
+    type as depths go on, and for the chips of `always`. The whole product with
+    'all' among the arguments."""
+    every = "all" in sys.argv
+    for step, depth in enumerate(depths):
+        for place, kind in enumerate(TYPES):
+            if not (every or step % 3 == place or
+                    (kind == "bf16" and depth in (32, 64))):
+                continue
+            for group in groups or families():
+                # Three types in turn never meet all of three chips in turn.
+                skip = 0 if len(group) % len(TYPES) else step // len(TYPES)
+                turn = (step + place + skip) % len(group)
+                yield from ((chip, kind, depth)
+                            for number, chip in enumerate(group)
+                            if every or number == turn or chip in always)
+
+
+def check_all(problems_of, cases):
+    """`problems_of` takes a chip, a type and a depth, and returns lines."""
+    def problems(case):
+        what = "{}, {}, D = {}".format(*case)
+        try:
+            return [f"{what}: {line}" for line in problems_of(*case)]
+        except Failed as failure:
+            return [f"{what}: {failure}"]
+
+    cases = list(dict.fromkeys(cases))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = sum(pool.map(problems_of, cases), [])
-    print(f"{len(cases)} cases, {len(problems)} problems")
-    if problems:
-        sys.exit("\n".join(problems))
+        found = sum(pool.map(problems, cases), [])
+    chips = sorted({chip for chip, *_ in cases})
+    print(f"{len(cases)} cases of {', '.join(chips)}, {len(found)} problems")
+    if found:
+        sys.exit("\n".join(found))
