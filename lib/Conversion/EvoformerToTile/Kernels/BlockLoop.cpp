@@ -40,11 +40,10 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
           range(kBiasN), range(kBiasQ), range(kBiasK), /*ownsKeyBlock=*/true};
 }
 
-/// The place of the block with the number `step`, of those along the dimensions
-/// that have a count.
-static BlockGrid::Place findPlace(TileBuilder &builder, BlockGrid::Place place,
-                                  const std::array<Value, 5> &counts,
-                                  Value step) {
+BlockGrid::Place evoformer::findPlace(TileBuilder &builder,
+                                      BlockGrid::Place place,
+                                      const std::array<Value, 5> &counts,
+                                      Value step) {
   const auto *slowest =
       llvm::find_if(counts, [](Value count) { return count; });
   for (int64_t dim = 4; dim >= 0; --dim) {

@@ -33,6 +33,12 @@ struct BlockGrid {
                   bool alignedRows) const;
 };
 
+/// The place of the block with the number `step` of those along the dimensions
+/// that have a count, the last one fastest. In the others it is that of
+/// `place`.
+BlockGrid::Place findPlace(TileBuilder &builder, BlockGrid::Place place,
+                           const std::array<Value, 5> &counts, Value step);
+
 /// A tile of logits on an item's way.
 struct BlockStep {
   /// What the tile is read from: slices of memory start where its ranges do.
