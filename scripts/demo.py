@@ -290,9 +290,9 @@ def main_kernels(kernels):
             if step in kernel_times.STEPS]
 
 
-def show_gradients(example, tools, folder):
-    """The kernels of the backward pass; its errors and time on this CPU. Whether
-    it is right."""
+def show_gradients(example, tools, folder, chips=()):
+    """The kernels of the backward pass, of every chip if none is named; its errors
+    and time on this CPU. Whether it is right."""
     batch, rows = ((GRADIENT_ROWS, 1) if example.one_row
                    else (1, GRADIENT_ROWS))
     # A pair bias of one row has a gradient of which nothing is summed.
@@ -301,7 +301,7 @@ def show_gradients(example, tools, folder):
             f" pass=backward static={known}")
     check = os.path.join(tools, "evoformer-check")
     path = os.path.join(folder, f"{example.name}_gradients.mlir")
-    chips = targets.gpus(tools)
+    chips = chips or targets.gpus(tools)
     good = True
     try:
         with open(path, "w", encoding="utf-8") as file:
