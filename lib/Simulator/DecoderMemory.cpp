@@ -467,13 +467,16 @@ std::optional<LogicalResult> Decoder::decodeMemory(Operation *op) {
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
     return decodeAtomic(atomic);
   if (auto fence = dyn_cast<LLVM::FenceOp>(op)) {
-    // A fence that releases to the workgroup or beyond completes LDS accesses;
-    // one that acquires keeps later ones behind it.
+    // A fence that releases completes LDS accesses: to the workgroup or beyond,
+    // or within the thread where a wait of the program's own follows, which the
+    // finding asks for either way. One that acquires keeps later ones behind
+    // it.
     StringRef scope = fence.getSyncscope().value_or("");
-    bool wide =
-        !scope.starts_with("wavefront") && !scope.starts_with("singlethread");
     LLVM::AtomicOrdering ordering = fence.getOrdering();
-    if (wide) {
+    bool orders = scope.starts_with("singlethread")
+                      ? ordering == LLVM::AtomicOrdering::release
+                      : !scope.starts_with("wavefront");
+    if (orders) {
       Inst &inst = emit(fenceHandler());
       inst.imm = ordering == LLVM::AtomicOrdering::acquire;
       inst.b = ordering == LLVM::AtomicOrdering::release;

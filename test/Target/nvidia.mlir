@@ -34,7 +34,7 @@
 #t = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda",
   features = "+ptx80", subgroup_size = 32, max_workgroup = 1024,
   registers = 255, lds_bytes = 166912, lds_banks = 32, matrix = [],
-  properties = {async_copy_bytes = 16 : i64, ldmatrix, native_bf16_convert, max_lds_static = 49152 : i64}>
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>, ldmatrix, native_bf16_convert, max_lds_static = 49152 : i64}>
 gpu.module @m attributes {evo_tile.target = #t} {
   gpu.func @loop(%k: memref<?x?xbf16, strided<[?, 1], offset: ?>>, %q: memref<?x?xi32, strided<[?, 1], offset: ?>>, %o: memref<?x?xf32, strided<[?, 1], offset: ?>>, %n: index)
       workgroup(%lds : memref<65536xi8, #gpu.address_space<workgroup>>) kernel

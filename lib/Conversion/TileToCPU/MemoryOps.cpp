@@ -215,7 +215,7 @@ static bool canStayInPlace(LoadOp op) {
     return false;
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     WalkResult walk = next->walk([](Operation *inner) {
-      bool reads = isa<LoadOp, AllocLDSOp, AsyncCommitOp, AsyncWaitOp,
+      bool reads = isa<LoadOp, AllocLDSOp, AsyncGroupOp, WaitOp,
                        BarrierOp, IssueFenceOp, memref::LoadOp>(inner) ||
                    inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                    isMemoryEffectFree(inner);
@@ -318,6 +318,12 @@ static void lowerStore(RewriterBase &rewriter, StoreOp op) {
   rewriter.eraseOp(op);
 }
 
+/// Tokens have become flags, which nothing asks.
+static void replaceToken(RewriterBase &rewriter, Operation *op) {
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<arith::ConstantIntOp>(op, 0, 1);
+}
+
 static void lowerAsyncCopy(RewriterBase &rewriter, AsyncCopyOp op) {
   auto copy = [&](OpBuilder &b, Location loc) {
     emitRead(
@@ -333,7 +339,7 @@ static void lowerAsyncCopy(RewriterBase &rewriter, AsyncCopyOp op) {
                       });
   else
     copy(rewriter, op.getLoc());
-  rewriter.eraseOp(op);
+  replaceToken(rewriter, op);
 }
 
 LogicalResult tile_to_cpu::lowerMemoryOp(RewriterBase &rewriter,
@@ -348,7 +354,9 @@ LogicalResult tile_to_cpu::lowerMemoryOp(RewriterBase &rewriter,
   else if (auto alloc = dyn_cast<AllocLDSOp>(op))
     rewriter.replaceOpWithNewOp<memref::AllocOp>(
         alloc, cast<MemRefType>(alloc.getType()));
-  else if (isa<AsyncCommitOp, AsyncWaitOp, BarrierOp, IssueFenceOp>(op))
+  else if (isa<AsyncGroupOp>(op))
+    replaceToken(rewriter, op);
+  else if (isa<WaitOp, BarrierOp, IssueFenceOp>(op))
     rewriter.eraseOp(op);
   return success();
 }

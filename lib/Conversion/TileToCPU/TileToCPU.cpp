@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// The type without layout or workgroup address space.
+/// The type without layout or workgroup address space; a flag for a token.
 static Type plainType(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type); tensor)
     return tensor.dropEncoding();
@@ -29,6 +29,8 @@ static Type plainType(Type type) {
       memref && isWorkgroupMemory(memref))
     return MemRefType::get(memref.getShape(), memref.getElementType(),
                            memref.getLayout());
+  if (isa<TokenType>(type))
+    return IntegerType::get(type.getContext(), 1);
   return type;
 }
 

@@ -13,6 +13,8 @@
 
 namespace mlir::evoformer::tile {
 
+class CopyEngine;
+
 /// What the patterns of one kernel share.
 struct KernelContext {
   TargetAttr target;
@@ -24,6 +26,10 @@ struct KernelContext {
   int64_t ldsBytes = 0;
   /// Where in it lanes write what nobody reads, kSpareBytes a subgroup.
   std::optional<int64_t> spareLDS;
+  /// What lowers asynchronous copies; never null where there are any.
+  std::shared_ptr<const CopyEngine> copyEngine;
+  /// What waits may leave under way, as that engine counts.
+  DenseMap<Operation *, int64_t> underWayAtWaits;
 };
 
 /// The widest access of a lane.

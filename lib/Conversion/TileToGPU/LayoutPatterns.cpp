@@ -27,11 +27,8 @@ struct ConvertLayoutPattern : KernelPattern<ConvertLayoutOp> {
     LaneBuilder lane(rewriter, op.getLoc(), kernel);
     auto type = cast<RankedTensorType>(op.getType());
     LaneMap from = mapOf(op.getSource()), to = mapOf(op.getResult());
+    // None crosses subgroups at this level.
     auto sources = LaneMap::findSources(from, to, type.getShape());
-    if (!sources)
-      return op.emitOpError("needs a pass through LDS, which this conversion "
-                            "does not make: ")
-             << op.getSource().getType() << " to " << type;
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
     SmallVector<LaneElement> wanted;
     int64_t width = getWordWidth(type, *sources, to.getNumLanes());

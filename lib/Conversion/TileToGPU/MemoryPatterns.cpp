@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CopyEngine.h"
 #include "MatrixRead.h"
 #include "MemoryAccess.h"
 #include "Patterns.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -34,28 +34,6 @@ static LogicalResult unresolved(Operation *op) {
 template <typename OpTy> static MemoryAccess::Outside getOutside(OpTy op) {
   return op.getPadding() ? MemoryAccess::Outside::Check
                          : MemoryAccess::Outside::Clamp;
-}
-
-/// The elements of a piece; `fill` where its address is not valid.
-static Value loadPiece(OpBuilder &builder, Location loc, VectorType type,
-                       const MemoryAccess::Address &address, int64_t alignment,
-                       Value fill) {
-  bool single = type.getNumElements() == 1;
-  Value value = LLVM::LoadOp::create(
-      builder, loc, single ? type.getElementType() : Type(type),
-      address.pointer, alignment);
-  if (single)
-    value = vector::BroadcastOp::create(builder, loc, type, value);
-  if (address.valid)
-    value = arith::SelectOp::create(builder, loc, address.valid, value, fill);
-  return value;
-}
-
-static void storePiece(OpBuilder &builder, Location loc, Value value,
-                       Value pointer, int64_t alignment) {
-  if (cast<VectorType>(value.getType()).getNumElements() == 1)
-    value = vector::ExtractOp::create(builder, loc, value, 0);
-  LLVM::StoreOp::create(builder, loc, value, pointer, alignment);
 }
 
 /// Where the lanes of this subgroup write what nobody reads.
@@ -183,86 +161,47 @@ struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (kernel.target.getAsyncCopyBytes() == 0)
-      return op.emitOpError("target ")
-             << kernel.target.getChip() << " has no asynchronous copies";
-    Location loc = op.getLoc();
-    LaneBuilder lane(rewriter, loc, kernel);
-    RankedTensorType type = op.getTileType();
-    FailureOr<LaneMap> map = getLaneMap(type);
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    FailureOr<LaneMap> map = getLaneMap(op.getTileType());
     if (failed(map))
       return op.emitOpError("needs a tile with a layout");
     FailureOr<Memory> from = resolveMemory(lane, op.getSource());
     FailureOr<Memory> to = resolveMemory(lane, op.getDest());
     if (failed(from) || failed(to))
       return unresolved(op);
-    MemoryAccess source(lane, *from, *map, type.getShape(),
-                        op.getSourceIndices(), op.getInBounds(), getOutside(op),
-                        ::getAlignment(op.getAlignment()));
-    MemoryAccess dest(lane, *to, *map, type.getShape(), op.getDestIndices(), {},
-                      MemoryAccess::Outside::Check, std::nullopt);
-    OpBuilder::InsertionGuard guard(rewriter);
-    if (Value issue = lane.andI(op.getPredicate(), lane.isFirstHolder(*map))) {
-      auto branch = scf::IfOp::create(rewriter, loc, issue);
-      rewriter.setInsertionPointToStart(branch.thenBlock());
+    ResolvedCopy copy{op, *map, *from, *to};
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (failed(kernel.copyEngine->copy(lane, copy)))
+        return failure();
     }
-    for (const MemoryAccess::Piece &piece : source.getPieces()) {
-      MemoryAccess::Address src = source.getAddress(piece);
-      MemoryAccess::Address dst = dest.getAddress(piece);
-      if (dst.never)
-        continue;
-      int64_t bytes = piece.size() * from->elementBytes;
-      OpBuilder::InsertionGuard inner(rewriter);
-      if (dst.valid) {
-        auto branch = scf::IfOp::create(rewriter, loc, dst.valid);
-        rewriter.setInsertionPointToStart(branch.thenBlock());
-      }
-      if (bytes >= 4 && bytes <= source.getAlignment(piece) &&
-          bytes <= dest.getAlignment(piece)) {
-        Value count;
-        if (src.valid)
-          count = arith::SelectOp::create(
-              rewriter, loc, src.valid, lane.constant(bytes), lane.constant(0));
-        NVVM::CpAsyncOp::create(rewriter, loc, dst.pointer, src.pointer, bytes,
-                                bytes == 16 ? NVVM::LoadCacheModifierKind::CG
-                                            : NVVM::LoadCacheModifierKind::CA,
-                                count);
-        continue;
-      }
-      // Too narrow for the instruction: through a register.
-      auto vectorType =
-          VectorType::get({(int64_t)piece.size()}, type.getElementType());
-      Value fill;
-      if (src.valid)
-        fill = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getZeroAttr(vectorType));
-      Value value = loadPiece(rewriter, loc, vectorType, src,
-                              source.getAlignment(piece), fill);
-      storePiece(rewriter, loc, value, dst.pointer, dest.getAlignment(piece));
-    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange()});
+    return success();
+  }
+};
+
+struct AsyncGroupPattern : KernelPattern<AsyncGroupOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(AsyncGroupOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    kernel.copyEngine->closeGroup(lane);
+    rewriter.replaceOpWithMultiple(op, {ValueRange()});
+    return success();
+  }
+};
+
+struct WaitPattern : KernelPattern<WaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(WaitOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    kernel.copyEngine->wait(lane, kernel.underWayAtWaits.lookup(op));
     rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct AsyncCommitPattern : KernelPattern<AsyncCommitOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(AsyncCommitOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::CpAsyncCommitGroupOp>(op);
-    return success();
-  }
-};
-
-struct AsyncWaitPattern : KernelPattern<AsyncWaitOp> {
-  using KernelPattern::KernelPattern;
-
-  LogicalResult
-  matchAndRewrite(AsyncWaitOp op, OneToNOpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::CpAsyncWaitGroupOp>(op, op.getInFlight());
     return success();
   }
 };
@@ -306,7 +245,7 @@ struct IssueFencePattern : KernelPattern<IssueFenceOp> {
 void mlir::evoformer::tile::populateMemoryPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
-  patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncCommitPattern,
-               AsyncWaitPattern, BarrierPattern, IssueFencePattern>(
+  patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncGroupPattern,
+               WaitPattern, BarrierPattern, IssueFencePattern>(
       converter, patterns.getContext(), kernel);
 }

@@ -9,10 +9,12 @@
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
+#include "CopyEngine.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "IdealLoop.h"
 #include "Patterns.h"
+#include "TokenAges.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -100,6 +102,25 @@ static SmallVector<Value> delinearize(LaneBuilder &lane,
   return ids;
 }
 
+/// Chooses what lowers the kernel's asynchronous copies, and finds what each
+/// wait may leave under way.
+static LogicalResult prepareCopies(KernelOp kernel, KernelContext &context) {
+  context.copyEngine = makeCopyEngine(context.target);
+  if (!context.copyEngine) {
+    WalkResult found = kernel.walk([&](Operation *op) {
+      if (!isa<AsyncCopyOp, AsyncGroupOp, WaitOp>(op))
+        return WalkResult::advance();
+      return WalkResult(op->emitOpError("target ")
+                        << context.target.getChip()
+                        << " has no asynchronous copies");
+    });
+    return failure(found.wasInterrupted());
+  }
+  context.underWayAtWaits = getAgesAtWaits(
+      kernel, [&](Operation *op) { return context.copyEngine->getWeight(op); });
+  return success();
+}
+
 static void setUpConverter(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion(
@@ -115,6 +136,8 @@ static void setUpConverter(TypeConverter &converter) {
             VectorType::get({map->getVectorSize()}, type.getElementType()));
         return success();
       });
+  converter.addConversion(
+      [](TokenType, SmallVectorImpl<Type> &) { return success(); });
 }
 
 /// How many workgroups are to be resident: what the schedule says. Else code
@@ -199,7 +222,7 @@ protected:
   }
 
   LogicalResult convert(ModuleOp module, KernelOp kernel) {
-    if (failed(requireFragments(kernel, "convert-tile-to-gpu")) ||
+    if (failed(requireStaged(kernel, "convert-tile-to-gpu")) ||
         failed(checkVotes(kernel)))
       return failure();
     SmallVector<LaunchOp> launches;
@@ -212,7 +235,8 @@ protected:
       return failure();
     KernelContext context;
     context.target = *kernel.getTarget();
-    if (failed(placeLDS(kernel, context)))
+    if (failed(placeLDS(kernel, context)) ||
+        failed(prepareCopies(kernel, context)))
       return failure();
     keepRolled(kernel, context.target);
     gpu::GPUModuleOp gpuModule = getGPUModule(module, context.target);
@@ -309,8 +333,12 @@ protected:
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);
     populateWherePattern(converter, patterns);
+    bool copies = func.walk([](AsyncCopyOp) { return WalkResult::interrupt(); })
+                      .wasInterrupted();
     if (failed(applyPartialConversion(func, target, std::move(patterns))))
       return failure();
+    if (copies)
+      context.copyEngine->finish(func);
     func.walk([](amdgpu::SchedBarrierOp fence) { sinkLoaded(fence); });
     // Views of LDS have become addresses.
     SmallVector<Operation *> ops;

@@ -39,6 +39,7 @@ module attributes {evo_tile.target = #evo_tile.target<
   subgroup_size = 32, max_workgroup = 1024, registers = 255,
   lds_bytes = 166912, lds_banks = 32,
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16, #fma_f32_8x4x1],
-  properties = {async_copy_bytes = 16, ldmatrix, native_bf16_convert,
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>,
+                ldmatrix, native_bf16_convert,
                 max_lds_static = 49152, registers_per_processor = 65536},
   tuning = {enough_lanes = 384, most_subgroups = 8, operand_reuse_crowded = 2}>} {}

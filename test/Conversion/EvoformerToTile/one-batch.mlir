@@ -21,9 +21,9 @@
 // AHEAD-LABEL: evo_tile.kernel @one_batch_bias_grad(
 // AHEAD-NOT:     arith.{{div|rem}}
 // AHEAD:         evo_tile.async_copy
-// AHEAD:         evo_tile.async_commit
+// AHEAD:         evo_tile.async_group
 // AHEAD:         scf.for %[[ROW:[^ ]+]] = {{.*}} step %[[STEP:[^ ]+]]
-// AHEAD:           evo_tile.async_wait
+// AHEAD:           evo_tile.wait
 // AHEAD-NEXT:      evo_tile.barrier
 // AHEAD-NOT:       evo_tile.barrier
 // AHEAD-NOT:       arith.{{div|rem}}

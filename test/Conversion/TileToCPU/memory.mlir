@@ -67,12 +67,12 @@ evo_tile.kernel @staged(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
     : memref<2x2x3xf32, strided<[10, 5, 1]>, #lds> to memref<2x3xf32, strided<[5, 1]>, #lds>
   %other = memref.subview %ring[1, 0, 0] [1, 2, 3] [1, 1, 1]
     : memref<2x2x3xf32, strided<[10, 5, 1]>, #lds> to memref<2x3xf32, strided<[5, 1], offset: 10>, #lds>
-  evo_tile.async_copy %x[%c1, %c1] to %stage[%c0, %c0] if %true padding 0.0 : f32 as tensor<2x3xf32>
+  %copy = evo_tile.async_copy %x[%c1, %c1] to %stage[%c0, %c0] if %true padding 0.0 : f32 as tensor<2x3xf32>
     : memref<?x?xf32>, memref<2x3xf32, strided<[5, 1]>, #lds>
-  evo_tile.async_copy %x[%c0, %c0] to %other[%c0, %c0] if %false as tensor<2x3xf32>
+  %copy1 = evo_tile.async_copy %x[%c0, %c0] to %other[%c0, %c0] if %false as tensor<2x3xf32>
     : memref<?x?xf32>, memref<2x3xf32, strided<[5, 1], offset: 10>, #lds>
-  evo_tile.async_commit
-  evo_tile.async_wait 0
+  %group = evo_tile.async_group(%copy, %copy1)
+  evo_tile.wait %group
   evo_tile.barrier
   %a = evo_tile.load %stage[%c0, %c0] : memref<2x3xf32, strided<[5, 1]>, #lds> -> tensor<2x3xf32>
   %b = evo_tile.load %other[%c0, %c0] : memref<2x3xf32, strided<[5, 1], offset: 10>, #lds> -> tensor<2x3xf32>

@@ -68,8 +68,7 @@ evo_tile.kernel @lds() attributes {target = #chip, schedule = #schedule} {
 evo_tile.kernel @shared(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
   %c0 = arith.constant 0 : index
   %t = evo_tile.load %x[%c0] : memref<?xf32> -> tensor<128xf32, #rows>
-  // expected-error @below {{needs a pass through LDS, which this conversion does not make}}
-  // expected-error @below {{failed to legalize}}
+  // expected-error @below {{convert-tile-to-gpu needs what subgroups exchange to pass through workgroup memory; run evo-tile-promote-to-lds first}}
   %u = evo_tile.convert_layout %t : tensor<128xf32, #rows> -> tensor<128xf32, #both>
   evo_tile.store %u, %x[%c0] : tensor<128xf32, #both>, memref<?xf32>
   evo_tile.return
@@ -102,8 +101,8 @@ evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = 
   %c0 = arith.constant 0 : index
   %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
   // expected-error @below {{target gfx942 has no asynchronous copies}}
-  // expected-error @below {{failed to legalize}}
-  evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32, #map> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  %copy = evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32, #map> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  %group = evo_tile.async_group(%copy)
   evo_tile.return
 }
 
@@ -111,14 +110,65 @@ evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = 
 
 #chip = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
-  properties = {async_copy_bytes = 16 : i64}>
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>}>
 #schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
 evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
   %c0 = arith.constant 0 : index
   %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
   // expected-error @below {{needs a tile with a layout}}
   // expected-error @below {{failed to legalize}}
-  evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  %copy = evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  %group = evo_tile.async_group(%copy)
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>}>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[2, 1]], lanes = [[32, 2]], subgroups = []>
+evo_tile.kernel @no_group(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+  // expected-error @below {{convert-tile-to-gpu needs every evo_tile.async_copy in the next evo_tile.async_group of its block, and in no other}}
+  %copy = evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<64xf32, #map> : memref<?xf32>, memref<64xf32, #gpu.address_space<workgroup>>
+  evo_tile.wait %copy
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {copy_engine = #evo_tile.copy_engine<consecutive, bytes = [4, 12]>}>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[2, 1]], lanes = [[64, 2]], subgroups = []>
+evo_tile.kernel @size(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<128xf32, #gpu.address_space<workgroup>>
+  // expected-error @below {{target gfx942 needs a layout whose lanes copy pieces that follow each other, of 4 or 12 bytes, got 'tensor<128xf32}}
+  // expected-error @below {{failed to legalize}}
+  %copy = evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<128xf32, #map> {in_bounds = array<i1: true>} : memref<?xf32>, memref<128xf32, #gpu.address_space<workgroup>>
+  %group = evo_tile.async_group(%copy)
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {copy_engine = #evo_tile.copy_engine<consecutive, bytes = [4]>}>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[2, 1]], lanes = [[64, 2]], subgroups = []>
+evo_tile.kernel @bounds(%x: memref<?xf16>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<128xf16, #gpu.address_space<workgroup>>
+  // expected-error @below {{copies 4 bytes a lane at once, but knows of 2 only that they lie side by side within memory; 'alignment' or 'in_bounds' say more}}
+  // expected-error @below {{failed to legalize}}
+  %copy = evo_tile.async_copy %x[%c0] to %l[%c0] as tensor<128xf16, #map> : memref<?xf16>, memref<128xf16, #gpu.address_space<workgroup>>
+  %group = evo_tile.async_group(%copy)
   evo_tile.return
 }
 

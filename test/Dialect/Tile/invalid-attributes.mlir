@@ -291,21 +291,38 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': property 'async_copy_bytes' must be i64, one of 4, 8, 16, got 3 : i64}}
+// expected-error @below {{target 'odd': property 'copy_engine' must be #evo_tile.copy_engine, got 16 : i64}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
-  properties = {async_copy_bytes = 3}>
+  properties = {copy_engine = 16}>
 
 // -----
 
-// expected-error @below {{target 'odd': property 'async_copy_bytes' must be i64, one of 4, 8, 16, got 16 : i32}}
-#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
-  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
-  properties = {async_copy_bytes = 16 : i32}>
+// expected-error @below {{copy engine 'per_lane': bytes must be some of 4, 8, 12 and 16, least first, got [4, 6]}}
+#odd = #evo_tile.copy_engine<per_lane, bytes = [4, 6]>
 
 // -----
 
-// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'async_copy_bytes' (i64, one of 4, 8, 16), 'flushes_subnormals' (unit), 'ldmatrix' (unit), 'lds_barrier' (unit), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic)}}
+// expected-error @below {{copy engine 'consecutive': bytes must be some of 4, 8, 12 and 16, least first, got [16, 4]}}
+#odd = #evo_tile.copy_engine<consecutive, bytes = [16, 4]>
+
+// -----
+
+// expected-error @below {{target 'odd': no chip of the triple 'amdgcn-amd-amdhsa' has a copy engine 'per_lane'}}
+#odd = #evo_tile.target<chip = "odd", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4]>}>
+
+// -----
+
+// expected-error @below {{target 'odd': no chip of the triple 'nvptx64-nvidia-cuda' has a copy engine 'consecutive'}}
+#odd = #evo_tile.target<chip = "odd", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {copy_engine = #evo_tile.copy_engine<consecutive, bytes = [4]>}>
+
+// -----
+
+// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'ldmatrix' (unit), 'lds_barrier' (unit), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   properties = {unalinged_acces}>

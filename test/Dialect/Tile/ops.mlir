@@ -9,7 +9,7 @@
 // CHECK-DAG: #[[LANES:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}8, 0, 1]], lanes = {{\[\[}}2, 0, 8], [16, 1, 0]], subgroups = []>
 // CHECK-DAG: #[[EVERY:lanes[0-9]*]] = #evo_tile.lane_map<registers = {{\[\[}}2, 16, 0], [4, 0, 0], [2, 0, 1]], lanes = {{\[\[}}2, 0, 2], [16, 1, 0]], subgroups = {{\[\[}}2, 0, 4]], inner = 1>
 // CHECK-DAG: #[[INSTR:fma[0-9]*]] = #evo_tile.matrix_instr<name = "fma", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = #{{lanes[0-9]*}}, b = #{{lanes[0-9]*}}, c = #{{lanes[0-9]*}}, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], immediates = [1 : i32], cycles = 2>
-// CHECK-DAG: #[[CHIP:chip[0-9]*]] = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b", subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096, lds_banks = 32, matrix = [#[[INSTR]]], properties = {async_copy_bytes = 16 : i64, lds_barrier}>
+// CHECK-DAG: #[[CHIP:chip[0-9]*]] = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b", subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096, lds_banks = 32, matrix = [#[[INSTR]]], properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>, lds_barrier}>
 // CHECK-DAG: #[[FRAG:frag_c[0-9]*]] = #evo_tile.frag<#[[INSTR]], C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
 // CHECK-DAG: #[[SLICE:slice[0-9]*]] = #evo_tile.slice<dim = 1, size = 8, #[[FRAG]]>
 #lanes = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = []>
@@ -24,7 +24,7 @@
 #chip = #evo_tile.target<chip = "chip", triple = "none", features = "+a,-b",
   subgroup_size = 32, max_workgroup = 1024, registers = 64, lds_bytes = 4096,
   lds_banks = 32, matrix = [#fma],
-  properties = {async_copy_bytes = 16 : i64, lds_barrier}>
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>, lds_barrier}>
 #frag = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
 #slice = #evo_tile.slice<dim = 1, size = 8, #frag>
 !lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
@@ -82,16 +82,16 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   } : tensor<2xi1>
   // CHECK: %[[LDS:.*]] = evo_tile.alloc_lds : memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
   %lds = evo_tile.alloc_lds : !lds
-  // CHECK: evo_tile.async_copy %{{.*}}[%{{.*}}, %{{.*}}] to %[[LDS]][%{{.*}}, %{{.*}}] as tensor<2x16xf16> : memref<?x?xf16>, memref<
-  evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] as tensor<2x16xf16> : memref<?x?xf16>, !lds
-  // CHECK: evo_tile.async_copy %{{.*}} to %[[LDS]][%{{.*}}] if %{{.*}} padding 0.000000e+00 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, memref<
-  evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] if %p padding 0.0 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, !lds
-  // CHECK-NEXT: evo_tile.async_commit
-  evo_tile.async_commit
+  // CHECK: %[[COPY:.*]] = evo_tile.async_copy %{{.*}}[%{{.*}}, %{{.*}}] to %[[LDS]][%{{.*}}, %{{.*}}] as tensor<2x16xf16> : memref<?x?xf16>, memref<
+  %copy = evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] as tensor<2x16xf16> : memref<?x?xf16>, !lds
+  // CHECK: %[[OTHER:.*]] = evo_tile.async_copy %{{.*}} to %[[LDS]][%{{.*}}] if %{{.*}} padding 0.000000e+00 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, memref<
+  %copy1 = evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] if %p padding 0.0 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, !lds
+  // CHECK-NEXT: %[[GROUP:.*]] = evo_tile.async_group(%[[COPY]], %[[OTHER]])
+  %group = evo_tile.async_group(%copy, %copy1)
   // CHECK-NEXT: evo_tile.issue_fence compute
   evo_tile.issue_fence compute
-  // CHECK-NEXT: evo_tile.async_wait 2
-  evo_tile.async_wait 2
+  // CHECK-NEXT: evo_tile.wait %[[GROUP]]
+  evo_tile.wait %group
   // CHECK-NEXT: evo_tile.barrier
   evo_tile.barrier
   // CHECK-NEXT: evo_tile.issue_fence{{$}}

@@ -43,9 +43,9 @@
 //       ASYNC: %[[LDS_A:.+]] = evo_tile.alloc_lds : memref<64x32xbf16
 //       ASYNC: scf.for
 //       ASYNC:   evo_tile.barrier
-//  ASYNC-NEXT:   evo_tile.async_copy %{{.+}} to %[[LDS_A]][%c0, %c0] padding 0.000000e+00 : bf16 as tensor<64x32xbf16, #lanes{{[0-9]*}}> {alignment = 16 : i64}
-//  ASYNC-NEXT:   evo_tile.async_commit
-//       ASYNC:   evo_tile.async_wait 0
+//  ASYNC-NEXT:   %[[COPY:.+]] = evo_tile.async_copy %{{.+}} to %[[LDS_A]][%c0, %c0] padding 0.000000e+00 : bf16 as tensor<64x32xbf16, #lanes{{[0-9]*}}> {alignment = 16 : i64}
+//  ASYNC-NEXT:   %[[GROUP:.+]] = evo_tile.async_group(%[[COPY]])
+//       ASYNC:   evo_tile.wait %[[GROUP]]
 //  ASYNC-NEXT:   evo_tile.barrier
 //  ASYNC-NEXT:   evo_tile.load %[[LDS_A]]
 

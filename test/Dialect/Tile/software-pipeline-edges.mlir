@@ -3,12 +3,13 @@
 // RUN: evoformer-opt %s --evo-tile-software-pipeline=prefetch-registers=0 | FileCheck %s --check-prefix=NONE
 
 // 2048 bytes of workgroup memory, one subgroup of 32 lanes, 128 registers.
-#tiny = #evo_tile.target<chip = "tiny", triple = "none", features = "", subgroup_size = 32, max_workgroup = 128, registers = 128, lds_bytes = 2048, lds_banks = 32, matrix = [], properties = {async_copy_bytes = 16 : i64}>
+#tiny = #evo_tile.target<chip = "tiny", triple = "none", features = "", subgroup_size = 32, max_workgroup = 128, registers = 128, lds_bytes = 2048, lds_banks = 32, matrix = [], properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>}>
 #two = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 2>
 #five = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 5>
 // 16x16 f16: 512 bytes, 4 registers.
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = []>
 #wide = #evo_tile.lane_map<registers = [[8, 0, 1], [16, 16, 0]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [], inner = 1>
+#block = #evo_tile.lane_map<registers = [[8, 0, 0, 1]], lanes = [[2, 0, 0, 8], [16, 0, 1, 0]], subgroups = []>
 #row = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[16, 1], [2, 0]], subgroups = []>
 !lds = memref<16x16xf16, #gpu.address_space<workgroup>>
 !tile = tensor<16x16xf16, #rows>
@@ -16,7 +17,7 @@
 // Five stages do not fit, four do.
 // CHECK-LABEL: evo_tile.kernel @fewer_stages
 //       CHECK:   evo_tile.alloc_lds : memref<4x16x16xf16
-//       CHECK:   evo_tile.async_wait 2
+//       CHECK:   evo_tile.wait
 //      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous, {{.*}}lds_bytes=2048, {{.*}}slots=4, stages=4, wanted_stages=5
 evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #five} {
   %c0 = arith.constant 0 : index
@@ -24,9 +25,9 @@ evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: in
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -39,8 +40,8 @@ evo_tile.kernel @fewer_stages(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: in
 //       CHECK:   evo_tile.alloc_lds : memref<2x16x16xf16
 //       CHECK:   scf.for
 //       CHECK:     evo_tile.async_copy
-//  CHECK-NEXT:     evo_tile.async_commit
-//  CHECK-NEXT:     evo_tile.async_wait 1
+//  CHECK-NEXT:     %{{.+}} = evo_tile.async_group
+//  CHECK-NEXT:     evo_tile.wait
 //  CHECK-NEXT:     evo_tile.barrier
 //       CHECK:     evo_tile.store
 //  CHECK-NEXT:     evo_tile.barrier
@@ -54,9 +55,9 @@ evo_tile.kernel @two_slots(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -67,7 +68,7 @@ evo_tile.kernel @two_slots(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index
 // Where two slots do not fit the loop stays as it is.
 // CHECK-LABEL: evo_tile.kernel @does_not_fit
 //       CHECK:   scf.for
-//       CHECK:     evo_tile.async_wait 0
+//       CHECK:     evo_tile.wait
 //      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="two stages need 2560 bytes of workgroup memory, there are 2048"
 evo_tile.kernel @does_not_fit(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
@@ -76,9 +77,9 @@ evo_tile.kernel @does_not_fit(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: in
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -131,9 +132,9 @@ evo_tile.kernel @nested(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) a
 // CHECK-LABEL: evo_tile.kernel @one_iteration
 //       CHECK:   evo_tile.async_copy
 //   CHECK-NOT:   evo_tile.async_copy
-//       CHECK:   evo_tile.async_commit
-//       CHECK:   evo_tile.async_commit
-//       CHECK:   evo_tile.async_commit
+//       CHECK:   evo_tile.async_group
+//       CHECK:   evo_tile.async_group
+//       CHECK:   evo_tile.async_group
 //       CHECK:   scf.for
 //      REMARK: remark: [Passed] pipelined | {{.*}}stages=4
 evo_tile.kernel @one_iteration(%m: memref<?x16xf16>, %o: memref<?x16xf16>) attributes {target = #tiny, schedule = #five} {
@@ -142,9 +143,9 @@ evo_tile.kernel @one_iteration(%m: memref<?x16xf16>, %o: memref<?x16xf16>) attri
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %c16 step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -165,9 +166,9 @@ evo_tile.kernel @predicate(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %p: i1, %
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] if %p as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] if %p as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -228,7 +229,7 @@ evo_tile.kernel @prefetch(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %w: memref
 
 // Copies whose place depends on what the loop carries cannot run ahead.
 // CHECK-LABEL: evo_tile.kernel @carried
-//       CHECK:   evo_tile.async_wait 0
+//       CHECK:   evo_tile.wait
 //      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="copies depend on values that the loop carries"
 evo_tile.kernel @carried(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
@@ -236,9 +237,9 @@ evo_tile.kernel @carried(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) 
   %lds = evo_tile.alloc_lds : !lds
   %end = scf.for %i = %c0 to %n step %c16 iter_args(%at = %c0) -> index {
     evo_tile.barrier
-    evo_tile.async_copy %m[%at, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%at, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
@@ -250,7 +251,7 @@ evo_tile.kernel @carried(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) 
 
 // Nor what the loop itself may have written just before.
 // CHECK-LABEL: evo_tile.kernel @written
-//       CHECK:   evo_tile.async_wait 0
+//       CHECK:   evo_tile.wait
 //      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="the loop may write the memory that is read ahead"
 evo_tile.kernel @written(%m: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
@@ -258,9 +259,9 @@ evo_tile.kernel @written(%m: memref<?x16xf16>, %n: index) attributes {target = #
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     %next = arith.addi %i, %c16 : index
@@ -272,7 +273,7 @@ evo_tile.kernel @written(%m: memref<?x16xf16>, %n: index) attributes {target = #
 // A buffer that is read after the loop keeps its place.
 // CHECK-LABEL: evo_tile.kernel @read_later
 //       CHECK:   evo_tile.alloc_lds : memref<16x16xf16
-//       CHECK:   evo_tile.async_wait 0
+//       CHECK:   evo_tile.wait
 //      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="a buffer has other uses than copies and later reads"
 evo_tile.kernel @read_later(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
@@ -280,9 +281,9 @@ evo_tile.kernel @read_later(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: inde
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     evo_tile.barrier
-    evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
-    evo_tile.async_commit
-    evo_tile.async_wait 0
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
     evo_tile.barrier
   }
   %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
@@ -331,6 +332,40 @@ evo_tile.kernel @side_effect(%m: memref<?x16xf16>, %at: memref<?xindex>, %o: mem
     evo_tile.barrier
     %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
     evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// A counter that stands for two dimensions is divided ahead, too: what divides it
+// is the same in every iteration. Before the loop, which may have none, the divisor
+// may be 0.
+// CHECK-LABEL: evo_tile.kernel @two_dimensions(
+//  CHECK-SAME:   %{{[^,]+}}: memref<?x?x16xf16>, %{{[^,]+}}: memref<?x16xf16>, %[[ROWS:[^,]+]]: index
+//       CHECK:   %[[ONE:.+]] = arith.constant 1 : index
+//       CHECK:   %[[SAFE:.+]] = arith.maxui %[[ROWS]], %[[ONE]]
+//       CHECK:   arith.divui %{{.+}}, %[[SAFE]]
+//       CHECK:   scf.for %[[I:[^ ]+]] =
+//       CHECK:     %[[NEXT:.+]] = arith.addi %[[I]], %c1
+//       CHECK:     arith.divui %[[NEXT]], %[[ROWS]]
+//       CHECK:     arith.remui %[[NEXT]], %[[ROWS]]
+//       CHECK:     evo_tile.async_copy
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous
+evo_tile.kernel @two_dimensions(%m: memref<?x?x16xf16>, %o: memref<?x16xf16>, %rows: index, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %lds = evo_tile.alloc_lds : memref<1x16x16xf16, #gpu.address_space<workgroup>>
+  scf.for %i = %c0 to %n step %c1 {
+    %batch = arith.divui %i, %rows : index
+    %row = arith.remui %i, %rows : index
+    evo_tile.barrier
+    %copy = evo_tile.async_copy %m[%batch, %row, %c0] to %lds[%c0, %c0, %c0] as tensor<1x16x16xf16, #block> {alignment = 16 : i64} : memref<?x?x16xf16>, memref<1x16x16xf16, #gpu.address_space<workgroup>>
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0, %c0] : memref<1x16x16xf16, #gpu.address_space<workgroup>> -> tensor<1x16x16xf16, #block>
+    %y = arith.negf %x : tensor<1x16x16xf16, #block>
+    %sum = evo_tile.reduce add %y dim 0 : tensor<1x16x16xf16, #block> -> tensor<16x16xf16, #evo_tile.slice<dim = 0, size = 1, #block>>
+    evo_tile.store %sum, %o[%i, %c0] : tensor<16x16xf16, #evo_tile.slice<dim = 0, size = 1, #block>>, memref<?x16xf16>
   }
   evo_tile.return
 }
@@ -400,6 +435,30 @@ evo_tile.kernel @carries_a_load(%m: memref<?x16xf16>, %a: memref<?x16xf16>, %o: 
     scf.yield %negative : !tile
   }
   evo_tile.store %last, %o[%c0, %c0] : !tile, memref<?x16xf16>
+  evo_tile.return
+}
+
+// Copies that run ahead already stay as they are.
+// CHECK-LABEL: evo_tile.kernel @ahead_already
+//       CHECK:   scf.for {{.+}} iter_args(%[[NOW:.+]] = %{{.+}}) -> (!evo_tile.token)
+//       CHECK:     evo_tile.wait %[[NOW]]
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="an iteration does not await what it copies itself, and nothing else"
+evo_tile.kernel @ahead_already(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  %copy = evo_tile.async_copy %m[%c0, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+  %first = evo_tile.async_group(%copy)
+  %last = scf.for %i = %c0 to %n step %c16 iter_args(%now = %first) -> !evo_tile.token {
+    evo_tile.wait %now
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+    evo_tile.barrier
+    %next = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %later = evo_tile.async_group(%next)
+    scf.yield %later : !evo_tile.token
+  }
   evo_tile.return
 }
 

@@ -53,17 +53,18 @@
 // TWO-LABEL: evo_tile.kernel @matmul
 //       TWO:   %[[RING:.+]] = evo_tile.alloc_lds : memref<3x64x32xbf16
 //       TWO:   evo_tile.async_copy %{{.+}} if %
-//  TWO-NEXT:   evo_tile.async_commit
-//   TWO-NOT:   evo_tile.async_commit
-//       TWO:   scf.for
+//  TWO-NEXT:   %[[FIRST:.+]] = evo_tile.async_group
+//   TWO-NOT:   evo_tile.async_group
+//       TWO:   scf.for {{.+}}, %[[NOW:[^ ]+]] = %[[FIRST]])
 //       TWO:     evo_tile.load %arg1
 //       TWO:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT:.+]], %dim
 //       TWO:     evo_tile.async_copy %arg0[%{{.+}}, %[[NEXT]]] to %{{.+}} if %[[INSIDE]]
-//  TWO-NEXT:     evo_tile.async_commit
-//  TWO-NEXT:     evo_tile.async_wait 1
+//  TWO-NEXT:     %[[LATER:.+]] = evo_tile.async_group
+//  TWO-NEXT:     evo_tile.wait %[[NOW]]
 //  TWO-NEXT:     evo_tile.barrier
 //   TWO-NOT:     evo_tile.barrier
-//   TWO-NOT:     evo_tile.async_wait
+//   TWO-NOT:     evo_tile.wait
+//       TWO:     scf.yield {{.+}}, %[[LATER]]
 //       TWO:     evo_tile.return
 
 // More stages: the barrier after the wait frees the slot of the copies that run
@@ -72,16 +73,19 @@
 
 // FOUR-LABEL: evo_tile.kernel @matmul
 //       FOUR:   %[[RING:.+]] = evo_tile.alloc_lds : memref<4x64x32xbf16
-// FOUR-COUNT-3: evo_tile.async_commit
-//       FOUR:   scf.for %[[K:[^ ]+]] =
-//       FOUR:     evo_tile.async_wait 2
+//       FOUR:   %[[G0:.+]] = evo_tile.async_group
+//       FOUR:   %[[G1:.+]] = evo_tile.async_group
+//       FOUR:   %[[G2:.+]] = evo_tile.async_group
+//       FOUR:   scf.for %[[K:[^ ]+]] = {{.+}}, %[[T0:[^ ]+]] = %[[G0]], %[[T1:[^ ]+]] = %[[G1]], %[[T2:[^ ]+]] = %[[G2]])
+//       FOUR:     evo_tile.wait %[[T0]]
 //  FOUR-NEXT:     evo_tile.barrier
 //       FOUR:     %[[AHEAD:[0-9]+]] = arith.addi %[[K]], %c96
 //       FOUR:     %[[INSIDE:.+]] = arith.cmpi slt, %[[AHEAD]], %dim
 //       FOUR:     evo_tile.async_copy %arg0[%{{.+}}, %[[AHEAD]]] to %{{.+}} if %[[INSIDE]]
-//  FOUR-NEXT:     evo_tile.async_commit
+//  FOUR-NEXT:     %[[LATER:.+]] = evo_tile.async_group
 //   FOUR-NOT:     evo_tile.barrier
-//   FOUR-NOT:     evo_tile.async_wait
+//   FOUR-NOT:     evo_tile.wait
+//       FOUR:     scf.yield {{.+}}, %[[T1]], %[[T2]], %[[LATER]]
 //       FOUR:     evo_tile.return
 
 // RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK

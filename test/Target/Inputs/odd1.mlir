@@ -37,4 +37,4 @@ module attributes {evo_tile.target = #evo_tile.target<
   subgroup_size = 16, max_workgroup = 192, registers = 320,
   lds_bytes = 40000, lds_banks = 24,
   matrix = [#odd_f32_12x4x6_bf16, #odd_f32_4x8x8_f16, #odd_fma_2x8x1_f32],
-  properties = {async_copy_bytes = 4, flushes_subnormals}, tuning = {operand_reuse = 1}>} {}
+  properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4]>, flushes_subnormals}, tuning = {operand_reuse = 1}>} {}

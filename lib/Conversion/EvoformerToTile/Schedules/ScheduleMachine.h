@@ -46,7 +46,7 @@ struct Machine {
   /// Whether tiles are copied past registers and operands of matrix units read
   /// as they are used, so that few of them are held at once.
   bool streamsOperands() const {
-    return instr && instr.getK() > 1 && target.getAsyncCopyBytes() > 0;
+    return instr && instr.getK() > 1 && target.getCopyEngine();
   }
 
 private:

@@ -111,6 +111,63 @@ LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
   });
 }
 
+/// Whether the conversion needs elements that other subgroups hold.
+static bool crossesSubgroups(ConvertLayoutOp op) {
+  auto result = cast<RankedTensorType>(op.getType());
+  FailureOr<LaneMap> from =
+      getLaneMap(cast<RankedTensorType>(op.getSource().getType()));
+  FailureOr<LaneMap> to = getLaneMap(result);
+  return succeeded(from) && succeeded(to) &&
+         !LaneMap::findSources(*from, *to, result.getShape());
+}
+
+/// Each copy of the block is in the group that follows it.
+static LogicalResult checkGroups(Block &block, StringRef pass) {
+  SmallVector<AsyncCopyOp> open;
+  auto checkClosed = [&](Operation *group) {
+    for (AsyncCopyOp copy : open)
+      if (!llvm::hasSingleElement(copy->getUsers()) ||
+          *copy->getUsers().begin() != group)
+        return LogicalResult(copy.emitError()
+                             << pass
+                             << " needs every evo_tile.async_copy in the next "
+                                "evo_tile.async_group of its block, and in no "
+                                "other");
+    return success();
+  };
+  for (Operation &op : block) {
+    if (auto copy = dyn_cast<AsyncCopyOp>(op))
+      open.push_back(copy);
+    if (!isa<AsyncGroupOp>(op))
+      continue;
+    if (failed(checkClosed(&op)))
+      return failure();
+    open.clear();
+  }
+  return checkClosed(nullptr);
+}
+
+LogicalResult mlir::evoformer::tile::requireStaged(KernelOp kernel,
+                                                   StringRef pass) {
+  if (failed(requireFragments(kernel, pass)))
+    return failure();
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    if (auto convert = dyn_cast<ConvertLayoutOp>(op);
+        convert && crossesSubgroups(convert))
+      return WalkResult(op->emitError()
+                        << pass
+                        << " needs what subgroups exchange to pass through "
+                           "workgroup memory; run evo-tile-promote-to-lds "
+                           "first");
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  result = kernel.getBody().walk(
+      [&](Block *block) { return WalkResult(checkGroups(*block, pass)); });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult mlir::evoformer::tile::checkRounding(arith::TruncFOp op) {
   using arith::RoundingMode;
   RoundingMode mode =

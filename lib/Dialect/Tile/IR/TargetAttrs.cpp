@@ -8,6 +8,7 @@
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <set>
 
@@ -131,6 +132,29 @@ MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
 }
 
 //===----------------------------------------------------------------------===//
+// CopyEngineAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult CopyEngineAttr::verify(EmitError emitError, CopyEngineKind kind,
+                                     ArrayRef<int64_t> bytes) {
+  static constexpr int64_t kSizes[] = {4, 8, 12, 16};
+  bool known = llvm::all_of(
+      bytes, [](int64_t size) { return llvm::is_contained(kSizes, size); });
+  bool ascending =
+      std::adjacent_find(bytes.begin(), bytes.end(),
+                         std::greater_equal<int64_t>()) == bytes.end();
+  if (bytes.empty() || !known || !ascending) {
+    InFlightDiagnostic diag =
+        emitError() << "copy engine '" << stringifyCopyEngineKind(kind)
+                    << "': bytes must be some of 4, 8, 12 and 16, "
+                       "least first, got [";
+    llvm::interleaveComma(bytes, diag);
+    return diag << "]";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // TargetAttr
 //===----------------------------------------------------------------------===//
 
@@ -155,6 +179,17 @@ static LogicalResult verifyEntries(EmitError fail, StringRef what,
                     << ", got " << entry.getValue();
   }
   return success();
+}
+
+/// False where the triple's instruction set lacks such copies.
+static bool isEngineOf(CopyEngineKind kind, const llvm::Triple &triple) {
+  switch (kind) {
+  case CopyEngineKind::PerLane: // "cp.async", PTX ISA
+    return !triple.isAMDGCN();
+  case CopyEngineKind::Consecutive: // "Memory: loads to LDS", CDNA3 ISA
+    return !triple.isNVPTX();
+  }
+  return false;
 }
 
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
@@ -189,10 +224,16 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
       return fail() << "matrix instruction '" << instr.getName() << "' is for "
                     << lanes << " lanes, the subgroup has " << subgroup;
   }
-  return success(succeeded(verifyEntries(fail, "property", properties,
-                                         getKnownProperties())) &&
-                 succeeded(verifyEntries(fail, "tuning property", tuning,
-                                         getKnownTuning())));
+  if (failed(
+          verifyEntries(fail, "property", properties, getKnownProperties())) ||
+      failed(verifyEntries(fail, "tuning property", tuning, getKnownTuning())))
+    return failure();
+  auto engine = properties.getAs<CopyEngineAttr>("copy_engine");
+  if (engine && !isEngineOf(engine.getKind(), llvm::Triple(triple)))
+    return fail() << "no chip of the triple '" << triple
+                  << "' has a copy engine '"
+                  << stringifyCopyEngineKind(engine.getKind()) << "'";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

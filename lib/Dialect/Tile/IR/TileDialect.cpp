@@ -20,6 +20,9 @@ using namespace mlir::evoformer::tile;
 #define GET_ATTRDEF_CLASSES
 #include "Evoformer/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "Evoformer/Dialect/Tile/IR/TileTypes.cpp.inc"
+
 namespace {
 /// Long layout and instruction attributes get aliases, so that types stay
 /// readable.
@@ -56,6 +59,10 @@ void TileDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "Evoformer/Dialect/Tile/IR/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Evoformer/Dialect/Tile/IR/TileTypes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -22,6 +22,17 @@ LogicalResult requireTiles(KernelOp kernel, StringRef pass);
 /// subgroups. Fails with an error at the culprit that names `pass`.
 LogicalResult requireFragments(KernelOp kernel, StringRef pass);
 
+/// Level `staged` or `pipelined`: level `fragments`; what subgroups exchange
+/// passes through workgroup memory; and every asynchronous copy is in the next
+/// group of its block, in no other, so that whoever waits for that group waits
+/// for the copy. Fails with an error at the culprit that names `pass`.
+LogicalResult requireStaged(KernelOp kernel, StringRef pass);
+
+/// On kernels of level `pipelined`: loops copy ahead of compute as far as they
+/// can, and their iterations carry the tokens. Such a kernel is not pipelined
+/// again.
+inline constexpr char kPipelinedAttr[] = "evo_tile.pipelined";
+
 /// Fails with an error at `op` if targets have no such rounding.
 LogicalResult checkRounding(arith::TruncFOp op);
 

@@ -52,6 +52,12 @@ class Tile_TargetCount<string key, string accessor, string fallback, int most,
                        "i64 from 1 to " # most, "isCount(value, " # most # ")",
                        doc>;
 
+// A row of facts, an attribute of the dialect.
+class Tile_TargetRow<string key, string cppType, string accessor, string type,
+                     string doc>
+    : Tile_TargetEntry<key, cppType, accessor, "", type,
+                       "::llvm::isa<" # cppType # ">(value)", doc>;
+
 // All of a dictionary.
 class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
   string methods = !subst("DICTIONARY", getter,
@@ -63,8 +69,9 @@ class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
 
 // What the hardware and its code generator can do.
 defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
-  Tile_TargetNumber<"async_copy_bytes", "getAsyncCopyBytes", "0", [4, 8, 16],
-    "widest asynchronous global-to-LDS copy of a lane; absent: copies pass through registers">,
+  Tile_TargetRow<"copy_engine", "::mlir::evoformer::tile::CopyEngineAttr", "getCopyEngine",
+    "#evo_tile.copy_engine",
+    "what copies from global memory to LDS beside compute; absent: copies pass through registers">,
   Tile_TargetFlag<"flushes_subnormals", "flushesSubnormals",
     "matrix instructions take operands of 16 bits below the smallest normal number for 0">,
   Tile_TargetFlag<"ldmatrix", "hasLdmatrix",

@@ -60,6 +60,11 @@ inline StringRef readEntry(DictionaryAttr entries, StringRef key,
   return text ? text.getValue() : fallback;
 }
 
+template <typename RowAttr>
+RowAttr readEntry(DictionaryAttr entries, StringRef key, RowAttr) {
+  return entries.getAs<RowAttr>(key);
+}
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_DIALECT_TILE_IR_TARGETENTRY_H

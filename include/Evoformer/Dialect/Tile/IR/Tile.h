@@ -29,6 +29,9 @@
 #define GET_ATTRDEF_CLASSES
 #include "Evoformer/Dialect/Tile/IR/TileAttrs.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "Evoformer/Dialect/Tile/IR/TileTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "Evoformer/Dialect/Tile/IR/TileOps.h.inc"
 

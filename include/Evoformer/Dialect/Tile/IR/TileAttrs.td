@@ -98,6 +98,58 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
   }];
 }
 
+def Tile_CopyEngineKind : I32EnumAttr<"CopyEngineKind", "how an engine copies to LDS", [
+    I32EnumAttrCase<"PerLane", 0, "per_lane">,
+    I32EnumAttrCase<"Consecutive", 1, "consecutive">]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_CopyEngineAttr : Tile_Attr<"CopyEngine", "copy_engine"> {
+  let summary = "what copies from global memory to LDS beside compute";
+  let description = [{
+    An engine takes `evo_tile.async_copy`, and is done with it at the
+    `evo_tile.wait` for the copy's token. Its kind says how a copy is issued and
+    how it is known to be complete:
+
+    | kind | a copy of a lane | what lies outside | complete |
+    |---|---|---|---|
+    | `per_lane` | each lane names source and destination | is written as zeros | by groups, in order |
+    | `consecutive` | each lane names its source, the subgroup one destination, from which its lanes' pieces follow each other | is written as zeros | by a count of the subgroup's reads of memory, in order |
+
+    Either leaves a slot free for the next copy to it when a barrier tells that
+    every subgroup has read it. `bytes` are the sizes of one copy of a lane, least
+    first.
+
+    ```mlir
+    #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Tile_CopyEngineKind>:$kind,
+    ArrayRefParameter<"int64_t">:$bytes);
+  let assemblyFormat = "`<` $kind `,` `bytes` `=` `[` $bytes `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getLeastBytes() const { return getBytes().front(); }
+    int64_t getMostBytes() const { return getBytes().back(); }
+    bool copies(int64_t size) const {
+      return ::llvm::is_contained(getBytes(), size);
+    }
+  }];
+}
+
+/// What an asynchronous copy gives. It is no value of a lane.
+def Tile_Token : TypeDef<Tile_Dialect, "Token">,
+    BuildableType<"$_builder.getType<::mlir::evoformer::tile::TokenType>()"> {
+  let mnemonic = "token";
+  let summary = "copies under way";
+  let description = [{
+    Made by `evo_tile.async_copy` for one copy and by `evo_tile.async_group` for
+    several; `evo_tile.wait` waits for it. Loops and branches may carry tokens.
+  }];
+}
+
 def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let summary = "a chip, as data";
   let description = !strconcat([{

@@ -185,8 +185,10 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
     Copies the tile of the shape and layout of `tile` (a type; its encoding, a
     LaneMap, says which lane copies what) from source to dest. Bounds, padding
     and alignment are as in `load`; the padding may be zero or absent. With
-    `predicate` false nothing is copied. The data is there after an
-    `async_wait` that covers the copy's group, followed by a `barrier`.
+    `predicate`, which is the same for all lanes, false the destination's
+    elements are unspecified. The data is there after a `wait` for the token of
+    the copy, or of its group, followed by a `barrier`; what another subgroup
+    reads there must be read before a `barrier` that precedes the copy.
   }];
   let arguments = (ins Arg<AnyMemRef, "memory", [MemRead]>:$source,
     Variadic<Index>:$source_indices,
@@ -197,6 +199,7 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
     DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$in_bounds,
     OptionalAttr<TypedAttrInterface>:$padding,
     OptionalAttr<I64Attr>:$alignment);
+  let results = (outs Tile_Token:$token);
   let assemblyFormat = [{
     $source `[` $source_indices `]` `to` $dest `[` $dest_indices `]`
     (`if` $predicate^)? (`padding` $padding^)? `as` $tile attr-dict
@@ -211,17 +214,26 @@ def Tile_AsyncCopyOp : Tile_Op<"async_copy", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Tile_AsyncCommitOp : Tile_Op<"async_commit",
+def Tile_AsyncGroupOp : Tile_Op<"async_group",
     [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "closes the group of the asynchronous copies issued so far";
-  let assemblyFormat = "attr-dict";
+  let summary = "one token for the copies issued since the last group";
+  let description = [{
+    Its operands are the tokens of all copies since the group before; there may
+    be none. Groups complete in the order in which they were made.
+  }];
+  let arguments = (ins Variadic<Tile_Token>:$copies);
+  let results = (outs Tile_Token:$token);
+  let assemblyFormat = "`(` $copies `)` attr-dict";
 }
 
-def Tile_AsyncWaitOp : Tile_Op<"async_wait",
-    [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "waits until at most `in_flight` groups of copies are pending";
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$in_flight);
-  let assemblyFormat = "$in_flight attr-dict";
+def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until a group's copies, as this subgroup issued them, are complete";
+  let description = [{
+    Groups that were made after the token's may stay under way. How many do
+    follows from where they are made.
+  }];
+  let arguments = (ins Tile_Token:$token);
+  let assemblyFormat = "$token attr-dict";
 }
 
 def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {

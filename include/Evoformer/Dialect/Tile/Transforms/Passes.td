@@ -109,12 +109,12 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
       %a = evo_tile.load %lds[%c0, %c0] {in_bounds = [true, true]} : ... -> tensor<64x32xbf16, #frag_a>
       ...
     ```
-    and, where the target has `async_copy_bytes`,
+    and, where the target has a `copy_engine` that can do it,
     ```mlir
       evo_tile.barrier
-      evo_tile.async_copy %A[%i, %k] to %lds[%c0, %c0] as tensor<64x32xbf16, #lanes> : ...
-      evo_tile.async_commit
-      evo_tile.async_wait 0
+      %copy = evo_tile.async_copy %A[%i, %k] to %lds[%c0, %c0] as tensor<64x32xbf16, #lanes> : ...
+      %group = evo_tile.async_group(%copy)
+      evo_tile.wait %group
       evo_tile.barrier
     ```
 
@@ -151,9 +151,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     ```mlir
     scf.for %i = %lb to %ub step %s {
       evo_tile.barrier
-      evo_tile.async_copy %A[%r, %i] to %lds[%c0, %c0] as ...
-      evo_tile.async_commit
-      evo_tile.async_wait 0
+      %copy = evo_tile.async_copy %A[%r, %i] to %lds[%c0, %c0] as ...
+      %group = evo_tile.async_group(%copy)
+      evo_tile.wait %group
       evo_tile.barrier
       %a = evo_tile.load %lds[%c0, %c0] ...
     ```
@@ -161,15 +161,15 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     ```mlir
     %ring = evo_tile.alloc_lds : memref<3x64x32xbf16, strided<[2560, 40, 1]>, ...>
     // Prologue: the copies of the first two iterations, a group each.
-    scf.for %i = %lb to %ub step %s iter_args(%read = %c0) {
+    scf.for %i = %lb to %ub step %s iter_args(%read = %c0, %now = %g0, %next = %g1) {
       %write = ...                        // read + 2, wrapped
-      evo_tile.async_wait 1               // this iteration's group has landed
+      evo_tile.wait %now                  // this iteration's group has landed
       evo_tile.barrier                    // for all; slot %write is free
-      evo_tile.async_copy ... to %slot_write[..] if %inside  // iteration i + 2
-      evo_tile.async_commit
+      %copy = evo_tile.async_copy ... to %slot_write[..] if %inside  // iteration i + 2
+      %later = evo_tile.async_group(%copy)
       %slot = memref.subview %ring[%read, 0, 0] [1, 64, 32] [1, 1, 1] : ...
       %a = evo_tile.load %slot[%c0, %c0] ...
-      scf.yield %next_read
+      scf.yield %next_read, %next, %later
     ```
     Beyond the last iteration the predicate is false. With two stages that wait
     would have to drain all copies; instead the next iteration's copies are

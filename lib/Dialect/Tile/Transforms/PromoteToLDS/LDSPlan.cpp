@@ -126,7 +126,7 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
     return sourceDim;
   // Asynchronous copies cannot transpose; four bytes a lane are good enough to
   // keep them.
-  if (target.getAsyncCopyBytes() > 0 && sourceBytes >= kNarrowBytes)
+  if (target.getCopyEngine() && sourceBytes >= kNarrowBytes)
     return sourceDim;
   return best;
 }
@@ -161,8 +161,8 @@ mlir::evoformer::tile::decidePromotion(RankedTensorType tile, MemRefType memory,
 int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
                                                  int64_t wantedDim,
                                                  TargetAttr target) {
-  int64_t widest = target.getAsyncCopyBytes();
-  if (widest <= 0 || sourceDim < 0 || sourceDim != wantedDim)
+  CopyEngineAttr engine = target.getCopyEngine();
+  if (!engine || sourceDim < 0 || sourceDim != wantedDim)
     return 0;
   // What lies outside must be zero or some valid element.
   if (auto padding = load.getPaddingAttr()) {
@@ -174,12 +174,12 @@ int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
   RankedTensorType tile = load.getTileType();
   int64_t bytes = getElementBytes(tile);
   int64_t limit = std::min<int64_t>(
-      widest, std::max<int64_t>(load.getAlignment().value_or(1), bytes));
+      engine.getMostBytes(),
+      std::max<int64_t>(load.getAlignment().value_or(1), bytes));
   int64_t rowBytes = tile.getDimSize(sourceDim) * bytes, piece = bytes;
   while (piece * 2 <= limit && rowBytes % (piece * 2) == 0)
     piece *= 2;
-  // Four bytes are the least that such a copy moves ("cp.async", PTX ISA).
-  return piece >= 4 ? piece : 0;
+  return engine.copies(piece) ? piece : 0;
 }
 
 bool mlir::evoformer::tile::isSharedVector(RankedTensorType tile,

@@ -372,21 +372,21 @@ void Promotion::rewrite(StagedGroup &group) {
   // Slower subgroups may still read what the last iteration stored.
   if (group.anchor->getParentOfType<LoopLikeOpInterface>())
     BarrierOp::create(builder, loc);
-  bool anyAsync = false;
+  SmallVector<Value> copies;
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
     LoadOp load = tile.front();
     if (tile.asyncBytes == 0)
       continue;
-    anyAsync = true;
     SmallVector<Value> origin(load.getIndices().size(), zero);
-    AsyncCopyOp::create(
+    copies.push_back(AsyncCopyOp::create(
         builder, load.getLoc(), load.getSource(), load.getIndices(), buffer,
         origin, /*predicate=*/Value(),
         TypeAttr::get(layoutOf(load.getTileType(), tile.plan.copy)),
-        load.getInBoundsAttr(), load.getPaddingAttr(), load.getAlignmentAttr());
+        load.getInBoundsAttr(), load.getPaddingAttr(),
+        load.getAlignmentAttr()));
   }
-  if (anyAsync)
-    AsyncCommitOp::create(builder, loc);
+  Value underWay =
+      copies.empty() ? Value() : AsyncGroupOp::create(builder, loc, copies);
   for (auto [tile, buffer, value] : llvm::zip(group.tiles, buffers, copied)) {
     if (tile.asyncBytes > 0)
       continue;
@@ -395,8 +395,8 @@ void Promotion::rewrite(StagedGroup &group) {
                     SmallVector<Value>(rank, zero), allInBounds(rank),
                     builder.getI64IntegerAttr(tile.plan.alignment));
   }
-  if (anyAsync)
-    AsyncWaitOp::create(builder, loc, 0);
+  if (underWay)
+    WaitOp::create(builder, loc, underWay);
   BarrierOp::create(builder, loc);
 
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {

@@ -84,7 +84,8 @@ private:
     for (Operation *op : ops)
       rewriter.clone(*op, mapping);
   }
-  void issueCopies(Value iteration, OpFoldResult slot);
+  void cloneBeforeLoop(ArrayRef<Operation *> ops, IRMapping &mapping);
+  Value issueCopies(Value iteration, OpFoldResult slot);
   void storeTiles(IRMapping &mapping, OpFoldResult slot);
 
   StagedLoop &staged;
@@ -95,8 +96,9 @@ private:
 
   DenseMap<Value, Value> rings; ///< by the buffer
   Value next;                   ///< the next iteration, at most the last
-  SmallVector<Value> inits;     ///< prefetched tiles, then counters
-  unsigned firstPrefetch = 0;
+  SmallVector<Value> inits;     ///< prefetched tiles, counters, tokens
+  unsigned firstPrefetch = 0, firstToken = 0;
+  SmallVector<Value> tokens; ///< of copies under way, the oldest first
   SlotCounter asyncCounter, registerCounter;
   IRMapping ahead;  ///< the next iteration's loads
   BarrierOp landed; ///< after it the loop's body may read
@@ -154,14 +156,35 @@ void LoopPipeliner::makeRings() {
     make(alloc, kRegisterSlots);
 }
 
+/// A loop without iterations may have nothing to divide by.
+void LoopPipeliner::cloneBeforeLoop(ArrayRef<Operation *> ops,
+                                    IRMapping &mapping) {
+  for (Operation *op : ops) {
+    Operation *copy = rewriter.clone(*op, mapping);
+    if (!isFixedDivision(op, loop))
+      continue;
+    Value divisor = copy->getOperand(1);
+    rewriter.setInsertionPoint(copy);
+    Value one = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getOneAttr(divisor.getType()));
+    copy->setOperand(1,
+                     rewriter.createOrFold<arith::MaxUIOp>(loc, divisor, one));
+    rewriter.setInsertionPointAfter(copy);
+  }
+}
+
 /// Copies of one iteration into a slot, as one group; none beyond the end.
-void LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
+Value LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
+  SmallVector<Value> copies;
   Value inside = isBefore(iteration);
   std::optional<int64_t> known = getConstantIntValue(inside);
   if (!known || *known != 0) {
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), iteration);
-    clone(staged.copySlice, mapping);
+    if (rewriter.getInsertionBlock() == loop.getBody())
+      clone(staged.copySlice, mapping);
+    else
+      cloneBeforeLoop(staged.copySlice, mapping);
     for (AllocLDSOp alloc : staged.asyncBuffers)
       mapping.map(alloc.getResult(),
                   view(rings[alloc.getResult()],
@@ -178,9 +201,10 @@ void LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
       auto issued = cast<AsyncCopyOp>(rewriter.clone(*copy, mapping));
       if (predicate)
         issued.getPredicateMutable().assign(predicate);
+      copies.push_back(issued.getToken());
     }
   }
-  AsyncCommitOp::create(rewriter, loc);
+  return AsyncGroupOp::create(rewriter, loc, copies);
 }
 
 void LoopPipeliner::storeTiles(IRMapping &mapping, OpFoldResult slot) {
@@ -201,7 +225,8 @@ void LoopPipeliner::emitPrologue() {
     BarrierOp::create(rewriter, loc);
   if (!staged.copies.empty())
     for (int64_t i = 0; i < shape.getDistance(); ++i)
-      issueCopies(advance(lower, i), rewriter.getIndexAttr(i));
+      tokens.push_back(
+          issueCopies(advance(lower, i), rewriter.getIndexAttr(i)));
   if (staged.stores.empty() && staged.prefetches.empty())
     return;
 
@@ -242,7 +267,8 @@ void LoopPipeliner::emitPrologue() {
   llvm::append_range(inits, loaded);
 }
 
-/// Adds what the loop must carry: prefetched tiles and slot numbers.
+/// Adds what the loop must carry: prefetched tiles, slot numbers and copies
+/// under way.
 void LoopPipeliner::carry() {
   firstPrefetch = loop.getNumRegionIterArgs();
   auto addCounter = [&](SlotCounter &counter, int64_t slots, int64_t distance) {
@@ -256,6 +282,8 @@ void LoopPipeliner::carry() {
     addCounter(asyncCounter, shape.asyncSlots, shape.getDistance());
   if (!staged.registerBuffers.empty())
     addCounter(registerCounter, kRegisterSlots, 1);
+  firstToken = firstPrefetch + inits.size();
+  inits.append(tokens);
   if (inits.empty())
     return;
   // What is yielded is known once the body is rewritten.
@@ -269,6 +297,8 @@ void LoopPipeliner::carry() {
   for (SlotCounter *counter : {&asyncCounter, &registerCounter})
     if (counter->slots)
       counter->read = loop.getRegionIterArg(counter->iterArg);
+  for (auto [i, token] : llvm::enumerate(tokens))
+    token = loop.getRegionIterArg(firstToken + i);
 }
 
 void LoopPipeliner::emitTop() {
@@ -286,13 +316,14 @@ void LoopPipeliner::emitTop() {
   if (shape.loadsFirst)
     issueLoads();
   auto issue = [&]() {
-    issueCopies(advance(iv, shape.getDistance()), asyncCounter.write);
+    tokens.push_back(
+        issueCopies(advance(iv, shape.getDistance()), asyncCounter.write));
   };
   bool async = !staged.copies.empty();
   if (async && shape.issuesFirst())
     issue();
   if (async)
-    AsyncWaitOp::create(rewriter, loc, shape.getInFlight());
+    WaitOp::create(rewriter, loc, tokens.front());
   if (staged.hasBuffers())
     landed = BarrierOp::create(rewriter, loc);
   if (async && !shape.issuesFirst())
@@ -373,11 +404,14 @@ void LoopPipeliner::emitBottom() {
   for (SlotCounter *counter : {&asyncCounter, &registerCounter})
     if (counter->slots)
       yield->setOperand(counter->iterArg, counter->nextRead);
+  for (size_t i = 1; i < tokens.size(); ++i)
+    yield->setOperand(firstToken + i - 1, tokens[i]);
 }
 
 /// Erases what the emitted copies replace.
 void LoopPipeliner::eraseReplaced() {
-  for (Operation *op : staged.synchronisation)
+  // Users of tokens first.
+  for (Operation *op : llvm::reverse(staged.synchronisation))
     rewriter.eraseOp(op);
   for (AsyncCopyOp copy : staged.copies)
     rewriter.eraseOp(copy);

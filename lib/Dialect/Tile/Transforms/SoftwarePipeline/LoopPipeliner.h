@@ -32,8 +32,6 @@ struct PipelineShape {
   /// then leaves them pending. Otherwise the barrier after the wait frees the
   /// slot that they fill.
   bool issuesFirst() const { return stages == 2; }
-  /// Groups that a wait leaves pending; never none.
-  int64_t getInFlight() const { return issuesFirst() ? 1 : stages - 2; }
   /// A second barrier frees the slot where the ring has none to spare.
   bool needsSecondBarrier() const {
     return issuesFirst() && asyncSlots < getDistance() + 2;

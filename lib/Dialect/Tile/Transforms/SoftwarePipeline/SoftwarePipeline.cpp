@@ -23,9 +23,6 @@ using namespace mlir::evoformer::tile;
 
 static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
 
-/// What kernels with pipelined loops carry.
-static constexpr StringLiteral kPipelined = "evo_tile.pipelined";
-
 /// The share of a lane's registers that prefetched tiles may take by default.
 static constexpr int64_t kPrefetchShare = 16;
 
@@ -94,7 +91,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   int64_t stages = kernel.getSchedule()->getStages();
   // In a pipelined loop the budget of prefetched tiles is spent, which the loop
   // itself does not show.
-  if (stages < 2 || kernel->hasAttr(kPipelined))
+  if (stages < 2 || kernel->hasAttr(kPipelinedAttr))
     return;
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
@@ -138,7 +135,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     for (StagedLoop::Prefetch &prefetch : staged->prefetches)
       registers += getRegisterCount(prefetch.load.getTileType());
     pipelineLoop(*staged, *shape);
-    kernel->setAttr(kPipelined, UnitAttr::get(kernel.getContext()));
+    kernel->setAttr(kPipelinedAttr, UnitAttr::get(kernel.getContext()));
     remark::passed(loc, remark::RemarkOpts::name("pipelined").category(kPass))
         << remark::metric("stages", async ? shape->stages : 2)
         << remark::metric("wanted_stages", stages)
@@ -165,7 +162,7 @@ protected:
     WalkResult result = getOperation()->walk([&](KernelOp kernel) {
       if (kernel.getTarget() && kernel.getTarget()->isCPU())
         return WalkResult::skip();
-      if (failed(requireFragments(kernel, kPass)))
+      if (failed(requireStaged(kernel, kPass)))
         return WalkResult::interrupt();
       pipelineKernel(kernel, prefetchRegisters);
       return WalkResult::skip();

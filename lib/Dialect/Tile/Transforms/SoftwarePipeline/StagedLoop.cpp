@@ -22,8 +22,13 @@ static bool isGlobalLoad(Operation *op) {
   return load && !isWorkgroupMemory(load.getSourceType());
 }
 
+bool mlir::evoformer::tile::isFixedDivision(Operation *op, scf::ForOp loop) {
+  return isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op) &&
+         loop.isDefinedOutsideOfLoop(op->getOperand(1));
+}
+
 static bool isSynchronisation(Operation *op) {
-  return isa<BarrierOp, AsyncCommitOp, AsyncWaitOp>(op);
+  return isa<BarrierOp, AsyncGroupOp, WaitOp>(op);
 }
 
 /// Global memory, or null, that `op` reads.
@@ -49,6 +54,7 @@ private:
     return failure();
   }
   LogicalResult collectWrites();
+  LogicalResult checkTokens();
   LogicalResult checkBuffer(AllocLDSOp alloc, bool async);
   LogicalResult addSlice(ValueRange values, SetVector<Operation *> &slice);
   LogicalResult checkUnwritten(Operation *op);
@@ -103,6 +109,31 @@ LogicalResult LoopAnalysis::collectWrites() {
   return success();
 }
 
+/// What an iteration copies it must await itself.
+LogicalResult LoopAnalysis::checkTokens() {
+  auto isHere = [&](Operation *op) { return op && op->getBlock() == body; };
+  for (Operation &op : *body) {
+    bool good = true;
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      auto group = wait.getToken().getDefiningOp<AsyncGroupOp>();
+      good = isHere(group);
+    } else if (auto group = dyn_cast<AsyncGroupOp>(op)) {
+      good = llvm::all_of(group.getCopies(), [&](Value token) {
+        return isHere(token.getDefiningOp<AsyncCopyOp>());
+      });
+      for (Operation *user : group->getUsers())
+        good &= isa<WaitOp>(user) && isHere(user);
+    } else if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
+      good = llvm::hasSingleElement(copy->getUsers()) &&
+             isa<AsyncGroupOp>(*copy->getUsers().begin());
+    }
+    if (!good)
+      return fail("an iteration does not await what it copies itself, and "
+                  "nothing else");
+  }
+  return success();
+}
+
 LogicalResult LoopAnalysis::checkBuffer(AllocLDSOp alloc, bool async) {
   if (!alloc)
     return failure();
@@ -145,7 +176,8 @@ LogicalResult LoopAnalysis::addSlice(ValueRange values,
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != body || slice.contains(op))
       continue;
-    if (op->getNumRegions() != 0 || !(isPure(op) || isGlobalLoad(op)))
+    if (op->getNumRegions() != 0 ||
+        !(isPure(op) || isGlobalLoad(op) || isFixedDivision(op, staged.loop)))
       return fail("copies depend on an op that cannot run ahead: " +
                   op->getName().getStringRef());
     if (failed(checkUnwritten(op)))
@@ -278,7 +310,7 @@ void LoopAnalysis::collectPrefetches(const PrefetchBudget &budget) {
 FailureOr<StagedLoop> LoopAnalysis::run(const PrefetchBudget &budget) {
   if (staged.loop.getUnsignedCmp())
     return fail("the loop compares without sign");
-  if (failed(collectWrites()))
+  if (failed(checkTokens()) || failed(collectWrites()))
     return failure();
   SetVector<Operation *> slice;
   for (AsyncCopyOp copy : staged.copies)

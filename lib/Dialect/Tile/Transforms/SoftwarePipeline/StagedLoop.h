@@ -50,6 +50,10 @@ struct StagedLoop {
   }
 };
 
+/// True for a division whose divisor is the same in every iteration of `loop`:
+/// what divides in one may divide in any.
+bool isFixedDivision(Operation *op, scf::ForOp loop);
+
 /// The 32-bit registers of a lane that prefetched tiles may take: all of them,
 /// and together with tiles that products multiply, whose latency nothing hides.
 struct PrefetchBudget {
