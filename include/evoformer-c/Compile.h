@@ -24,6 +24,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///
 ///   type=bf16             of query, key and value: f16, bf16, f32
 ///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
+///   group_size=2          heads of queries that share one of keys and values;
+///                         divides heads; without: 1
 ///   batch=1 rows=1        likewise: the gradient of a bias that is not summed
 ///                         over them is faster where that is known
 ///   value_depth=32        default: depth

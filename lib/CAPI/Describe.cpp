@@ -26,7 +26,8 @@ struct Bias {
 
 struct Description {
   StringRef type, outputType, gateType;
-  int64_t batch = -1, rows = -1, heads = -1, depth = 0, valueDepth = 0;
+  int64_t batch = -1, rows = -1, heads = -1, groupSize = 1, depth = 0,
+          valueDepth = 0;
   SmallVector<Bias> biases;
   std::optional<double> scale;
   bool lse = false, stats = false, backward = false;
@@ -86,6 +87,8 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setNumber(key, value, int64_t(1) << 30, result.rows);
   if (key == "heads")
     return setNumber(key, value, int64_t(1) << 20, result.heads);
+  if (key == "group_size")
+    return setNumber(key, value, int64_t(1) << 16, result.groupSize);
   if (key == "depth")
     return setNumber(key, value, 256, result.depth);
   if (key == "value_depth")
@@ -128,7 +131,16 @@ public:
   Expected<std::string> write();
 
 private:
-  std::string sequence(StringRef type, int64_t depth) const;
+  /// Of queries, and of keys, which may have fewer heads.
+  std::string sequence(StringRef type, int64_t depth) const {
+    return sequence(type, description.heads, depth);
+  }
+  std::string keySequence(StringRef type, int64_t depth) const {
+    int64_t heads = description.heads;
+    return sequence(type, heads < 0 ? heads : heads / description.groupSize,
+                    depth);
+  }
+  std::string sequence(StringRef type, int64_t heads, int64_t depth) const;
   std::string bias(const Bias &bias) const;
   /// [B, N, H, Sq], or so many of them.
   std::string statistic(StringRef count = "") const;
@@ -149,8 +161,9 @@ private:
 };
 } // namespace
 
-std::string ModuleWriter::sequence(StringRef type, int64_t depth) const {
-  return "memref<" + batch() + "x" + rows() + "x?x" + heads() + "x" +
+std::string ModuleWriter::sequence(StringRef type, int64_t heads,
+                                   int64_t depth) const {
+  return "memref<" + batch() + "x" + rows() + "x?x" + size(heads) + "x" +
          std::to_string(depth) + "x" + type.str() +
          ", strided<[?, ?, ?, ?, 1]>>";
 }
@@ -175,8 +188,8 @@ std::string ModuleWriter::statistic(StringRef count) const {
 void ModuleWriter::addInputs() {
   const Description &d = description;
   add("query", "query", sequence(d.type, d.depth));
-  add("key", "key", sequence(d.type, d.depth));
-  add("value", "value", sequence(d.type, d.valueDepth));
+  add("key", "key", keySequence(d.type, d.depth));
+  add("value", "value", keySequence(d.type, d.valueDepth));
   for (auto [number, value] : enumerate(d.biases))
     add("bias" + Twine(number), "bias", bias(value));
   if (!d.gateType.empty())
@@ -203,8 +216,8 @@ Error ModuleWriter::addGradients() {
   };
   this->add("out_grad", "output_grad", sequence(d.outputType, d.valueDepth));
   add("query", "query_grad", sequence(d.type, d.depth));
-  add("key", "key_grad", sequence(d.type, d.depth));
-  add("value", "value_grad", sequence(d.type, d.valueDepth));
+  add("key", "key_grad", keySequence(d.type, d.depth));
+  add("value", "value_grad", keySequence(d.type, d.valueDepth));
   for (auto [number, value] : enumerate(d.biases))
     if (value.type != "i1")
       add("bias" + Twine(number), "bias_grad[" + Twine(number) + "]",
@@ -238,6 +251,8 @@ Expected<std::string> ModuleWriter::write() {
        << operand.type << ")\n";
   if (description.scale)
     os << "      scale(" << format("%.9e", *description.scale) << ")\n";
+  if (description.groupSize != 1)
+    os << "      group_size(" << description.groupSize << ")\n";
   os << "  return\n}\n";
   return text;
 }
@@ -250,6 +265,10 @@ static Expected<std::string> describe(StringRef text) {
     return std::move(error);
   if (description.type.empty() || !description.depth)
     return createStringError("an attention needs type= and depth=");
+  if (description.heads >= 0 && description.heads % description.groupSize != 0)
+    return createStringError(
+        "heads=" + Twine(description.heads) +
+        " must be a multiple of group_size=" + Twine(description.groupSize));
   if (description.outputType.empty())
     description.outputType = description.type;
   if (!description.valueDepth)

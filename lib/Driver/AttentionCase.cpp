@@ -56,6 +56,8 @@ std::string AttentionCase::str() const {
       os << ':' << bias.memory;
   }
   os << " lse=" << lse << " stats=" << stats;
+  if (groupSize != 1)
+    os << " group=" << groupSize;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -170,6 +172,7 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
                         .Case("B", &result.batch)
                         .Case("N", &result.rows)
                         .Case("H", &result.heads)
+                        .Case("group", &result.groupSize)
                         .Case("Sq", &result.queries)
                         .Case("Sk", &result.keys)
                         .Case("D", &result.depth)
@@ -254,6 +257,9 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
       return createStringError("malformed '" + entry + "' in the case '" +
                                text + "'");
   }
+  if (result.groupSize == 0 || result.heads % result.groupSize != 0)
+    return createStringError("the case '" + text +
+                             "' has a group that does not divide H");
   if (!result.puts.empty() && !hasPlaces(result))
     return createStringError("the case '" + text +
                              "' puts a number where no input has an element");

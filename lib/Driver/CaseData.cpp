@@ -188,7 +188,7 @@ static bool isDroppedFor(const AttentionCase &problem,
   return false;
 }
 
-/// For how many queries biases drop key j.
+/// For how many queries of a head biases drop key j.
 static int64_t countDrops(const AttentionCase &problem,
                           ArrayRef<HostArray> biases, int64_t b, int64_t n,
                           int64_t h, int64_t j) {
@@ -197,10 +197,10 @@ static int64_t countDrops(const AttentionCase &problem,
   });
 }
 
-/// Whether biases drop key j for every query.
-static bool isDropped(const AttentionCase &problem, ArrayRef<HostArray> biases,
-                      int64_t b, int64_t n, int64_t h, int64_t j) {
-  return countDrops(problem, biases, b, n, h, j) == problem.queries;
+/// The heads that share head `keyHead` of keys and values.
+static auto headsOf(const AttentionCase &problem, int64_t keyHead) {
+  int64_t first = keyHead * problem.groupSize;
+  return llvm::seq(first, first + problem.groupSize);
 }
 
 /// `sequence`: keys or values.
@@ -211,9 +211,10 @@ static void poisonDropped(const AttentionCase &problem,
   // Few of those that some query keeps, so that there are numbers left.
   constexpr int64_t kStride = 37;
   key.forEach([&](ArrayRef<int64_t> index, int64_t at) {
-    int64_t drops =
-        countDrops(problem, biases, index[0], index[1], index[3], index[2]);
-    if (drops == problem.queries ||
+    int64_t drops = 0;
+    for (int64_t h : headsOf(problem, index[3]))
+      drops += countDrops(problem, biases, index[0], index[1], h, index[2]);
+    if (drops == problem.queries * problem.groupSize ||
         (sequence == 1 && problem.nanSome && drops > 0 &&
          index[2] % kStride == kStride / 2))
       writeElement(key.layout.type, NAN, key.storage.data() + at);
@@ -227,17 +228,27 @@ static void poisonFirstElements(const AttentionCase &problem,
                                 std::vector<HostArray> &arrays) {
   size_t numBiases = problem.biases.size();
   ArrayRef<HostArray> biases(arrays.data() + 3, numBiases);
-  auto poison = [&](HostArray &array) {
+  auto isDropped = [&](ArrayRef<int64_t> index, int64_t h) {
+    return countDrops(problem, biases, index[0], index[1], h, 0) ==
+           problem.queries;
+  };
+  auto poison = [&](HostArray &array, bool isOfKeys) {
     array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
-      if (index[2] == 0 && index[4] == 0 &&
-          !isDropped(problem, biases, index[0], index[1], index[3], 0))
+      if (index[2] != 0 || index[4] != 0)
+        return;
+      bool dropped =
+          isOfKeys
+              ? llvm::any_of(headsOf(problem, index[3]),
+                             [&](int64_t h) { return isDropped(index, h); })
+              : isDropped(index, index[3]);
+      if (!dropped)
         writeElement(array.layout.type, NAN, array.storage.data() + at);
     });
   };
-  poison(arrays[0]);
-  poison(arrays[2]);
+  poison(arrays[0], /*isOfKeys=*/false);
+  poison(arrays[2], /*isOfKeys=*/true);
   if (problem.gateType)
-    poison(arrays[3 + numBiases]);
+    poison(arrays[3 + numBiases], /*isOfKeys=*/false);
 }
 
 /// Every third query times 2^122: their scores lie on both sides of zero, as

@@ -31,7 +31,7 @@ public:
   explicit OperandMaker(const AttentionCase &problem) : problem(problem) {}
 
   CaseOperand sequence(StringRef name, ElementType type, int64_t length,
-                       int64_t depth, bool mayRepeat);
+                       int64_t heads, int64_t depth, bool mayRepeat);
   CaseOperand bias(const BiasCase &bias, unsigned number);
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand statistic(StringRef name);
@@ -66,7 +66,7 @@ void OperandMaker::setType(CaseOperand &operand, ArrayRef<bool> isStatic,
 }
 
 CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
-                                   int64_t length, int64_t depth,
+                                   int64_t length, int64_t heads, int64_t depth,
                                    bool mayRepeat) {
   CaseOperand operand;
   operand.name = name.str();
@@ -79,8 +79,8 @@ CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
   StringRef memory = problem.memory;
   if (memory.empty() && StringRef(problem.order).ends_with("d"))
     memory = problem.order;
-  SmallVector<int64_t, 5> sizes = {problem.batch, problem.rows, length,
-                                   problem.heads, depth};
+  SmallVector<int64_t, 5> sizes = {problem.batch, problem.rows, length, heads,
+                                   depth};
   SmallVector<int64_t, 5> padded = sizes;
   padded[4] += problem.pad;
   operand.layout = makeDense(type, padded, findLetters(memory, "bnshd"));
@@ -149,19 +149,20 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   OperandMaker maker(problem);
   int64_t valueDepth = problem.getValueDepth();
   std::vector<CaseOperand> operands;
+  int64_t heads = problem.heads, keyHeads = problem.getKeyHeads();
   operands.push_back(maker.sequence("query", problem.type, problem.queries,
-                                    problem.depth, false));
-  operands.push_back(
-      maker.sequence("key", problem.type, problem.keys, problem.depth, true));
-  operands.push_back(
-      maker.sequence("value", problem.type, problem.keys, valueDepth, true));
+                                    heads, problem.depth, false));
+  operands.push_back(maker.sequence("key", problem.type, problem.keys, keyHeads,
+                                    problem.depth, true));
+  operands.push_back(maker.sequence("value", problem.type, problem.keys,
+                                    keyHeads, valueDepth, true));
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     operands.push_back(maker.bias(bias, number));
   if (problem.gateType)
-    operands.push_back(maker.sequence("gate", *problem.gateType,
-                                      problem.queries, valueDepth, false));
+    operands.push_back(maker.sequence(
+        "gate", *problem.gateType, problem.queries, heads, valueDepth, false));
   operands.push_back(maker.sequence("out", problem.getOutputType(),
-                                    problem.queries, valueDepth, false));
+                                    problem.queries, heads, valueDepth, false));
   operands.back().isOutput = true;
   if (problem.lse)
     operands.push_back(maker.statistic("lse"));
@@ -172,25 +173,29 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
 
   size_t first = operands.size();
   auto sequence = [&](StringRef name, StringRef clause, ElementType type,
-                      int64_t length, int64_t depth, bool isOutput) {
-    operands.push_back(maker.sequence(name, type, length, depth, false));
+                      int64_t length, int64_t ofHeads, int64_t depth,
+                      bool isOutput) {
+    operands.push_back(
+        maker.sequence(name, type, length, ofHeads, depth, false));
     operands.back().clause = clause.str();
     operands.back().isOutput = isOutput;
   };
   ElementType type = problem.gradientType.value_or(problem.type);
   sequence("out_grad", "output_grad", problem.getOutputType(), problem.queries,
-           valueDepth, false);
-  sequence("query_grad", "query_grad", type, problem.queries, problem.depth,
+           heads, valueDepth, false);
+  sequence("query_grad", "query_grad", type, problem.queries, heads,
+           problem.depth, true);
+  sequence("key_grad", "key_grad", type, problem.keys, keyHeads, problem.depth,
            true);
-  sequence("key_grad", "key_grad", type, problem.keys, problem.depth, true);
-  sequence("value_grad", "value_grad", type, problem.keys, valueDepth, true);
+  sequence("value_grad", "value_grad", type, problem.keys, keyHeads, valueDepth,
+           true);
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     if (bias.type != ElementType::I1)
       operands.push_back(maker.biasGradient(bias, number));
   if (problem.gateType)
     sequence("gate_grad", "gate_grad",
              problem.gradientType ? ElementType::F32 : *problem.gateType,
-             problem.queries, valueDepth, true);
+             problem.queries, heads, valueDepth, true);
   for (CaseOperand &operand : llvm::drop_begin(operands, first))
     operand.isBackward = true;
   return operands;
@@ -219,6 +224,8 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
   }
   if (problem.scale)
     os << "      scale(" << llvm::format("%.9e", *problem.scale) << ")\n";
+  if (problem.groupSize != 1)
+    os << "      group_size(" << problem.groupSize << ")\n";
 }
 
 std::string mlir::evoformer::makeModule(const AttentionCase &problem) {

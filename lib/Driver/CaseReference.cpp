@@ -66,6 +66,7 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   result.queries = problem.queries;
   result.keys = problem.keys;
   result.heads = problem.heads;
+  result.groupSize = problem.groupSize;
   result.depth = problem.depth;
   result.valueDepth = problem.getValueDepth();
   // The op's default is D^-1/2 rounded to f32.

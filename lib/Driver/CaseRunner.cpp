@@ -239,6 +239,7 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     sizes.queries = problem.queries;
     sizes.keys = problem.keys;
     sizes.heads = problem.heads;
+    sizes.keyHeads = problem.getKeyHeads();
     sizes.depth = problem.depth;
     sizes.valueDepth = problem.getValueDepth();
     auto module = parseSourceString<ModuleOp>(makeModule(problem), &context);

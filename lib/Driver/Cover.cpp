@@ -228,11 +228,13 @@ mlir::evoformer::makeCover(StringRef size) {
         c.zero = layout.zero;
       }));
   axes.push_back(makeAxis(
-      std::vector<std::array<int64_t, 3>>{{1, 1, 1}, {2, 3, 5}, {1, 2, 4}},
-      [](AttentionCase &c, const std::array<int64_t, 3> &sizes) {
+      std::vector<std::array<int64_t, 4>>{
+          {1, 1, 1, 1}, {2, 3, 5, 1}, {1, 2, 4, 2}},
+      [](AttentionCase &c, const std::array<int64_t, 4> &sizes) {
         c.batch = sizes[0];
         c.rows = sizes[1];
         c.heads = sizes[2];
+        c.groupSize = sizes[3];
       }));
   axes.push_back(
       makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {

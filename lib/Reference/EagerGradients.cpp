@@ -117,6 +117,10 @@ AttentionGradients mlir::evoformer::reference::computeEagerGradients(
     for (double &element : result.gradients.biases[i].elements)
       element = roundTo(element, problem.biases[i].view.type);
   AttentionGradients &all = result.gradients;
+  // What the heads of a group have each rounded is summed and rounded again.
+  for (DenseArray *array : {&all.key, &all.value})
+    for (double &element : array->elements)
+      element = roundTo(element, type);
   double rounding = ulpOf(1, type) / 2;
   for (DenseArray *array : {&all.query, &all.key, &all.value, &all.gate})
     array->twoRoundings = rounding * rounding;

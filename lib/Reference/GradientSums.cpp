@@ -22,15 +22,15 @@ static DenseArray makeArray(std::array<int64_t, 5> sizes) {
 
 GradientResult::GradientResult(const AttentionProblem &problem)
     : problem(problem) {
-  auto sequence = [&](int64_t length, int64_t depth) {
-    return makeArray(
-        {problem.batch, problem.rows, length, problem.heads, depth});
+  auto sequence = [&](int64_t length, int64_t heads, int64_t depth) {
+    return makeArray({problem.batch, problem.rows, length, heads, depth});
   };
-  gradients.query = sequence(problem.queries, problem.depth);
-  gradients.key = sequence(problem.keys, problem.depth);
-  gradients.value = sequence(problem.keys, problem.valueDepth);
+  int64_t heads = problem.heads, keyHeads = heads / problem.groupSize;
+  gradients.query = sequence(problem.queries, heads, problem.depth);
+  gradients.key = sequence(problem.keys, keyHeads, problem.depth);
+  gradients.value = sequence(problem.keys, keyHeads, problem.valueDepth);
   if (problem.gate)
-    gradients.gate = sequence(problem.queries, problem.valueDepth);
+    gradients.gate = sequence(problem.queries, heads, problem.valueDepth);
   for (const Bias &bias : problem.biases) {
     gradients.biases.emplace_back();
     if (bias.view.type == ElementType::I1)
@@ -46,19 +46,22 @@ GradientResult::GradientResult(const AttentionProblem &problem)
 
 void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
                          int64_t h, std::vector<double> DenseArray::*part) {
-  auto place = [&](DenseArray &array, const std::vector<double> &from) {
+  auto place = [&](DenseArray &array, int64_t head,
+                   const std::vector<double> &from) {
     std::vector<double> &to = array.*part;
     to.resize(array.elements.size());
-    int64_t length = array.sizes[2], depth = array.sizes[4];
+    int64_t length = array.sizes[2], heads = array.sizes[3],
+            depth = array.sizes[4];
     for (int64_t s = 0; s < length && !to.empty(); ++s)
       for (int64_t d = 0; d < depth; ++d)
-        to[(((b * problem.rows + n) * length + s) * problem.heads + h) * depth +
-           d] = from[s * depth + d];
+        to[(((b * problem.rows + n) * length + s) * heads + head) * depth +
+           d] += from[s * depth + d];
   };
-  place(gradients.query, sums.query);
-  place(gradients.key, sums.key);
-  place(gradients.value, sums.value);
-  place(gradients.gate, sums.gate);
+  int64_t keyHead = h / problem.groupSize;
+  place(gradients.query, h, sums.query);
+  place(gradients.key, keyHead, sums.key);
+  place(gradients.value, keyHead, sums.value);
+  place(gradients.gate, h, sums.gate);
   for (size_t bias = 0; bias < problem.biases.size(); ++bias) {
     DenseArray &array = gradients.biases[bias];
     std::vector<double> &to = array.*part;

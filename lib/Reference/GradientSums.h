@@ -37,8 +37,9 @@ class GradientResult {
 public:
   explicit GradientResult(const AttentionProblem &problem);
 
-  /// Copies the gradients of a head to their places; those of its logits are
-  /// added to every bias. With `magnitudes` and `spreads` those as well.
+  /// Adds the gradients of a head to those at their places, which heads of a
+  /// group share, and those of its logits to every bias. With `magnitudes` and
+  /// `spreads` those as well.
   void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h,
            const GradientSums *magnitudes = nullptr,
            const GradientSums *spreads = nullptr);

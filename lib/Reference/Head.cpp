@@ -66,8 +66,10 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
   if (part.gate)
     advance(*part.gate, ofQueries, begin);
   if (ofKeys >= 0) {
-    advance(part.key, ofKeys, begin);
-    advance(part.value, ofKeys, begin);
+    int64_t ofGroups =
+        dimension == Dimension::Head ? begin / problem.groupSize : begin;
+    advance(part.key, ofKeys, ofGroups);
+    advance(part.value, ofKeys, ofGroups);
   }
   for (Bias &bias : part.biases)
     if (!bias.broadcast[ofBiases])
@@ -148,6 +150,7 @@ HeadInputs<Number>
 mlir::evoformer::reference::readHead(const AttentionProblem &problem, int64_t b,
                                      int64_t n, int64_t h) {
   HeadInputs<Number> head;
+  int64_t keyHead = h / problem.groupSize;
   head.query.resize(problem.queries * problem.depth);
   head.keyTransposed.resize(problem.depth * problem.keys);
   head.value.resize(problem.keys * problem.valueDepth);
@@ -158,10 +161,10 @@ mlir::evoformer::reference::readHead(const AttentionProblem &problem, int64_t b,
   for (int64_t j = 0; j < problem.keys; ++j) {
     for (int64_t d = 0; d < problem.depth; ++d)
       head.keyTransposed[d * problem.keys + j] =
-          static_cast<Number>(problem.key.at(b, n, j, h, d));
+          static_cast<Number>(problem.key.at(b, n, j, keyHead, d));
     for (int64_t e = 0; e < problem.valueDepth; ++e)
       head.value[j * problem.valueDepth + e] =
-          static_cast<Number>(problem.value.at(b, n, j, h, e));
+          static_cast<Number>(problem.value.at(b, n, j, keyHead, e));
   }
   return head;
 }

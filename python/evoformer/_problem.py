@@ -99,6 +99,8 @@ class Attention:
         (b, n, sq, h, d), (sk, dv) = views[0][0], (views[2][0][2],
                                                    views[2][0][4])
         self.sizes = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "d": d, "e": dv}
+        # How many heads of queries share one of keys and values.
+        self.group_size = h // views[1][0][3] if h else 1
         self._views = views
         self._gate_view = (self.layout.spread(self._as_passed(gate))
                            if gate is not None else None)
@@ -139,6 +141,11 @@ class Attention:
                 ("s", "d", "")):
             for letter in letters:
                 wanted = model[letter]
+                if letter == "h" and name == "key":
+                    self._check_heads(named, wanted, own[letter])
+                    continue
+                if letter == "h" and name == "value":
+                    wanted = sizes[1][letter]
                 if name == "gate" and letter == "d":
                     wanted = sizes[2]["d"]
                 if letter != free and own[letter] != wanted:
@@ -151,6 +158,18 @@ class Attention:
             if not 1 <= own["d"] <= 256:
                 raise ValueError(f"{name} has a head dimension of {own['d']}; "
                                  "accepted are 1 to 256")
+
+    def _check_heads(self, named: Sequence[tuple[str, Meta]], heads: int,
+                     key_heads: int) -> None:
+        """Heads of queries may share one of keys and values, in groups of one
+        size (Ainslie et al., "GQA", 2023)."""
+        if heads != key_heads and (key_heads == 0 or heads == 0 or
+                                   heads % key_heads):
+            raise ValueError(
+                f"key has size {key_heads} of dimension 'h'; accepted is {heads}, "
+                "the query's, or what divides it: layout "
+                f"{self.layout.letters!r}, " +
+                ", ".join(f"{n} {_text(m)}" for n, m in named))
 
     def _check_bias(self, number: int, bias: Meta, differentiable: bool
                     ) -> tuple[str, str, tuple[int, ...], tuple[int, ...]]:
@@ -212,6 +231,8 @@ class Attention:
                  f"value_depth={self.sizes['e']}", f"out={output_type}"]
         if self.sizes["h"]:
             words.append(f"heads={self.sizes['h']}")
+        if self.group_size != 1:
+            words.append(f"group_size={self.group_size}")
         words += [f"bias={has}:{type_}" for has, type_, _, _ in self._biases]
         if self.gate_type:
             words.append(f"gate={self.gate_type}")

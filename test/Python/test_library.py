@@ -113,6 +113,10 @@ def test_errors_are_readable():
                         ("type=f32 depth=8 pass=sideways", "backward"),
                         ("type=f32 depth=8 pass=backward grad=bias0",
                          "there is no such float operand"),
+                        ("type=f32 depth=8 heads=6 group_size=4",
+                         "heads=6 must be a multiple of group_size=4"),
+                        ("type=f32 depth=8 group_size=0",
+                         "'group_size=0': group_size is a number from 1 to 65536"),
                         ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),
                         ("depth=8", "an attention needs type= and depth=")):
         with pytest.raises(evoformer.EvoformerError, match=text):

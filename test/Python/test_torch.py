@@ -36,6 +36,28 @@ def test_odd_lengths(device, sq, sk):
     check_all(case.operands, case.weight)
 
 
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("heads", [1, 2])
+def test_grouped_heads(device, kind, heads):
+    """Six heads of queries share one or two of keys and values."""
+    case = Case(device, kind, h=6, sq=21)
+    shared = [t.detach()[:, :, :, :heads].requires_grad_()
+              for t in (case.key, case.value)]
+    operands = (case.query, *shared, [case.mask, case.pair], case.gate)
+    def expanded(query, key, value, biases, gate):
+        return reference.attention(
+            query, *(t.repeat_interleave(6 // heads, 3) for t in (key, value)),
+            biases, gate)
+    found = gradients(evoformer.attention, operands, case.weight)
+    eager = gradients(expanded, operands, case.weight)
+    exact = reference.exactly(lambda *given: gradients(
+        expanded, given, case.weight), operands)
+    for one, true, usual in zip(found, exact, eager, strict=True):
+        reference.check(one.detach(), true.detach(), usual.detach())
+    again = gradients(evoformer.attention, operands, case.weight)
+    assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
+
+
 def test_without_gradient_and_lse(device):
     case = Case(device)
     with torch.no_grad():
@@ -200,6 +222,10 @@ REFUSED = [
     (lambda c: dict(key=c.key.half()), TypeError, "key has type f16"),
     (lambda c: dict(key=c.key[:, :1]), ValueError,
      "key has size 1 of dimension 'n' where 2 is expected"),
+    (lambda c: dict(query=c.query.repeat(1, 1, 1, 3, 1), key=c.key.repeat(1, 1, 1, 2, 1)),
+     ValueError, "key has size 4 of dimension 'h'; accepted is 6, the query's, or what"),
+    (lambda c: dict(value=c.value[:, :, :, :1]), ValueError,
+     "value has size 1 of dimension 'h' where 2 is expected"),
     (lambda c: dict(biases=[c.mask.to(torch.uint8)]), TypeError,
      "uint8; with operands of f32 accepted are f32 and bool"),
     (lambda c: dict(biases=[c.pair[..., :5]]), ValueError, r"biases\[0\] has shape"),

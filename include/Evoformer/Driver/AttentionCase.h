@@ -51,6 +51,8 @@ struct PutNumber {
 /// An attention problem as a line of text, `key=value` separated by spaces:
 ///
 ///     B N H Sq Sk D Dv   sizes (Dv: as D)
+///     group              heads of queries that share one of keys and values;
+///                        divides H
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     lse, stats         0 or 1
@@ -78,6 +80,7 @@ struct PutNumber {
 ///     sample             check this many rows n only; 0: all
 struct AttentionCase {
   int64_t batch = 1, rows = 1, heads = 1, queries = 16, keys = 16, depth = 32;
+  int64_t groupSize = 1;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;
@@ -96,6 +99,7 @@ struct AttentionCase {
   uint64_t seed = 1;
 
   int64_t getValueDepth() const { return valueDepth ? valueDepth : depth; }
+  int64_t getKeyHeads() const { return heads / groupSize; }
   runtime::ElementType getOutputType() const {
     return outputType.value_or(type);
   }

@@ -61,6 +61,8 @@ struct AttentionProblem {
   int64_t queries = 0;
   int64_t keys = 0;
   int64_t heads = 0;
+  /// How many heads of queries share one of keys and values.
+  int64_t groupSize = 1;
   int64_t depth = 0;
   int64_t valueDepth = 0;
   View query;
@@ -82,7 +84,8 @@ struct AttentionResult {
 };
 
 /// A part of a problem: the indices [begin, begin + size) of one of the
-/// dimensions b, n, h or q. Large problems are checked by parts.
+/// dimensions b, n, h or q; of heads, whole groups. Large problems are checked
+/// by parts.
 enum class Dimension { Batch, Row, Head, Query };
 AttentionProblem slice(const AttentionProblem &problem, Dimension dimension,
                        int64_t begin, int64_t size);

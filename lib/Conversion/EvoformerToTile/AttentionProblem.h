@@ -57,6 +57,8 @@ struct AttentionFacts {
   Type elementType;
   int64_t depth, valueDepth;
   float scale;
+  /// How many heads of queries share one of keys and values.
+  int64_t groupSize = 1;
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
 };

@@ -190,7 +190,8 @@ protected:
   static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
     AttentionFacts facts = {op.getInputElementType(), sizes.depth,
-                            sizes.valueDepth, op.getScaleValue()};
+                            sizes.valueDepth, op.getScaleValue(),
+                            op.getGroupSizeOrOne()};
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))

@@ -880,3 +880,42 @@ func.func @f(%q: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{expected 'outs'}}
   return
 }
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x3x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{H must be Hk times group_size, but H is 8 in query, Hk is 3 in key and group_size is 2}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x3x32xf16>)
+      value(%k : memref<2x3x5x3x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      group_size(2)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x4x32xf16>, %v: memref<2x3x5x2x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{Hk is 4 in key, but 2 in value (dimension 3)}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x4x32xf16>)
+      value(%v : memref<2x3x5x2x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      group_size(2)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{group_size must be from 1 to 65536, but is 0}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      group_size(0)
+  return
+}

@@ -104,3 +104,39 @@ func.func @limits(%q: memref<0x0x0x0x1xf32, strided<[4, 4, 4, 4, 2]>>,
 func.func @orders() attributes {a = #evoformer.order<bnhsd>, b = #evoformer.order<"kqhnb">} {
   return
 }
+
+// Heads of the query that share one of key and value; a size of 1 is the default.
+// CHECK-LABEL: func @groups
+// CHECK:         scale(2.500000e-01)
+// CHECK-NEXT:    group_size(4)
+// CHECK:       evoformer.attention_backward
+// CHECK:         group_size(4)
+// CHECK:       evoformer.attention
+// CHECK-NOT:     group_size
+// CHECK:         return
+func.func @groups(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x2x32xf16>, %o: memref<2x3x16x8x32xf16>,
+                  %s: memref<2x2x3x8x16xf32>, %dk: memref<2x3x5x2x32xf16>, %g: memref<2x3x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x2x32xf16>)
+      value(%k : memref<2x3x5x2x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      scale(0.25)
+      group_size(4)
+  evoformer.attention_backward
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x2x32xf16>)
+      value(%k : memref<2x3x5x2x32xf16>)
+      output(%o : memref<2x3x16x8x32xf16>)
+      stats(%s : memref<2x2x3x8x16xf32>)
+      output_grad(%g : memref<2x3x16x8x32xf16>)
+      key_grad(%dk : memref<2x3x5x2x32xf16>)
+      group_size(4)
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      group_size(1)
+  return
+}

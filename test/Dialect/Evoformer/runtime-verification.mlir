@@ -62,3 +62,19 @@ func.func @tensors(%q: tensor<1x8x?x4x32xf16>, %k: tensor<1x8x16x4x32xf16>,
       lse(%l : tensor<1x8x4x?xf32>)
   return %0#1 : tensor<1x8x4x?xf32>
 }
+
+// Heads of keys are a size of their own where heads of queries share them.
+// CHECK-LABEL: func @groups(
+// CHECK:         cf.assert %{{.*}}, "{{.*}}Hk: dimension 3 of value must equal dimension 3 of key
+// CHECK:         cf.assert %{{.*}}, "{{.*}}H: dimension 3 of query must equal 4 (group_size) times dimension 3 of key
+// CHECK-NOT:     cf.assert
+// CHECK:         evoformer.attention
+func.func @groups(%q: memref<1x8x16x8x32xf16>, %k: memref<1x8x16x?x32xf16>, %o: memref<1x8x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<1x8x16x8x32xf16>)
+      key(%k : memref<1x8x16x?x32xf16>)
+      value(%k : memref<1x8x16x?x32xf16>)
+      outs(%o : memref<1x8x16x8x32xf16>)
+      group_size(4)
+  return
+}

@@ -122,8 +122,10 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
           gradient.memory = castToUnitStride(at, gradient.memory);
       KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts,
                                              variant, schedule, alignedRows);
-      host.launch(at, kernel, getGradientSpace(at, variant, schedule.blocks),
-                  getArguments(variant));
+      host.launch(
+          at, kernel,
+          getGradientSpace(at, variant, schedule.blocks, facts.groupSize),
+          getArguments(variant));
     };
     host.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
       host.writeVariants(at, alignedRows ? alignedGrads : Value(),

@@ -68,6 +68,9 @@ struct Wanted {
 SmallVector<AttentionGradientOp>
 evoformer::findJointGradients(AttentionGradientOp first) {
   SmallVector<AttentionGradientOp> joint = {first};
+  // An item has one head, where a group's heads sum up.
+  if (first.getGroupSize() != 1)
+    return joint;
   Wanted wanted;
   if (!wanted.add(first))
     return joint;

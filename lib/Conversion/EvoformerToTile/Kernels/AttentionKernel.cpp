@@ -48,7 +48,8 @@ public:
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
-                            blocks)),
+                            blocks)
+                 .withGroups(facts.groupSize)),
         zero(builder.index(0)) {}
 
   void write() {

@@ -29,8 +29,8 @@ public:
   BiasGradient(TileBuilder &builder, const LogitRecompute &shared)
       : builder(builder), shared(shared), operands(shared.operands),
         summed(operands.biasGrad.broadcast),
-        grid(BlockGrid::of(builder, operands.query, operands.key,
-                           shared.blocks)),
+        grid(BlockGrid::of(builder, operands.query, operands.key, shared.blocks,
+                           shared.facts.groupSize)),
         counts(countBiasSteps(builder, operands, shared.blocks)),
         keysFirst(getOwnedDim(operands) == OwnedDim::Keys) {
     findSteps();

@@ -15,10 +15,11 @@ using namespace mlir::evoformer;
 //===----------------------------------------------------------------------===//
 
 BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
-                        const AttentionBlocks &blocks) {
+                        const AttentionBlocks &blocks, int64_t groupSize) {
   return {{builder.dim(query, 0), builder.dim(query, 1), builder.dim(query, 2),
            builder.dim(query, 3), builder.dim(key, 3)},
-          {1, blocks.rows, 1, blocks.queries, blocks.keys}};
+          {1, blocks.rows, 1, blocks.queries, blocks.keys},
+          groupSize};
 }
 
 Value BlockGrid::count(TileBuilder &builder, int64_t dim) const {
@@ -36,8 +37,10 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
     return ItemRange::ofBlock(builder, sizes[dim], origin(builder, place, dim),
                               block[dim]);
   };
-  return {builder,       alignedRows,   place[kBiasB], place[kBiasH],
-          range(kBiasN), range(kBiasQ), range(kBiasK), /*ownsKeyBlock=*/true};
+  WorkItem item{builder,       alignedRows,          place[kBiasB],
+                place[kBiasH], range(kBiasN),        range(kBiasQ),
+                range(kBiasK), /*ownsKeyBlock=*/true};
+  return item.withGroups(groupSize);
 }
 
 BlockGrid::Place evoformer::findPlace(TileBuilder &builder,

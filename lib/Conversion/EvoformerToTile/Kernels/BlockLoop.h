@@ -20,9 +20,11 @@ struct BlockGrid {
 
   std::array<OpFoldResult, 5> sizes;
   std::array<int64_t, 5> block;
+  /// How many heads share one of keys and values.
+  int64_t groupSize = 1;
 
   static BlockGrid of(TileBuilder &builder, Value query, Value key,
-                      const AttentionBlocks &blocks);
+                      const AttentionBlocks &blocks, int64_t groupSize = 1);
 
   /// How many there are along a dimension.
   Value count(TileBuilder &builder, int64_t dim) const;

@@ -52,7 +52,8 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
 
 SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                                                const GradientOperands &operands,
-                                               const AttentionBlocks &blocks) {
+                                               const AttentionBlocks &blocks,
+                                               int64_t groupSize) {
   BlockGrid grid = BlockGrid::of(builder, operands.query, operands.key, blocks);
   if (operands.biasGrad.memory) {
     SmallVector<Value> space;
@@ -67,7 +68,9 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
   SmallVector<Value> space(4);
   space[kSpaceB] = grid.count(builder, kBiasB);
   space[kSpaceRows] = grid.count(builder, kBiasN);
-  space[kSpaceH] = grid.count(builder, kBiasH);
+  bool sumsGroups = groupSize != 1 && !operands.queryGrad;
+  space[kSpaceH] = sumsGroups ? builder.index(builder.dim(operands.key, 2))
+                              : grid.count(builder, kBiasH);
   space[kSpaceBlocks] =
       grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
   return space;

@@ -89,7 +89,8 @@ tile::KernelOp createGradientKernel(KernelFactory &factory, Location loc,
                                     bool alignedRows);
 SmallVector<Value> getGradientSpace(TileBuilder &builder,
                                     const GradientOperands &operands,
-                                    const AttentionBlocks &blocks);
+                                    const AttentionBlocks &blocks,
+                                    int64_t groupSize = 1);
 
 /// The steps of the loop of a bias's gradient along each summed dimension of
 /// [b, n, h, q, k], null for the others.

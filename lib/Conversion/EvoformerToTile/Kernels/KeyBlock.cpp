@@ -28,33 +28,60 @@ KeyBlock::KeyBlock(const LogitRecompute &shared, const WorkItem &item,
 }
 
 void KeyBlock::write(Beside beside) const {
+  store(shared, item, sum(start(item.builder, shared), beside), &slices);
+}
+
+KeyBlock::Sums KeyBlock::sum(const Sums &start, Beside beside) const {
   const GradientOperands &operands = shared.operands;
   TileBuilder &builder = item.builder;
-  Sums sums = sumQueries(builder, shared, item,
-                         start(builder, operands.keyGrad != nullptr,
-                               operands.valueGrad != nullptr),
-                         beside);
+  Sums sums = sumQueries(builder, shared, item, start, beside);
   // One after the other, which takes fewer registers than both at once.
   if (operands.keyGrad && !shared.choosesDrops() && !operands.biases.empty())
     sums.key = shared.repeatWithCare(
         builder, sums.key, [&](TileBuilder &b, const LogitRecompute &careful) {
           return sumQueries(b, careful,
                             item.withCarefulBlocks(LogitDim::Queries),
-                            start(b, /*ofKey=*/true, /*ofValue=*/false))
+                            KeyBlock::start(b, shared, /*ofKey=*/true,
+                                            /*ofValue=*/false))
               .carried();
         });
   if (operands.valueGrad)
     sums.value = sumValuesWithCare(sums.value);
-  if (operands.keyGrad)
-    item.storeParts(shared.clearDropped(item, slices, sums.key), shared.parts,
-                    shared.getProductDerivative(), operands.keyGrad, item.keys);
-  if (operands.valueGrad)
-    item.storeParts(shared.clearDropped(item, slices, sums.value),
-                    shared.valueParts, 1 / shared.weightScale,
-                    operands.valueGrad, item.keys);
+  return sums;
 }
 
-KeyBlock::Sums KeyBlock::start(TileBuilder &b, bool ofKey, bool ofValue) const {
+KeyBlock::Sums KeyBlock::addCleared(TileBuilder &b, const Sums &sums) const {
+  SmallVector<Value> result;
+  for (auto [sum, mine] : llvm::zip_equal(
+           sums.carried(),
+           shared.clearDropped(item, slices,
+                               this->sum(start(b, shared)).carried())))
+    result.push_back(b.addf(sum, mine));
+  return sums.with(result);
+}
+
+void KeyBlock::store(const LogitRecompute &shared, const WorkItem &item,
+                     const Sums &sums, const LogitRecompute::Slices *slices) {
+  const GradientOperands &operands = shared.operands;
+  auto clear = [&](ArrayRef<Value> sums) {
+    return slices ? shared.clearDropped(item, *slices, sums)
+                  : llvm::to_vector(sums);
+  };
+  if (operands.keyGrad)
+    item.storeParts(clear(sums.key), shared.parts,
+                    shared.getProductDerivative(), operands.keyGrad, item.keys);
+  if (operands.valueGrad)
+    item.storeParts(clear(sums.value), shared.valueParts,
+                    1 / shared.weightScale, operands.valueGrad, item.keys);
+}
+
+KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {
+  return start(b, shared, shared.operands.keyGrad != nullptr,
+               shared.operands.valueGrad != nullptr);
+}
+
+KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared,
+                               bool ofKey, bool ofValue) {
   Sums start;
   if (ofKey)
     start.key = shared.zeros(b, shared.blocks.keys, shared.parts);
@@ -132,7 +159,7 @@ SmallVector<Value> KeyBlock::sumValuesWithCare(ValueRange sums) const {
     return llvm::to_vector(sums);
   return shared.repeatWithCare(
       item.builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
-        Sums zeros = start(b, /*ofKey=*/false, /*ofValue=*/true);
+        Sums zeros = start(b, shared, /*ofKey=*/false, /*ofValue=*/true);
         zeros.spoilt = zeros.value;
         Sums again = sumQueries(
             b, careful, item.withCarefulBlocks(LogitDim::Queries), zeros);

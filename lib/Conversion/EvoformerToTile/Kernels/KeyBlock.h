@@ -30,7 +30,6 @@ public:
   /// Writes the loop over queries and stores the gradients that are wanted.
   void write(Beside beside = {}) const;
 
-private:
   /// Depth parts of the gradients; none where not wanted.
   struct Sums {
     SmallVector<Value> key, value;
@@ -50,7 +49,19 @@ private:
     }
   };
 
-  Sums start(TileBuilder &b, bool ofKey, bool ofValue) const;
+  /// Zeros for the gradients that are wanted.
+  static Sums start(TileBuilder &b, const LogitRecompute &shared);
+  /// What the item's head adds to `start`.
+  Sums sum(const Sums &start, Beside beside = {}) const;
+  /// The same where heads have dropped keys of their own: what others leave.
+  Sums addCleared(TileBuilder &b, const Sums &sums) const;
+  /// Stores them; with `slices` what the prepared sum drops is cleared.
+  static void store(const LogitRecompute &shared, const WorkItem &item,
+                    const Sums &sums, const LogitRecompute::Slices *slices);
+
+private:
+  static Sums start(TileBuilder &b, const LogitRecompute &shared, bool ofKey,
+                    bool ofValue);
   Sums sumQueries(TileBuilder &outer, const LogitRecompute &shared,
                   const WorkItem &item, const Sums &start,
                   Beside beside = {}) const;

@@ -16,7 +16,8 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
   const GradientOperands &operands = shared.operands;
   const AttentionBlocks &blocks = shared.blocks;
   WorkItem item = WorkItem::find(builder, shared.alignedRows, operands.query,
-                                 operands.key, blocks);
+                                 operands.key, blocks)
+                      .withGroups(shared.facts.groupSize);
   LogitRecompute::Slices slices = shared.slice(item);
   LogitRecompute::QueryTiles queries =
       shared.loadQueries(builder, item, slices, shared.zero);

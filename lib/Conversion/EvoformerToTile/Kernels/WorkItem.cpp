@@ -76,11 +76,23 @@ WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
   return item;
 }
 
+WorkItem WorkItem::withGroups(int64_t groupSize) const {
+  WorkItem item = *this;
+  if (groupSize != 1)
+    item.keys.head =
+        arith::DivUIOp::create(builder, head, builder.index(groupSize));
+  return item;
+}
+
+WorkItem WorkItem::withHead(TileBuilder &b, Value head) const {
+  return {b, alignedRows, batch, head, rows, queries, keys, ownsKeyBlock};
+}
+
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
   return builder.slice(memory,
                        {{batch, {}},
                         {rows.start, rows.extent},
-                        {head, {}},
+                        {range.head ? range.head : head, {}},
                         {range.start, range.extent},
                         {builder.getIndexAttr(0), builder.dim(memory, 4)}});
 }

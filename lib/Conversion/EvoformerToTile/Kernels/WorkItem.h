@@ -21,6 +21,9 @@ struct ItemRange {
   int64_t block;
   /// Tiles at multiples of the block lie inside.
   bool fits;
+  /// Of sequences, where it is not the item's: heads of queries may share one
+  /// of keys and values.
+  Value head = {};
 
   /// The block of `size` elements' dimension at `start`, a multiple of `block`.
   static ItemRange ofBlock(TileBuilder &builder, OpFoldResult size, Value start,
@@ -63,6 +66,11 @@ struct WorkItem {
 
   /// With the blocks along queries or keys that rarely run loops take.
   WorkItem withCarefulBlocks(LogitDim dim) const;
+
+  /// With the head of keys and values that so many heads share.
+  WorkItem withGroups(int64_t groupSize) const;
+  /// With this head of the queries, in a loop that `b` writes.
+  WorkItem withHead(TileBuilder &b, Value head) const;
 
   /// The positions `range` (queries or keys) of a sequence [b, n, h, s, d], as
   /// a memref [rows, s, d].

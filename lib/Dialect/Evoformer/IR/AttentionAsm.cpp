@@ -9,7 +9,7 @@
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
-//       scale(0.25) {attributes}
+//       scale(0.25) group_size(4) {attributes}
 //
 // One clause an operand, in the order of the op's groups. A missing order is
 // the default one. The results have the destinations' types, so that these are
@@ -99,6 +99,16 @@ ParseResult family::parseScale(OpAsmParser &parser, FloatAttr &scale) {
       parser.parseRParen());
 }
 
+ParseResult family::parseGroupSize(OpAsmParser &parser,
+                                   IntegerAttr &groupSize) {
+  if (failed(parser.parseOptionalKeyword("group_size")))
+    return success();
+  return failure(
+      parser.parseLParen() ||
+      parser.parseAttribute(groupSize, parser.getBuilder().getI64Type()) ||
+      parser.parseRParen());
+}
+
 void family::printClauses(OpAsmPrinter &printer, Operation *operation,
                           ArrayRef<int64_t> biasGradients) {
   auto op = cast<AttentionFamilyOpInterface>(operation);
@@ -128,6 +138,13 @@ void family::printScale(OpAsmPrinter &printer, FloatAttr scale) {
   printer << ")";
 }
 
+void family::printGroupSize(OpAsmPrinter &printer, uint64_t groupSize) {
+  if (groupSize == 1)
+    return;
+  printer.printNewline();
+  printer << "    group_size(" << groupSize << ")";
+}
+
 //===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
@@ -137,6 +154,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   family::ParsedClauses clauses;
   if (family::parseClauses(parser, state, getGroups(), clauses) ||
       family::parseScale(parser, properties.scale) ||
+      family::parseGroupSize(parser, properties.group_size) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
@@ -161,6 +179,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
 void AttentionOp::print(OpAsmPrinter &printer) {
   family::printClauses(printer, getOperation());
   family::printScale(printer, getScaleAttr());
+  family::printGroupSize(printer, getGroupSize());
   printer.printOptionalAttrDict(
       llvm::to_vector((*this)->getDiscardableAttrs()));
 }
@@ -179,7 +198,8 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
   if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
     properties.bias_gradients =
         parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
-    if (family::parseScale(parser, properties.scale))
+    if (family::parseScale(parser, properties.scale) ||
+        family::parseGroupSize(parser, properties.group_size))
       return failure();
   }
   properties.operand_orders =
@@ -195,6 +215,7 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
   } else {
     family::printClauses(printer, op, op.getBiasGradients());
     family::printScale(printer, op.getScaleAttr());
+    family::printGroupSize(printer, op.getGroupSize());
   }
   printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
 }

@@ -148,6 +148,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr());
     smaller.copyOrders(op);
+    smaller.setGroupSize(op.getGroupSize());
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
     if (op.getLse())

@@ -13,11 +13,10 @@ using namespace mlir::evoformer;
 static double bytesOf(AttentionFamilyOpInterface op, OpOperand &operand,
                       AttentionSizes &sizes) {
   auto type = cast<ShapedType>(operand.get().getType());
-  AttentionOperand role = op.getOperandRole(operand).first;
   double bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
     if (!op.isBroadcast(operand, dim))
-      bytes *= static_cast<double>(sizes[getAttentionSize(role, letter)]);
+      bytes *= static_cast<double>(sizes[op.getOperandSize(operand, letter)]);
   return bytes;
 }
 

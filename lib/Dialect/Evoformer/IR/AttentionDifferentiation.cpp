@@ -31,6 +31,7 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr());
   larger.copyOrders(*this);
+  larger.setGroupSize(getGroupSize());
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());
   return larger.getOperation();
@@ -133,6 +134,7 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
   properties.bias_gradients = builder.getDenseI64ArrayAttr(biasGradients);
   properties.operand_orders = family::makeOrders(getContext(), orders);
   properties.scale = getScaleAttr();
+  properties.group_size = getGroupSizeAttr();
   llvm::copy(segments, properties.operandSegmentSizes.begin());
   Operation *backward = builder.create(state);
   return llvm::map_to_vector(operands, [&](unsigned number) -> Value {

@@ -44,19 +44,19 @@ bool evoformer::isSequence(AttentionOperand role) {
 //===----------------------------------------------------------------------===//
 
 bool AttentionSizes::isStatic() const {
-  return llvm::none_of(
-      ArrayRef<int64_t>{batch, rows, queries, keys, heads, depth, valueDepth},
-      ShapedType::isDynamic);
+  return llvm::none_of(ArrayRef<int64_t>{batch, rows, queries, keys, heads,
+                                         keyHeads, depth, valueDepth},
+                       ShapedType::isDynamic);
 }
 
 StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
-  static constexpr StringLiteral names[] = {"B", "N", "Sq", "Sk",
-                                            "H", "D", "Dv", "2"};
+  static constexpr StringLiteral names[] = {"B",  "N", "Sq", "Sk", "H",
+                                            "Hk", "D", "Dv", "2"};
   return names[static_cast<unsigned>(size)];
 }
 
-AttentionSize evoformer::getAttentionSize(AttentionOperand operand,
-                                          char letter) {
+AttentionSize evoformer::getAttentionSize(AttentionOperand operand, char letter,
+                                          int64_t groupSize) {
   bool ofKeys = operand == AttentionOperand::Key ||
                 operand == AttentionOperand::Value ||
                 operand == AttentionOperand::KeyGradient ||
@@ -71,7 +71,7 @@ AttentionSize evoformer::getAttentionSize(AttentionOperand operand,
   case 'n':
     return AttentionSize::N;
   case 'h':
-    return AttentionSize::H;
+    return ofKeys && groupSize != 1 ? AttentionSize::Hk : AttentionSize::H;
   case 'q':
     return AttentionSize::Sq;
   case 'k':
@@ -92,15 +92,18 @@ AttentionSizes family::getSizes(Operation *operation) {
     sizes[size] = ShapedType::kDynamic;
   for (OpOperand &operand : operation->getOpOperands()) {
     auto type = cast<ShapedType>(operand.get().getType());
-    AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
-      AttentionSize size = getAttentionSize(role, letter);
+      AttentionSize size = op.getOperandSize(operand, letter);
       if (size == AttentionSize::Two || type.isDynamicDim(dim) ||
           op.isBroadcast(operand, dim))
         continue;
       sizes[size] = type.getDimSize(dim);
     }
   }
+  if (ShapedType::isStatic(sizes.heads))
+    sizes.keyHeads = sizes.heads / op.getGroupSizeOrOne();
+  else if (ShapedType::isStatic(sizes.keyHeads))
+    sizes.heads = sizes.keyHeads * op.getGroupSizeOrOne();
   return sizes;
 }
 
@@ -108,9 +111,8 @@ AttentionSizes family::getSizes(Operation *operation) {
 static std::optional<std::pair<Value, int64_t>> findSize(Family op,
                                                          AttentionSize size) {
   for (OpOperand &operand : op->getOpOperands()) {
-    AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
-      if (getAttentionSize(role, letter) == size &&
+      if (op.getOperandSize(operand, letter) == size &&
           !op.isBroadcast(operand, dim))
         return std::make_pair(operand.get(), static_cast<int64_t>(dim));
   }
@@ -169,6 +171,13 @@ MutableArrayRef<OpOperand> family::getRoleOperands(Operation *operation,
     return operation->getOpOperands().slice(first, length);
   }
   return {};
+}
+
+AttentionSize family::getOperandSize(Operation *operation, OpOperand &operand,
+                                     char letter) {
+  auto op = cast<Family>(operation);
+  return getAttentionSize(op.getOperandRole(operand).first, letter,
+                          op.getGroupSizeOrOne());
 }
 
 StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
@@ -231,6 +240,11 @@ Type family::getInputElementType(Operation *op) {
   auto query = getRoleOperands(op, AttentionOperand::Query);
   return query.empty() ? Type()
                        : getElementTypeOrSelf(query.front().get().getType());
+}
+
+int64_t family::getGroupSize(Operation *op) {
+  auto groupSize = op->getAttrOfType<IntegerAttr>("group_size");
+  return groupSize ? groupSize.getInt() : 1;
 }
 
 float family::getScaleValue(Operation *op) {

@@ -18,6 +18,9 @@ using namespace mlir::evoformer;
 /// Largest D and Dv.
 static constexpr int64_t kMaxDepth = 256;
 
+/// Most heads of queries that share one of keys and values.
+static constexpr int64_t kMaxGroupSize = 1 << 16;
+
 static ShapedType getShapedType(OpOperand &operand) {
   return cast<ShapedType>(operand.get().getType());
 }
@@ -187,12 +190,13 @@ static LogicalResult verifyDepth(Family op, OpOperand &operand) {
   int64_t size = getShapedType(operand).getDimSize(dim);
   if (size >= 1 && size <= kMaxDepth)
     return success();
-  InFlightDiagnostic diagnostic =
-      op->emitOpError() << stringifyAttentionSize(getAttentionSize(role, 'd'))
-                        << " (dimension " << dim << " of "
-                        << op.getOperandName(operand)
-                        << ") must be static and from 1 to " << kMaxDepth
-                        << ", but is ";
+  InFlightDiagnostic diagnostic = op->emitOpError()
+                                  << stringifyAttentionSize(
+                                         op.getOperandSize(operand, 'd'))
+                                  << " (dimension " << dim << " of "
+                                  << op.getOperandName(operand)
+                                  << ") must be static and from 1 to "
+                                  << kMaxDepth << ", but is ";
   if (ShapedType::isDynamic(size))
     return diagnostic << "dynamic";
   return diagnostic << size;
@@ -208,7 +212,7 @@ static LogicalResult verifySizes(Family op) {
       int64_t size = getShapedType(operand).getDimSize(dim);
       if (ShapedType::isDynamic(size) || op.isBroadcast(operand, dim))
         continue;
-      AttentionSize name = getAttentionSize(role, letter);
+      AttentionSize name = op.getOperandSize(operand, letter);
       if (name == AttentionSize::Two)
         continue;
       auto index = static_cast<unsigned>(name);
@@ -227,7 +231,18 @@ static LogicalResult verifySizes(Family op) {
                                 : "");
     }
   }
-  return success();
+  auto heads = static_cast<unsigned>(AttentionSize::H);
+  auto keyHeads = static_cast<unsigned>(AttentionSize::Hk);
+  int64_t groupSize = op.getGroupSizeOrOne();
+  if (!source[heads] || !source[keyHeads] ||
+      known[heads] == known[keyHeads] * groupSize)
+    return success();
+  return op->emitOpError() << "H must be Hk times group_size, but H is "
+                           << known[heads] << " in "
+                           << op.getOperandName(*source[heads]) << ", Hk is "
+                           << known[keyHeads] << " in "
+                           << op.getOperandName(*source[keyHeads])
+                           << " and group_size is " << groupSize;
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,6 +295,10 @@ static LogicalResult verifyAliasing(Family op) {
 
 LogicalResult family::verifyFamily(Operation *operation) {
   auto op = cast<Family>(operation);
+  int64_t groupSize = op.getGroupSizeOrOne();
+  if (groupSize < 1 || groupSize > kMaxGroupSize)
+    return op->emitOpError() << "group_size must be from 1 to " << kMaxGroupSize
+                             << ", but is " << groupSize;
   if (failed(verifySemantics(op)) || failed(verifyOrders(op)))
     return failure();
   for (OpOperand &operand : op->getOpOperands())

@@ -55,17 +55,23 @@ static void assertEqual(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   cf::AssertOp::create(builder, loc, equal, message);
 }
 
-static void assertEqualSizes(AttentionFamilyOpInterface op, AttentionSize size,
-                             OpBuilder &builder, Location loc,
-                             MessageFn message) {
+/// The operands' dimensions of a size.
+static SmallVector<OperandDim> findDims(AttentionFamilyOpInterface op,
+                                        AttentionSize size) {
   SmallVector<OperandDim> dims;
   for (OpOperand &operand : op->getOpOperands()) {
-    AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
-      if (getAttentionSize(role, letter) == size &&
+      if (op.getOperandSize(operand, letter) == size &&
           !op.isBroadcast(operand, dim))
         dims.push_back({&operand, static_cast<int64_t>(dim)});
   }
+  return dims;
+}
+
+static void assertEqualSizes(AttentionFamilyOpInterface op, AttentionSize size,
+                             OpBuilder &builder, Location loc,
+                             MessageFn message) {
+  SmallVector<OperandDim> dims = findDims(op, size);
   // Compare with a static size if there is one.
   const OperandDim *reference =
       llvm::find_if(dims, [](const OperandDim &dim) { return dim.isStatic(); });
@@ -83,6 +89,26 @@ static void assertEqualSizes(AttentionFamilyOpInterface op, AttentionSize size,
     assertEqual(builder, loc, dim.createSize(builder, loc), expected,
                 message(op, text));
   }
+}
+
+/// H = Hk * group_size.
+static void assertGroups(AttentionFamilyOpInterface op, OpBuilder &builder,
+                         Location loc, MessageFn message) {
+  SmallVector<OperandDim> heads = findDims(op, AttentionSize::H);
+  SmallVector<OperandDim> keyHeads = findDims(op, AttentionSize::Hk);
+  if (heads.empty() || keyHeads.empty() ||
+      (heads.front().isStatic() && keyHeads.front().isStatic()))
+    return;
+  Value groupSize =
+      arith::ConstantIndexOp::create(builder, loc, op.getGroupSizeOrOne());
+  Value product = arith::MulIOp::create(
+      builder, loc, keyHeads.front().createSize(builder, loc), groupSize);
+  std::string text = (Twine("H: ") + heads.front().describe(op) +
+                      " must equal " + Twine(op.getGroupSizeOrOne()) +
+                      " (group_size) times " + keyHeads.front().describe(op))
+                         .str();
+  assertEqual(builder, loc, heads.front().createSize(builder, loc), product,
+              message(op, text));
 }
 
 /// The depth of query, key, value and gate has stride 1 in memory.
@@ -117,6 +143,7 @@ struct AttentionRuntimeVerification
     auto op = cast<AttentionFamilyOpInterface>(operation);
     for (AttentionSize size : kAllAttentionSizes)
       assertEqualSizes(op, size, builder, loc, message);
+    assertGroups(op, builder, loc, message);
     for (OpOperand &operand : op->getOpOperands())
       assertUnitDepth(op, operand, builder, loc, message);
   }

@@ -145,6 +145,7 @@ private:
     if constexpr (std::is_same_v<OpTy, AttentionGradientOp>) {
       properties.bias_gradients = rewriter.getDenseI64ArrayAttr(biasGradients);
       properties.scale = op.getScaleAttr();
+      properties.group_size = op.getGroupSizeAttr();
     }
     return cast<OpTy>(rewriter.create(state));
   }

@@ -51,6 +51,7 @@ std::pair<AttentionOperand, unsigned> getOperandRole(Operation *op,
 MutableArrayRef<OpOperand> getRoleOperands(Operation *op,
                                            AttentionOperand role);
 StringRef getOperandLetters(Operation *op, OpOperand &operand);
+AttentionSize getOperandSize(Operation *op, OpOperand &operand, char letter);
 bool isBroadcast(Operation *op, OpOperand &operand, int64_t dim);
 std::string getOperandName(Operation *op, OpOperand &operand);
 AttentionSizes getSizes(Operation *op);
@@ -61,6 +62,7 @@ std::array<bool, 5> getSummedDims(Operation *op, unsigned index);
 bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);
+int64_t getGroupSize(Operation *op);
 float getScaleValue(Operation *op);
 
 // Of other interfaces, for all ops of the family.
@@ -94,9 +96,11 @@ ParseResult parseClauses(OpAsmParser &parser, OperationState &state,
                          ArrayRef<AttentionGroup> groups,
                          ParsedClauses &clauses);
 ParseResult parseScale(OpAsmParser &parser, FloatAttr &scale);
+ParseResult parseGroupSize(OpAsmParser &parser, IntegerAttr &groupSize);
 void printClauses(OpAsmPrinter &printer, Operation *op,
                   ArrayRef<int64_t> biasGradients = {});
 void printScale(OpAsmPrinter &printer, FloatAttr scale);
+void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
 
 // `operand_orders`: empty, or an order for every operand that is no statistic.
 DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);

@@ -31,6 +31,8 @@ def Evoformer_SequenceOrder
 def Evoformer_BiasOrders
     : DefaultValuedAttr<Evoformer_Orders, "{}">;
 
+def Evoformer_GroupSize : DefaultValuedAttr<I64Attr, "1">;
+
 /// An op of the family: what it declares follows from its table of groups.
 class Evoformer_FamilyOp<string mnemonic, list<Trait> traits = []>
     : Op<Evoformer_Dialect, mnemonic, [

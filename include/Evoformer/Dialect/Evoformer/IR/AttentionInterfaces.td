@@ -57,6 +57,17 @@ def Evoformer_AttentionFamilyInterface
       return ::mlir::evoformer::family::getOperandLetters($_op, operand);
     }
 
+    /// The size of the dimension that an operand's order calls `letter`.
+    ::mlir::evoformer::AttentionSize
+    getOperandSize(::mlir::OpOperand &operand, char letter) {
+      return ::mlir::evoformer::family::getOperandSize($_op, operand, letter);
+    }
+
+    /// How many heads of queries share one of keys and values, H / Hk.
+    int64_t getGroupSizeOrOne() {
+      return ::mlir::evoformer::family::getGroupSize($_op);
+    }
+
     /// Whether dimension `dim` of an operand broadcasts (a static 1 of a bias
     /// or of its gradient).
     bool isBroadcast(::mlir::OpOperand &operand, int64_t dim) {

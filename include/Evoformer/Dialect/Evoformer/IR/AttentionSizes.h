@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The seven sizes of an attention and the work that they imply.
+// The sizes of an attention and the work that they imply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,19 +41,22 @@ enum class AttentionOperand {
   GateGradient
 };
 
-/// B, N, Sq, Sk, H, D and Dv, and what has two numbers a query.
-enum class AttentionSize { B, N, Sq, Sk, H, D, Dv, Two };
+/// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several
+/// heads of queries share one; and what has two numbers a query.
+enum class AttentionSize { B, N, Sq, Sk, H, Hk, D, Dv, Two };
 
 /// Those that an attention chooses.
-inline constexpr std::array<AttentionSize, 7> kAllAttentionSizes = {
-    AttentionSize::B, AttentionSize::N, AttentionSize::Sq, AttentionSize::Sk,
-    AttentionSize::H, AttentionSize::D, AttentionSize::Dv};
+inline constexpr std::array<AttentionSize, 8> kAllAttentionSizes = {
+    AttentionSize::B, AttentionSize::N,  AttentionSize::Sq, AttentionSize::Sk,
+    AttentionSize::H, AttentionSize::Hk, AttentionSize::D,  AttentionSize::Dv};
 
 /// 'Sq', ...
 StringRef stringifyAttentionSize(AttentionSize size);
 
-/// The size of the dimension that an operand's order calls `letter`.
-AttentionSize getAttentionSize(AttentionOperand operand, char letter);
+/// The size of the dimension that an operand's order calls `letter`. Hk is a
+/// size of its own only where `groupSize`, H / Hk, is not 1.
+AttentionSize getAttentionSize(AttentionOperand operand, char letter,
+                               int64_t groupSize);
 
 /// The sizes of an attention.
 template <typename SizeT> struct AttentionSizesOf {
@@ -62,6 +65,7 @@ template <typename SizeT> struct AttentionSizesOf {
   SizeT queries{};
   SizeT keys{};
   SizeT heads{};
+  SizeT keyHeads{};
   SizeT depth{};
   SizeT valueDepth{};
 
@@ -77,6 +81,8 @@ template <typename SizeT> struct AttentionSizesOf {
       return keys;
     case AttentionSize::H:
       return heads;
+    case AttentionSize::Hk:
+      return keyHeads;
     case AttentionSize::D:
       return depth;
     case AttentionSize::Dv:

@@ -20,14 +20,15 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
   let summary = "Attention with additive biases and a gate";
   let description = [{
     Attention of every query position `i` over the key positions `j` of the
-    same batch `b`, row `n` and head `h`:
+    same batch `b`, row `n` and head `h`, or of the head g(h) of the keys:
 
     ```
-    logit[b,n,h,i,j] = scale * sum_d query[b,n,i,h,d] * key[b,n,j,h,d]
+    logit[b,n,h,i,j] = scale * sum_d query[b,n,i,h,d] * key[b,n,j,g(h),d]
                      + sum_t bias_t[b,n,h,i,j]
     lse[b,n,h,i]     = log sum_j exp(logit[b,n,h,i,j])
     out[b,n,i,h,e]   = sigmoid(gate[b,n,i,h,e])
-                     * sum_j exp(logit[b,n,h,i,j] - lse[b,n,h,i]) * value[b,n,j,h,e]
+                     * sum_j exp(logit[b,n,h,i,j] - lse[b,n,h,i]) * value[b,n,j,g(h),e]
+    g(h)             = floor(h / group_size)
     ```
 
     without the sigmoid's factor if there is no gate.
@@ -37,8 +38,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | operand | dimensions | element type |
     |---|---|---|
     | `query` | [B, N, Sq, H, D] | T: f16, bf16 or f32 |
-    | `key` | [B, N, Sk, H, D] | T |
-    | `value` | [B, N, Sk, H, Dv] | T |
+    | `key` | [B, N, Sk, Hk, D] | T |
+    | `value` | [B, N, Sk, Hk, Dv] | T |
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
@@ -65,6 +66,10 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     On memrefs the depth of query, key, value and gate has stride 1; their
     other strides, and all strides of biases, are arbitrary, 0 included. The
     elements of an i1 bias take one byte each in memory.
+
+    `group_size` heads of the query share a head of key and value: H =
+    group_size * Hk (multi-query and grouped-query attention, Ainslie et al.,
+    "GQA", 2023). The default is 1.
 
     `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
 
@@ -157,7 +162,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_BiasOrders:$bias_orders,
     Evoformer_SequenceOrder:$gate_order,
     Evoformer_SequenceOrder:$output_order,
-    OptionalAttr<F32Attr>:$scale
+    OptionalAttr<F32Attr>:$scale,
+    Evoformer_GroupSize:$group_size
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
 

@@ -61,6 +61,9 @@ def Evoformer_AttentionBackwardOp
     uses. `bias_grad[t]` belongs to bias `t`, whose sizes and static ones it has;
     an i1 bias has no gradient. A gradient has the type of its operand or f32.
 
+    Where heads of queries share one of keys (`group_size`), the gradients of key
+    and value are the sums of those of these heads.
+
     A dropped key gets no gradient, and neither does anything of a query without
     keys: zeros, whatever `value` holds.
 
@@ -94,7 +97,8 @@ def Evoformer_AttentionBackwardOp
     Optional<Evoformer_Shaped>:$gate_grad,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
     DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
-    OptionalAttr<F32Attr>:$scale
+    OptionalAttr<F32Attr>:$scale,
+    Evoformer_GroupSize:$group_size
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasCanonicalizer = 1;
@@ -156,7 +160,8 @@ def Evoformer_AttentionGradientOp
     Variadic<Evoformer_Shaped>:$bias_grads,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
     DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
-    OptionalAttr<F32Attr>:$scale
+    OptionalAttr<F32Attr>:$scale,
+    Evoformer_GroupSize:$group_size
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
 }
