@@ -36,9 +36,9 @@ SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
                     *((4 * g + 1 + g % 4, 4 * (5 * g % 16) + 4 - g % 4, 17 + g)
                       for g in range(16))),
          "softmax": ROWS, "layer_norm": ROWS}
-# The share that must be reported. That of gradients is what is reached, not what
-# is wanted: docs/survivors.md.
-LEAST = {"gradients": 0.8, "attention and general kernels": 0.95}
+# The share that must be reported. That of gradients is what each chip reached in a
+# draw of 300, not the 95 % that are wanted: docs/survivors.md.
+LEAST = {"gradients": 0.84, "attention and general kernels": 0.95}
 OUTCOMES = ("finding", "wrong", "differs", "survived")
 
 
@@ -81,9 +81,11 @@ GRADIENT_PROGRAMS = (
 NAN_IN_A_ROW = ("N=3 Sq=130 Sk=55", "N=3 Sq=138 Sk=79", "N=3 Sq=174 Sk=59")
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
-# Several blocks of queries and of keys, and a single one.
-BLOCKS = ("B=2 H=2 Sq=140 Sk=300", "Sq=300 Sk=140", "H=2 Sq=65 Sk=129",
-          "Sq=1 Sk=1")
+# Several blocks of queries and of keys, and a single one; and several whose rows whole
+# vectors hold, for which kernels have variants of their own: sums over rows take a
+# turn for each where parts of them would be larger than the operands.
+BLOCKS = ("Sq=140 Sk=300", "Sq=300 Sk=140", "B=2 H=2 Sq=65 Sk=129", "Sq=1 Sk=1",
+          "H=2 Sq=136 Sk=136", "Sq=304 Sk=72")
 
 
 def remainders():
