@@ -40,7 +40,7 @@ static int64_t getAddressShare(const Machine &machine,
 static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
                                    int64_t bytes, int64_t elements,
                                    int64_t subgroups) {
-  if (depth * bytes % 4 == 0 || machine.target.getCopyEngine())
+  if (depth * bytes % 4 == 0 || machine.copiesAnyLayout())
     return 0;
   return llvm::divideCeil(elements,
                           subgroups * machine.target.getSubgroupSize());

@@ -46,7 +46,12 @@ struct Machine {
   /// Whether tiles are copied past registers and operands of matrix units read
   /// as they are used, so that few of them are held at once.
   bool streamsOperands() const {
-    return instr && instr.getK() > 1 && target.getCopyEngine();
+    return instr && instr.getK() > 1 && copiesAnyLayout();
+  }
+  /// Whether there is an engine that copies whatever layout a buffer has.
+  bool copiesAnyLayout() const {
+    tile::CopyEngineAttr engine = target.getCopyEngine();
+    return engine && engine.getKind() == tile::CopyEngineKind::PerLane;
   }
 
 private:

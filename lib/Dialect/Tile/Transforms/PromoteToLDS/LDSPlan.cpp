@@ -8,6 +8,7 @@
 #include "LDSPlan.h"
 
 #include "CooperativeCopy.h"
+#include "Evoformer/Dialect/Tile/IR/ConsecutiveCopy.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -126,7 +127,9 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
     return sourceDim;
   // Asynchronous copies cannot transpose; four bytes a lane are good enough to
   // keep them.
-  if (target.getCopyEngine() && sourceBytes >= kNarrowBytes)
+  CopyEngineAttr engine = target.getCopyEngine();
+  if (engine && engine.getKind() == CopyEngineKind::PerLane &&
+      sourceBytes >= kNarrowBytes)
     return sourceDim;
   return best;
 }
@@ -179,6 +182,8 @@ int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
   int64_t rowBytes = tile.getDimSize(sourceDim) * bytes, piece = bytes;
   while (piece * 2 <= limit && rowBytes % (piece * 2) == 0)
     piece *= 2;
+  while (piece > bytes && !engine.copies(piece))
+    piece /= 2;
   return engine.copies(piece) ? piece : 0;
 }
 
@@ -253,10 +258,11 @@ static int64_t getRowAlignment(const LDSPlacement &placement) {
   return alignment;
 }
 
-LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
-                                       int64_t sourceDim, int64_t wantedDim,
-                                       int64_t maxBytes,
-                                       const LDSMachine &machine) {
+/// With `consecutiveBytes`, only copies whose lanes write so much side by side.
+static std::optional<LDSPlan>
+choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
+           int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine,
+           std::optional<int64_t> consecutiveBytes) {
   RankedTensorType tile = readers.front();
   ArrayRef<int64_t> shape = tile.getShape();
   int64_t bytes = getElementBytes(tile);
@@ -279,6 +285,10 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
         continue;
       LDSPlacement placement =
           getPlacement(shape, wantedDim, bytes, rowBytes + padding);
+      if (consecutiveBytes &&
+          getConsecutiveBytes(copy.map, shape, placement.strides, bytes) !=
+              *consecutiveBytes)
+        continue;
       LDSPlan plan;
       plan.type = getMemRefType(placement, tile.getElementType());
       plan.copy = copy.map;
@@ -295,7 +305,29 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
         best = plan;
     }
   }
-  return *best;
+  return best;
+}
+
+LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
+                                       int64_t sourceDim, int64_t wantedDim,
+                                       int64_t maxBytes,
+                                       const LDSMachine &machine) {
+  return *choosePlan(readers, sourceDim, wantedDim, maxBytes, machine,
+                     std::nullopt);
+}
+
+std::optional<LDSPlan> mlir::evoformer::tile::planConsecutive(
+    ArrayRef<RankedTensorType> readers, int64_t dim, int64_t copyBytes,
+    const LDSPlan &through, const LDSMachine &machine) {
+  std::optional<LDSPlan> plan =
+      choosePlan(readers, dim, dim, copyBytes, machine, copyBytes);
+  // A piece takes an instruction and one that says where it goes, as many as a
+  // load and a store.
+  if (!plan || copyBytes < through.copyBytes ||
+      plan->reads.actual + plan->writes.ideal >
+          through.reads.actual + through.writes.actual)
+    return std::nullopt;
+  return plan;
 }
 
 LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,

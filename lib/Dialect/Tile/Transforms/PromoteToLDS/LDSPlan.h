@@ -86,6 +86,14 @@ struct LDSPlan {
 LDSPlan planLDS(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
                 int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine);
 
+/// The same for an engine whose lanes write pieces of `copyBytes` side by side,
+/// from memory contiguous along `dim`; nothing where it would take more
+/// instructions, or more cycles of workgroup memory, than `through` registers.
+std::optional<LDSPlan> planConsecutive(ArrayRef<RankedTensorType> readers,
+                                       int64_t dim, int64_t copyBytes,
+                                       const LDSPlan &through,
+                                       const LDSMachine &machine);
+
 /// A buffer through which a tile changes its layout, with few conflicts.
 LDSPlan planExchange(RankedTensorType writer, RankedTensorType reader,
                      TargetAttr target);

@@ -144,6 +144,7 @@ private:
   void collect(Block &block, std::vector<StagedGroup> &groups);
   StagedTile stage(LoadOp load, PromotionReason reason, Operation *anchor,
                    SetVector<Operation *> &toMove);
+  void choosePlan(StagedTile &tile, ArrayRef<RankedTensorType> readers) const;
   std::vector<StagedGroup> planGroups();
   int64_t getNeededBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
@@ -161,6 +162,31 @@ private:
 };
 } // namespace
 
+/// Whether asynchronous copies go only to buffers in which the lanes' pieces lie
+/// side by side.
+static bool writesSideBySide(TargetAttr target) {
+  CopyEngineAttr engine = target.getCopyEngine();
+  return engine && engine.getKind() == CopyEngineKind::Consecutive;
+}
+
+/// The buffer for `readers`. An engine that cannot fill it, or not as cheaply as
+/// copies through registers, is not used.
+void Promotion::choosePlan(StagedTile &tile,
+                           ArrayRef<RankedTensorType> readers) const {
+  int64_t asyncBytes = tile.asyncBytes;
+  if (writesSideBySide(machine.target))
+    tile.asyncBytes = 0;
+  tile.plan = planLDS(readers, tile.sourceDim, tile.wantedDim,
+                      getCopyBytes(tile), machine);
+  if (asyncBytes == tile.asyncBytes)
+    return;
+  if (auto plan = planConsecutive(readers, tile.sourceDim, asyncBytes,
+                                  tile.plan, machine)) {
+    tile.plan = *plan;
+    tile.asyncBytes = asyncBytes;
+  }
+}
+
 /// A buffer for one load, and what is copied at `anchor` in place of the loaded
 /// tile. Asynchronous copies compute nothing.
 StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
@@ -176,6 +202,8 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   tile.asyncBytes =
       getAsyncCopyBytes(load, tile.sourceDim, tile.wantedDim, machine.target);
   tile.reason = reason;
+  if (tile.asyncBytes > 0 && writesSideBySide(machine.target))
+    choosePlan(tile, type);
   if (tile.asyncBytes > 0)
     return tile;
   Value work = findCopiedWork(load);
@@ -429,8 +457,7 @@ std::vector<StagedGroup> Promotion::planGroups() {
       SmallVector<RankedTensorType> readers;
       for (Value tile : tile.copied)
         readers.push_back(cast<RankedTensorType>(tile.getType()));
-      tile.plan = planLDS(readers, tile.sourceDim, tile.wantedDim,
-                          getCopyBytes(tile), machine);
+      choosePlan(tile, readers);
     }
   return groups;
 }
