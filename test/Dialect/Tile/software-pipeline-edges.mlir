@@ -317,15 +317,73 @@ evo_tile.kernel @no_room(%m: memref<?x16xf16>, %w: memref<?x16xf16>, %o: memref<
   evo_tile.return
 }
 
-// What an op with a side effect makes cannot be made earlier.
-// CHECK-LABEL: evo_tile.kernel @side_effect
-//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="copies depend on an op that cannot run ahead: memref.load"
-evo_tile.kernel @side_effect(%m: memref<?x16xf16>, %at: memref<?xindex>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+// Where a block lies may stand in a table: what the table says of the next block is
+// read ahead, too, of blocks that there are.
+// CHECK-LABEL: evo_tile.kernel @table(
+//  CHECK-SAME:   %{{[^,]+}}: memref<?x16xf16>, %[[TABLE:[^:]+]]: memref<?xindex>
+//       CHECK:   %[[FIRST:.+]] = scf.if %[[RUNS:.+]] -> (index) {
+//       CHECK:     memref.load %[[TABLE]][%c0]
+//       CHECK:   evo_tile.async_copy %{{.+}}[%[[FIRST]], %c0] {{.+}} if %[[RUNS]]
+//       CHECK:   scf.for %[[I:[^ ]+]] =
+//       CHECK:     %[[NEXT:.+]] = arith.addi %[[I]], %c16
+//       CHECK:     %[[INSIDE:.+]] = arith.cmpi slt, %[[NEXT]], %
+//       CHECK:     %[[PLACE:.+]] = scf.if %[[INSIDE]] -> (index) {
+//       CHECK:       memref.load %[[TABLE]][%[[NEXT]]]
+//       CHECK:     evo_tile.async_copy %{{.+}}[%[[PLACE]], %c0] {{.+}} if %[[INSIDE]]
+//       CHECK:     evo_tile.wait
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies=asynchronous
+evo_tile.kernel @table(%m: memref<?x16xf16>, %at: memref<?xindex>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %lds = evo_tile.alloc_lds : !lds
   scf.for %i = %c0 to %n step %c16 {
     %j = memref.load %at[%i] : memref<?xindex>
+    evo_tile.barrier
+    %copy = evo_tile.async_copy %m[%j, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// The same through registers, where the last block is read again instead.
+// CHECK-LABEL: evo_tile.kernel @table_registers(
+//       CHECK:   scf.if
+//       CHECK:     memref.load
+//       CHECK:   scf.for
+//       CHECK:     memref.load
+//       CHECK:     evo_tile.load %arg0
+//       CHECK:     evo_tile.barrier
+//      REMARK: remark: [Passed] pipelined | {{.*}}copies="through registers"
+evo_tile.kernel @table_registers(%m: memref<?x16xf16>, %at: memref<?xindex>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    %j = memref.load %at[%i] : memref<?xindex>
+    %t = evo_tile.load %m[%j, %c0] : memref<?x16xf16> -> !tile
+    evo_tile.barrier
+    evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// Where a divisor changes it may be 0 beyond the last iteration.
+// CHECK-LABEL: evo_tile.kernel @changing_divisor
+//      REMARK: remark: [Missed] not-pipelined | {{.*}}reason="copies depend on an op that cannot run ahead: arith.divui"
+evo_tile.kernel @changing_divisor(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    %left = arith.subi %n, %i : index
+    %j = arith.divui %n, %left : index
     %t = evo_tile.load %m[%j, %c0] : memref<?x16xf16> -> !tile
     evo_tile.barrier
     evo_tile.store %t, %lds[%c0, %c0] : !tile, !lds

@@ -84,7 +84,7 @@ private:
     for (Operation *op : ops)
       rewriter.clone(*op, mapping);
   }
-  void cloneBeforeLoop(ArrayRef<Operation *> ops, IRMapping &mapping);
+  void cloneAhead(ArrayRef<Operation *> ops, IRMapping &mapping, Value inside);
   Value issueCopies(Value iteration, OpFoldResult slot);
   void storeTiles(IRMapping &mapping, OpFoldResult slot);
 
@@ -156,12 +156,29 @@ void LoopPipeliner::makeRings() {
     make(alloc, kRegisterSlots);
 }
 
-/// A loop without iterations may have nothing to divide by.
-void LoopPipeliner::cloneBeforeLoop(ArrayRef<Operation *> ops,
-                                    IRMapping &mapping) {
+/// What an iteration's copies need, for one that there is if `inside` holds:
+/// beyond the last one there may be nothing to read, and before a loop without
+/// iterations nothing to divide by.
+void LoopPipeliner::cloneAhead(ArrayRef<Operation *> ops, IRMapping &mapping,
+                               Value inside) {
+  bool inLoop = rewriter.getInsertionBlock() == loop.getBody();
   for (Operation *op : ops) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      auto guard = scf::IfOp::create(
+          rewriter, loc, inside,
+          [&](OpBuilder &b, Location loc) {
+            scf::YieldOp::create(b, loc, b.clone(*op, mapping)->getResults());
+          },
+          [&](OpBuilder &b, Location loc) {
+            Value none = arith::ConstantOp::create(
+                b, loc, b.getZeroAttr(load.getType()));
+            scf::YieldOp::create(b, loc, none);
+          });
+      mapping.map(load.getResult(), guard.getResult(0));
+      continue;
+    }
     Operation *copy = rewriter.clone(*op, mapping);
-    if (!isFixedDivision(op, loop))
+    if (inLoop || !isFixedDivision(op, loop))
       continue;
     Value divisor = copy->getOperand(1);
     rewriter.setInsertionPoint(copy);
@@ -181,10 +198,7 @@ Value LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
   if (!known || *known != 0) {
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), iteration);
-    if (rewriter.getInsertionBlock() == loop.getBody())
-      clone(staged.copySlice, mapping);
-    else
-      cloneBeforeLoop(staged.copySlice, mapping);
+    cloneAhead(staged.copySlice, mapping, inside);
     for (AllocLDSOp alloc : staged.asyncBuffers)
       mapping.map(alloc.getResult(),
                   view(rings[alloc.getResult()],

@@ -31,10 +31,18 @@ static bool isSynchronisation(Operation *op) {
   return isa<BarrierOp, AsyncGroupOp, WaitOp>(op);
 }
 
+/// A number that all lanes read: an entry of a table of places, for one.
+static bool isScalarLoad(Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return load && !isWorkgroupMemory(load.getMemRefType());
+}
+
 /// Global memory, or null, that `op` reads.
 static Value getReadMemory(Operation *op) {
   if (auto copy = dyn_cast<AsyncCopyOp>(op))
     return copy.getSource();
+  if (isScalarLoad(op))
+    return cast<memref::LoadOp>(op).getMemRef();
   return isGlobalLoad(op) ? cast<LoadOp>(op).getSource() : Value();
 }
 
@@ -177,7 +185,8 @@ LogicalResult LoopAnalysis::addSlice(ValueRange values,
     if (!op || op->getBlock() != body || slice.contains(op))
       continue;
     if (op->getNumRegions() != 0 ||
-        !(isPure(op) || isGlobalLoad(op) || isFixedDivision(op, staged.loop)))
+        !(isPure(op) || isGlobalLoad(op) || isScalarLoad(op) ||
+          isFixedDivision(op, staged.loop)))
       return fail("copies depend on an op that cannot run ahead: " +
                   op->getName().getStringRef());
     if (failed(checkUnwritten(op)))
