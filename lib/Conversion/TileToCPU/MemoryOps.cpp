@@ -215,8 +215,8 @@ static bool canStayInPlace(LoadOp op) {
     return false;
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     WalkResult walk = next->walk([](Operation *inner) {
-      bool reads = isa<LoadOp, AllocLDSOp, AsyncGroupOp, WaitOp,
-                       BarrierOp, IssueFenceOp, memref::LoadOp>(inner) ||
+      bool reads = isa<LoadOp, AllocLDSOp, AsyncGroupOp, WaitOp, BarrierOp,
+                       IssueFenceOp, memref::LoadOp>(inner) ||
                    inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                    isMemoryEffectFree(inner);
       return reads ? WalkResult::advance() : WalkResult::interrupt();

@@ -13,10 +13,10 @@
 namespace mlir::evoformer::tile {
 
 /// The bytes of a piece, if a copy by `map` to memory of these strides (in
-/// elements, the dimension of stride 1 contiguous) is one that an engine of kind
-/// `consecutive` does: all lanes have pieces of that size, each lane's next to
-/// the one of the lane before, and every lane of every subgroup its own. 0 where
-/// it is not.
+/// elements, the dimension of stride 1 contiguous) is one that an engine of
+/// kind `consecutive` does: all lanes have pieces of that size, each lane's
+/// next to the one of the lane before, and every lane of every subgroup its
+/// own. 0 where it is not.
 int64_t getConsecutiveBytes(const LaneMap &map, llvm::ArrayRef<int64_t> shape,
                             llvm::ArrayRef<int64_t> strides,
                             int64_t elementBytes);

@@ -162,15 +162,15 @@ private:
 };
 } // namespace
 
-/// Whether asynchronous copies go only to buffers in which the lanes' pieces lie
-/// side by side.
+/// Whether asynchronous copies go only to buffers in which the lanes' pieces
+/// lie side by side.
 static bool writesSideBySide(TargetAttr target) {
   CopyEngineAttr engine = target.getCopyEngine();
   return engine && engine.getKind() == CopyEngineKind::Consecutive;
 }
 
-/// The buffer for `readers`. An engine that cannot fill it, or not as cheaply as
-/// copies through registers, is not used.
+/// The buffer for `readers`. An engine that cannot fill it, or not as cheaply
+/// as copies through registers, is not used.
 void Promotion::choosePlan(StagedTile &tile,
                            ArrayRef<RankedTensorType> readers) const {
   int64_t asyncBytes = tile.asyncBytes;
