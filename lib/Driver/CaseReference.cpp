@@ -127,6 +127,7 @@ static Error note(const reference::Comparison &comparison, llvm::StringRef name,
 static Error compareGradients(const AttentionCase &problem,
                               const reference::AttentionProblem &inputs,
                               const Outputs &outputs, bool partial,
+                              const reference::Arithmetic &arithmetic,
                               unsigned threads, CaseReport &report) {
   reference::AttentionGradients exact =
       reference::computeGradients(inputs, outputs.outGradient, threads);
@@ -134,10 +135,13 @@ static Error compareGradients(const AttentionCase &problem,
       inputs, outputs.outGradient, threads, &outputs.out);
   reference::AttentionGradients eager = reference::computeEagerGradients(
       inputs, outputs.outGradient, convert(problem.type), threads);
+  reference::GradientBounds bounds = reference::boundGradients(
+      inputs, outputs.outGradient, outputs.out, threads, arithmetic);
   auto compare = [&](const reference::View &view, const std::string &name,
                      auto getArray) {
-    reference::Comparison comparison = reference::compareGradient(
-        view, getArray(defined), getArray(eager), getArray(exact));
+    reference::Comparison comparison =
+        reference::compareGradient(view, getArray(defined), getArray(eager),
+                                   getArray(exact), getArray(bounds));
     report.maxError = std::max(report.maxError, comparison.maxError);
     report.maxEagerError =
         std::max(report.maxEagerError, comparison.maxEagerError);
@@ -150,30 +154,30 @@ static Error compareGradients(const AttentionCase &problem,
     entry->maxEagerError =
         std::max(entry->maxEagerError, comparison.maxEagerError);
     report.gradientRows += comparison.rows;
+    if (comparison.medianShare > 0)
+      report.gradientShares.push_back(comparison.medianShare);
     report.luckyRows += comparison.luckyRows;
     report.worstLucky = std::max(report.worstLucky, comparison.worstLucky);
     return note(comparison, name, report);
   };
-  using Gradients = reference::AttentionGradients;
   if (Error error = compare(outputs.query, "query_grad",
-                            [](Gradients &all) -> auto & { return all.query; }))
+                            [](auto &all) -> auto & { return all.query; }))
     return error;
   if (Error error = compare(outputs.key, "key_grad",
-                            [](Gradients &all) -> auto & { return all.key; }))
+                            [](auto &all) -> auto & { return all.key; }))
     return error;
   if (Error error = compare(outputs.value, "value_grad",
-                            [](Gradients &all) -> auto & { return all.value; }))
+                            [](auto &all) -> auto & { return all.value; }))
     return error;
   if (problem.gateType)
-    if (Error error =
-            compare(outputs.gate, "gate_grad",
-                    [](Gradients &all) -> auto & { return all.gate; }))
+    if (Error error = compare(outputs.gate, "gate_grad",
+                              [](auto &all) -> auto & { return all.gate; }))
       return error;
   for (size_t i = 0; i < outputs.biases.size() && !partial; ++i)
     if (outputs.biases[i].data)
       if (Error error =
               compare(outputs.biases[i], "bias" + std::to_string(i) + "_grad",
-                      [i](Gradients &all) -> auto & { return all.biases[i]; }))
+                      [i](auto &all) -> auto & { return all.biases[i]; }))
         return error;
   return Error::success();
 }
@@ -187,9 +191,10 @@ static Error compare(const AttentionCase &problem,
       reference::computeAttention(inputs, threads);
   reference::AttentionResult eager = reference::computeEagerAttention(
       inputs, convert(problem.type), convert(problem.getOutputType()), threads);
-  reference::Comparison comparison = reference::compareOutput(
-      inputs, outputs.out, exact, eager,
-      reference::boundOutput(inputs, outputs.out.type, threads, arithmetic));
+  reference::OutputBounds bounds =
+      reference::boundOutput(inputs, outputs.out.type, threads, arithmetic);
+  reference::Comparison comparison =
+      reference::compareOutput(inputs, outputs.out, exact, eager, bounds);
   report.maxError = std::max(report.maxError, comparison.maxError);
   report.maxEagerError =
       std::max(report.maxEagerError, comparison.maxEagerError);
@@ -198,19 +203,14 @@ static Error compare(const AttentionCase &problem,
   report.medianShare = comparison.medianShare;
   if (Error error = note(comparison, "out", report))
     return error;
-  if (!outputs.lse && !outputs.stats)
-    return Error::success();
-  reference::AttentionResult single =
-      reference::computeEagerAttention(inputs, reference::ElementType::F32,
-                                       reference::ElementType::F32, threads);
   if (outputs.lse)
-    if (Error error = note(reference::compareStatistic(inputs, *outputs.lse,
-                                                       exact.lse, single.lse),
-                           "lse", report))
+    if (Error error = note(
+            reference::compareLogSumExp(inputs, *outputs.lse, exact, bounds),
+            "lse", report))
       return error;
   if (outputs.stats)
     if (Error error = note(reference::compareStats(inputs, *outputs.stats,
-                                                   exact.stats, single.stats),
+                                                   exact.stats, bounds),
                            "stats", report))
       return error;
   return Error::success();
@@ -228,7 +228,7 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
       return error;
     return problem.backward
                ? compareGradients(problem, inputs, outputs, /*partial=*/false,
-                                  threads, report)
+                                  arithmetic, threads, report)
                : Error::success();
   }
   // Rows from the first to the last, evenly spread.
@@ -250,8 +250,8 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
         reference::slice(inputs, reference::Dimension::Row, row, 1);
     Error error = compare(problem, slice, part, arithmetic, threads, report);
     if (!error && problem.backward)
-      error = compareGradients(problem, slice, part, /*partial=*/true, threads,
-                               report);
+      error = compareGradients(problem, slice, part, /*partial=*/true,
+                               arithmetic, threads, report);
     if (error)
       return createStringError("row n = " + llvm::Twine(row) + ": " +
                                toString(std::move(error)));

@@ -8,11 +8,26 @@
 #ifndef EVOFORMER_LIB_REFERENCE_BOUNDJUDGE_H
 #define EVOFORMER_LIB_REFERENCE_BOUNDJUDGE_H
 
-#include "Evoformer/Reference/Compare.h"
+#include "RowJudge.h"
 
 namespace mlir::evoformer::reference {
 
-/// Collects the errors of an output that roundings should explain.
+/// The mean of draws (Welford 1962).
+struct RunningMean {
+  void add(double value) {
+    double difference = value - mean;
+    mean += difference / ++count;
+    squares += difference * (value - mean);
+  }
+  double getStandardError() const {
+    return std::sqrt(squares / (count - 1) / count);
+  }
+
+  double count = 0, mean = 0, squares = 0;
+};
+
+/// Collects the errors of an output or a gradient that roundings should
+/// explain.
 class BoundJudge {
 public:
   explicit BoundJudge(Comparison &comparison) : comparison(comparison) {}
@@ -23,16 +38,22 @@ public:
                     bool hasDigits);
   /// A row's error along itself, which counts `weight` times.
   void addRow(double along, double variance, double shared, double weight);
+  /// The same where rows share draws, so that variances do not add up: the
+  /// rows themselves tell the error of their mean.
+  void addDraw(double along, double ofAll, double weight);
   /// Asks that the errors of many rows be of the size that roundings explain,
   /// and average out.
   void finish();
 
 private:
+  void judgeMean();
+  void judgeDraws();
   void reject(bool &flag, const char *text);
 
   Comparison &comparison;
   std::vector<double> shares, deviations;
   double rows = 0, sum = 0, variance = 0, shared = 0;
+  RunningMean draws;
 };
 
 /// 0 of none.

@@ -116,15 +116,9 @@ AttentionGradients mlir::evoformer::reference::computeEagerGradients(
   for (size_t i = 0; i < problem.biases.size(); ++i)
     for (double &element : result.gradients.biases[i].elements)
       element = roundTo(element, problem.biases[i].view.type);
-  AttentionGradients &all = result.gradients;
   // What the heads of a group have each rounded is summed and rounded again.
-  for (DenseArray *array : {&all.key, &all.value})
+  for (DenseArray *array : {&result.gradients.key, &result.gradients.value})
     for (double &element : array->elements)
       element = roundTo(element, type);
-  double rounding = ulpOf(1, type) / 2;
-  for (DenseArray *array : {&all.query, &all.key, &all.value, &all.gate})
-    array->twoRoundings = rounding * rounding;
-  for (DenseArray &array : all.biases)
-    array.twoRoundings = rounding * rounding;
   return std::move(result.gradients);
 }

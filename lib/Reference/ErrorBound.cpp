@@ -68,6 +68,7 @@ private:
       norm += out[e] * factor[e] * out[e] * factor[e];
     }
     ErrorSum sumError = boundSum();
+    boundStatistics(i);
     std::vector<ErrorSum> elements(depth);
     ErrorSum along;
     double uncompensated = 0;
@@ -120,6 +121,28 @@ private:
     bounds.alongShared[row] = along.shared;
   }
 
+  /// Of lse and of what stats add up to.
+  void boundStatistics(int64_t i) {
+    int64_t row = ResultIndex{problem}.statistic(b, n, h, i);
+    ErrorSum error;
+    PartialSums sum(kWeightSum, kKeysOfPart);
+    for (int64_t j = 0; j < problem.keys; ++j) {
+      if (!head.kept[j])
+        continue;
+      sum.add(head.weights[j] / head.total);
+      error.add(errors.logits[j], head.weights[j] / head.total);
+    }
+    error.add(sum.error, 1);
+    error.add(kLogarithm, std::max(1.0, std::log(head.total)));
+    // No logit changes by more, nor does the logarithm of their sum.
+    double lost = errors.hasDigits ? 0 : errors.mostOfLogits;
+    bounds.stats[row] = error.getBound() + lost;
+    error.add(kMaximum, head.stats);
+    error.add(kMaximum, head.biases.m0());
+    error.add(kStatistic, head.lse);
+    bounds.lse[row] = error.getBound() + lost;
+  }
+
   /// Of the sum of the weights and of what divides by it, relative.
   ErrorSum boundSum() const {
     PartialSums sums(kWeightSum, kKeysOfPart);
@@ -157,7 +180,8 @@ OutputBounds mlir::evoformer::reference::boundOutput(
   OutputBounds bounds;
   for (auto *ofElements : {&bounds.most, &bounds.deviation})
     ofElements->resize(rows * problem.valueDepth);
-  for (auto *ofRows : {&bounds.alongVariance, &bounds.alongShared})
+  for (auto *ofRows :
+       {&bounds.alongVariance, &bounds.alongShared, &bounds.lse, &bounds.stats})
     ofRows->resize(rows);
   bounds.hasDigits.assign(rows, 1);
   forEachHead(problem, threads, [&](int64_t b, int64_t n, int64_t h) {

@@ -78,12 +78,9 @@ void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
 }
 
 void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
-                         int64_t h, const GradientSums *magnitudes,
-                         const GradientSums *spreads) {
+                         int64_t h, const GradientSums *magnitudes) {
   std::lock_guard<std::mutex> lock(mutex);
   add(sums, b, n, h, &DenseArray::elements);
   if (magnitudes)
     add(*magnitudes, b, n, h, &DenseArray::magnitudes);
-  if (spreads)
-    add(*spreads, b, n, h, &DenseArray::spreads);
 }

@@ -38,11 +38,10 @@ public:
   explicit GradientResult(const AttentionProblem &problem);
 
   /// Adds the gradients of a head to those at their places, which heads of a
-  /// group share, and those of its logits to every bias. With `magnitudes` and
-  /// `spreads` those as well.
+  /// group share, and those of its logits to every bias. With `magnitudes`
+  /// those as well.
   void add(const GradientSums &sums, int64_t b, int64_t n, int64_t h,
-           const GradientSums *magnitudes = nullptr,
-           const GradientSums *spreads = nullptr);
+           const GradientSums *magnitudes = nullptr);
 
   AttentionGradients gradients;
 

@@ -19,14 +19,13 @@ public:
                const View *output, int64_t b, int64_t n, int64_t h)
       : problem(problem), outputGradient(outputGradient), output(output), b(b),
         n(n), h(h), head(problem, b, n, h), sums(problem), magnitudes(problem),
-        spreads(problem), weighted(problem.valueDepth),
-        ungated(problem.valueDepth) {}
+        weighted(problem.valueDepth) {}
 
   void run(GradientResult &result) {
     for (int64_t i = 0; i < problem.queries; ++i)
       if (head.compute(i))
         runQuery(i);
-    result.add(sums, b, n, h, &magnitudes, output ? nullptr : &spreads);
+    result.add(sums, b, n, h, &magnitudes);
   }
 
 private:
@@ -61,8 +60,8 @@ private:
       double gradient = outputGradient.at(b, n, i, h, e);
       double gate = problem.gate ? problem.gate->at(b, n, i, h, e) : 0;
       double factor = problem.gate ? sigmoid(gate) : 1;
-      ungated[e] = output ? 0 : sumValues(e);
-      double result = output ? output->at(b, n, i, h, e) : ungated[e] * factor;
+      double result =
+          output ? output->at(b, n, i, h, e) : sumValues(e) * factor;
       delta.add(gradient * result);
       weighted[e] = gradient * factor;
       if (!problem.gate)
@@ -71,7 +70,6 @@ private:
       double ofGate = gradient * result * sigmoid(-gate);
       sums.gate[i * problem.valueDepth + e] = ofGate;
       magnitudes.gate[i * problem.valueDepth + e] = std::fabs(ofGate);
-      spreads.gate[i * problem.valueDepth + e] = std::fabs(ofGate);
     }
     return delta;
   }
@@ -82,35 +80,31 @@ private:
       if (!head.kept[j])
         continue;
       Sum product;
-      double spread = 0;
       for (int64_t e = 0; e < problem.valueDepth; ++e) {
         product.add(weighted[e] * valueAt(j, e));
-        double ofValue = weightOf(j) * std::fabs(weighted[e]);
-        spread += ofValue * std::fabs(valueAt(j, e) - ungated[e]);
-        add(&GradientSums::value, j * problem.valueDepth + e,
-            weightOf(j) * weighted[e], ofValue, ofValue);
+        double ofValue = weightOf(j) * weighted[e];
+        add(&GradientSums::value, j * problem.valueDepth + e, ofValue,
+            std::fabs(ofValue));
       }
       double logit = weightOf(j) * (product.value - delta.value);
       double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
-      add(&GradientSums::logits, i * problem.keys + j, logit, magnitude,
-          spread);
+      add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
       for (int64_t d = 0; d < problem.depth; ++d) {
         double key =
             problem.scale * head.inputs.keyTransposed[d * problem.keys + j];
         double query = problem.scale * head.inputs.query[i * problem.depth + d];
         add(&GradientSums::query, i * problem.depth + d, logit * key,
-            magnitude * std::fabs(key), spread * std::fabs(key));
+            magnitude * std::fabs(key));
         add(&GradientSums::key, j * problem.depth + d, logit * query,
-            magnitude * std::fabs(query), spread * std::fabs(query));
+            magnitude * std::fabs(query));
       }
     }
   }
 
   void add(std::vector<double> GradientSums::*part, int64_t at, double term,
-           double magnitude, double spread) {
+           double magnitude) {
     (sums.*part)[at] += term;
     (magnitudes.*part)[at] += magnitude;
-    (spreads.*part)[at] += spread;
   }
 
   const AttentionProblem &problem;
@@ -118,8 +112,8 @@ private:
   const View *output;
   int64_t b, n, h;
   HeadWeights head;
-  GradientSums sums, magnitudes, spreads;
-  std::vector<double> weighted, ungated;
+  GradientSums sums, magnitudes;
+  std::vector<double> weighted;
 };
 } // namespace
 

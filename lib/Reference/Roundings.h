@@ -103,6 +103,36 @@ inline constexpr Rounding kGateExponent = {kNearest, 1, 1};
 /// The rest of the sigmoid, 1 / (1 + 2^x), and the product with it.
 inline constexpr Rounding kGate = {10 * kNearest, 9, 1};
 
+// Of the statistics:
+
+/// The logarithm of the sum (lg2.approx of the PTX ISA is within 2^-22 of it,
+/// as much as AMD's), which the backward pass adds to and subtracts, relative
+/// to itself or 1.
+inline constexpr Rounding kLogarithm = {4 * kNearest, 6, 1};
+/// lse: the product of the maximum with ln 2, a rounded constant, and the sums
+/// with the logarithm and with the prepared maximum, itself rounded.
+inline constexpr Rounding kMaximum = {2 * kNearest, 2, 1};
+/// The result.
+inline constexpr Rounding kStatistic = {kNearest, 1, 0};
+
+// Of the backward pass. Weights are made again, with the errors of logits and
+// those of the statistics:
+
+/// The difference of logit and maximum, and its multiply-add with the
+/// logarithm, relative to the weight's own logarithm.
+inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 1};
+/// A term of delta: the products of output, gate and gradient.
+inline constexpr Rounding kDeltaTerm = {2 * kNearest, 2, 0};
+/// The product of a weight and <w, v> - delta.
+inline constexpr Rounding kProduct = {kNearest, 1, 0};
+/// To the operands' type, to nearest: gradients of logits and of the weighted
+/// sum.
+inline constexpr Rounding kNarrowing = {kNearest, 1, 0};
+/// The same below its smallest normal number, in half of its smallest number.
+inline constexpr Rounding kUnderflow = {1 / 3.0, 1, 0};
+/// The factor of a sum: scale, and what cut off weights left, as constants.
+inline constexpr Rounding kGradientScale = {2 * kNearest, 2, 1};
+
 } // namespace mlir::evoformer::reference
 
 #endif // EVOFORMER_LIB_REFERENCE_ROUNDINGS_H

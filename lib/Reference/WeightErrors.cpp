@@ -59,15 +59,21 @@ void WeightErrors::boundLogits(int64_t i) {
 /// those that may gain or lose all of theirs.
 void WeightErrors::findLost() {
   lost.assign(problem.keys, 0);
+  mostOfLogits = 0;
   double largest = 0, sum = 0;
   for (int64_t j = 0; j < problem.keys; ++j)
     if (head.kept[j] && head.exponents[j] == 0)
       largest = std::max(largest, logits[j].most + logits[j].shared);
   for (int64_t j = 0; j < problem.keys; ++j) {
     double most = logits[j].most + logits[j].shared;
-    if (!head.kept[j] || most + largest <= kLargeError)
+    if (!head.kept[j])
       continue;
-    lost[j] = std::exp(std::min(0.0, head.exponents[j] + most + largest));
+    double exponent = std::min(0.0, head.exponents[j] + most + largest);
+    if (std::exp(exponent) > kSingle)
+      mostOfLogits = std::max(mostOfLogits, most);
+    if (most + largest <= kLargeError)
+      continue;
+    lost[j] = std::exp(exponent);
     sum += lost[j];
     logits[j] = {};
   }

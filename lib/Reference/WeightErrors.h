@@ -65,6 +65,8 @@ public:
     error.add(*rounding, sum);
   }
 
+  double getTotal() const { return sum + part; }
+
   ErrorSum error;
 
 private:
@@ -117,6 +119,13 @@ public:
   std::vector<double> lost;
   /// Whether those are negligible.
   bool hasDigits = true;
+  /// The most that a logit may be off by, of any key that counts.
+  double mostOfLogits = 0;
+
+  /// What a weight without digits is at most, relative to the row's largest.
+  double getLargestWeight(int64_t j) const {
+    return std::max(head.weights[j] * std::exp(kLargeError), lost[j]);
+  }
 
 private:
   void boundScores(int64_t i);

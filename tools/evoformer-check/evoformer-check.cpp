@@ -216,8 +216,8 @@ static Expected<CaseReport> runCase(CaseRunner &runner, runtime::Device &device,
 }
 
 namespace {
-/// What outputs take of their bounds: next to nothing if the bounds are too
-/// wide to find anything.
+/// What outputs and gradients take of their bounds: next to nothing if the
+/// bounds are too wide to find anything.
 class BoundShares {
 public:
   void add(const AttentionCase &entry, const CaseReport &report) {
@@ -225,23 +225,34 @@ public:
     beyondPromise += report.beyondPromise;
     // Rows with one key are often exact.
     if (report.medianShare > 0)
-      medians[getName(entry.type)].push_back(report.medianShare);
+      ofOutputs[getName(entry.type)].push_back(report.medianShare);
+    llvm::append_range(ofGradients[getName(entry.type)], report.gradientShares);
   }
 
   void print(llvm::raw_ostream &os) {
-    for (auto &[type, shares] : medians) {
-      auto middle = shares.begin() + shares.size() / 2;
-      std::nth_element(shares.begin(), middle, shares.end());
-      os << llvm::formatv("{0}: errors take {1:f3} of their bounds (median of "
-                          "{2} outputs)\n",
-                          type, *middle, shares.size());
-    }
+    print(os, ofOutputs, "outputs");
+    print(os, ofGradients, "gradients");
     os << beyondPromise << " of " << rows
        << " rows of outputs beyond twice eager's error\n";
   }
 
 private:
-  std::map<StringRef, std::vector<double>> medians;
+  /// By element type.
+  using Medians = std::map<StringRef, std::vector<double>>;
+
+  static void print(llvm::raw_ostream &os, Medians &medians, StringRef name) {
+    for (auto &[type, shares] : medians) {
+      if (shares.empty())
+        continue;
+      auto middle = shares.begin() + shares.size() / 2;
+      std::nth_element(shares.begin(), middle, shares.end());
+      os << llvm::formatv("{0}: errors take {1:f3} of their bounds (median of "
+                          "{2} {3})\n",
+                          type, *middle, shares.size(), name);
+    }
+  }
+
+  Medians ofOutputs, ofGradients;
   int64_t rows = 0, beyondPromise = 0;
 };
 } // namespace

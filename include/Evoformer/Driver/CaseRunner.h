@@ -26,8 +26,9 @@ struct CaseReport {
   /// errors.
   double medianRatio = 0, meanInStandardErrors = 0;
   /// The median share that errors of the output take of their bounds; 0 of few
-  /// rows.
+  /// rows. The same of each gradient of many rows.
   double medianShare = 0;
+  std::vector<double> gradientShares;
   /// Rows of the output, and those further off than users are promised; the
   /// same of gradients, see reference::compareOutput and compareGradient.
   int64_t rows = 0, beyondPromise = 0;

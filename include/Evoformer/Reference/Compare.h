@@ -30,7 +30,7 @@ struct Comparison {
   /// quotient of these, and that of the medians.
   int64_t luckyRows = 0;
   double worstLucky = 0, medianRatio = 0;
-  /// Of outputs of many rows, the median share that an element's error takes of
+  /// Of many rows, the median share that an element's error takes of
   /// its bound.
   double medianShare = 0;
   /// Of many rows: the mean of signed errors, those along the rows, in its
@@ -73,14 +73,11 @@ Comparison compareOutput(const AttentionProblem &problem, const View &output,
                          const AttentionResult &eager,
                          const OutputBounds &bounds);
 
-/// Compares lse with `reference`, `eager` being the same statistic of
-/// eager mode computed in f32. Accepted is an absolute error of
-/// 2 |g| + 1e-6 max(1, |r|), |g| being the median of all rows, relative to
-/// max(1, |r|), where its own is less; NaN and infinities must agree.
-Comparison compareStatistic(const AttentionProblem &problem,
-                            const View &statistic,
-                            const std::vector<double> &reference,
-                            const std::vector<double> &eager);
+/// Compares lse: a number is right within what roundings explain, and NaN and
+/// infinities agree.
+Comparison compareLogSumExp(const AttentionProblem &problem, const View &lse,
+                            const AttentionResult &reference,
+                            const OutputBounds &bounds);
 
 /// Compares stats [2, B, N, H, Sq], a maximum M in units of 16 (queries of f32)
 /// or 16 ln 2 (other types) and a binary logarithm L of a sum: the sum of both,
@@ -89,7 +86,7 @@ Comparison compareStatistic(const AttentionProblem &problem,
 /// no key is left.
 Comparison compareStats(const AttentionProblem &problem, const View &stats,
                         const std::vector<double> &reference,
-                        const std::vector<double> &eager);
+                        const OutputBounds &bounds);
 
 } // namespace mlir::evoformer::reference
 

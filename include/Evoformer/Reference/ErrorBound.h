@@ -19,11 +19,13 @@ namespace mlir::evoformer::reference {
 /// Of each element of an output [B,N,Sq,H,Dv], dense: the most that it may be
 /// off by, and the root mean square of that. Of each row [B,N,Sq,H]: the
 /// variance of its error along itself, the product of both, what all rows may
-/// have in common of it, and whether its logits have digits left.
+/// have in common of it, and whether its logits have digits left. Of each row
+/// [B,N,H,Sq] the most that its lse may be off by, and what stats add up to.
 struct OutputBounds {
   std::vector<double> most, deviation;
   std::vector<double> alongVariance, alongShared;
   std::vector<uint8_t> hasDigits;
+  std::vector<double> lse, stats;
 };
 
 /// What roundings depend on besides the algorithm.

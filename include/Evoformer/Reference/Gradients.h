@@ -26,12 +26,6 @@ struct DenseArray {
   /// are added up to the elements. A gradient is full of differences, and what
   /// it is rounded to has the size of their terms.
   std::vector<double> magnitudes;
-  /// Of the exact gradients: the same where the gradient of a logit has the
-  /// terms weight * gradient * (value - output), whose errors are those of
-  /// eager mode: it takes delta from the products themselves.
-  std::vector<double> spreads;
-  /// Of eager mode: what two roundings to its type make of a term at most.
-  double twoRoundings = 0;
 };
 
 /// Gradients of sum(out * outputGradient): of every input, empty for masks of
@@ -60,26 +54,42 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
                                          ElementType type,
                                          unsigned threads = 0);
 
+/// Of an element: the mean square of what it may be off by, the most that
+/// independent errors add up to, what they have in common; of the mean square
+/// what other rows share; and what weights without digits may make of it.
+struct ElementErrors {
+  double square = 0, most = 0, shared = 0, common = 0, lost = 0;
+};
+
+/// In the order of the gradient's elements, before they are rounded to their
+/// type.
+using GradientErrors = std::vector<ElementErrors>;
+
+struct GradientBounds {
+  GradientErrors query, key, value, gate;
+  std::vector<GradientErrors> biases;
+};
+
+/// Propagates the declared roundings (Roundings.h) of the backward pass, which
+/// takes `output`, to the gradients, to first order in f64
+/// (docs/rationale/error-bound.md).
+GradientBounds boundGradients(const AttentionProblem &problem,
+                              const View &outputGradient, const View &output,
+                              unsigned threads = 0,
+                              const Arithmetic &arithmetic = {});
+
 /// Compares a gradient with `reference`, which computeGradients makes of the
-/// output that the gradient has been computed from; `exact` is that of the
-/// exact output. A row runs along the last dimension whose size is not 1. Let e
-/// be the difference of a row of the gradient to the reference r or, if that is
-/// smaller, to the exact row, g that of eager mode to the exact row, m the row
-/// of magnitudes, s that of spreads, and rho twice the median of |g| / |s| over
-/// all rows with |g| > 0, the usual error of eager mode. Accepted is
+/// output that the gradient has been computed from. An element is right within
+/// what the roundings explain, `errors`; of 32 rows or more the median error
+/// must have their size, and errors average out. A row runs along the last
+/// dimension whose size is not 1.
 ///
-///     |e| <= 2 max(|g|, rho |s|) + |u| + (1e-6 + t) |m|
-///
-/// with u as in compareOutput and t what two roundings make of a term; and of
-/// 32 rows or more, that the median of
-/// (|e| - |u|) / |m| is at most 1.25 times that of |g| / |m|, plus 1e-6;
-/// at most twice that where it is more than four roundings or half of eager
-/// mode's rows are off by half of their norm, since large masks of queries have
-/// taken the digits of most rows. Their mean of signed errors, those along the
-/// row, is no more than what is left of a draw, of large masks and of weights
-/// whose digits are cut off. docs/rationale/accepted-gradients.md says why.
+/// Eager mode's error, of `eager` to `exact`, the gradient of the exact output,
+/// is reported, and rows that are further off than twice that, plus an ulp, are
+/// counted.
 Comparison compareGradient(const View &gradient, const DenseArray &reference,
-                           const DenseArray &eager, const DenseArray &exact);
+                           const DenseArray &eager, const DenseArray &exact,
+                           const GradientErrors &errors);
 
 } // namespace mlir::evoformer::reference
 

@@ -1,0 +1,472 @@
+//===- GradientBound.cpp - What roundings make of gradients ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The steps of the backward kernels, each with its declared roundings. Letters
+// are those of docs/rationale/error-bound.md: p a weight, w the gradient of the
+// weighted sum of values o, a = <w, v> - delta, s = p a the gradient of a
+// logit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Reference/Gradients.h"
+#include "WeightErrors.h"
+#include <condition_variable>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+using namespace mlir::evoformer::reference;
+
+/// Exponentials below this may be 0 in f32.
+static constexpr double kSmallestExponential = 0x1p-126;
+
+/// What two sums of errors make that need not be independent: |a + b|^2 is at
+/// most 2 |a|^2 + 2 |b|^2.
+static constexpr double kDependent = 2;
+
+static constexpr Rounding kNoFactor = {0, 0, 0};
+
+namespace {
+/// A gradient's element, summed in the order of its terms.
+struct ElementSum {
+  explicit ElementSum(const PartialSums &start) : sum(start) {}
+
+  void add(double term) { sum.add(term); }
+  void add(const ErrorSum &of, double factor) { errors.add(of, factor); }
+  /// Of draws that other rows of the gradient have as well.
+  void addCommon(const ErrorSum &of, double factor) {
+    errors.add(of, factor);
+    common += of.square * factor * factor;
+  }
+
+  /// After the sum has been multiplied by a factor.
+  ElementErrors get(const Rounding &ofFactor) const {
+    ErrorSum all = errors;
+    all.add(sum.error, 1);
+    all.add(ofFactor, sum.getTotal());
+    return {all.square, all.most, all.shared, common, lost};
+  }
+
+  PartialSums sum;
+  ErrorSum errors;
+  double common = 0, lost = 0;
+};
+
+/// The bias gradients' sums, to which heads add in their order.
+class BiasSums {
+public:
+  BiasSums(const AttentionProblem &problem) : problem(problem) {
+    for (const Bias &bias : problem.biases) {
+      sums.emplace_back();
+      if (bias.view.type == ElementType::I1)
+        continue;
+      const int64_t sizes[] = {problem.batch, problem.rows, problem.heads,
+                               problem.queries, problem.keys};
+      int64_t count = 1;
+      for (int dim = 0; dim < 5; ++dim)
+        count *= bias.broadcast[dim] ? 1 : sizes[dim];
+      sums.back().assign(count, ElementSum(PartialSums(kSingleOutputSum)));
+    }
+  }
+
+  /// Of bias `index`, the element of a logit; null where it has no gradient.
+  ElementSum *find(size_t index, int64_t b, int64_t n, int64_t h, int64_t i,
+                   int64_t j) {
+    if (sums[index].empty())
+      return nullptr;
+    const std::array<bool, 5> &broadcast = problem.biases[index].broadcast;
+    const int64_t sizes[] = {problem.batch, problem.rows, problem.heads,
+                             problem.queries, problem.keys};
+    const int64_t place[] = {b, n, h, i, j};
+    int64_t at = 0;
+    for (int dim = 0; dim < 5; ++dim)
+      if (!broadcast[dim])
+        at = at * sizes[dim] + place[dim];
+    return &sums[index][at];
+  }
+
+  const AttentionProblem &problem;
+  std::vector<std::vector<ElementSum>> sums;
+};
+
+/// What one query's logits add to the biases' gradients.
+struct LogitErrors {
+  /// The gradients s of logits, their own errors, and what a weight that is
+  /// lost makes of them.
+  std::vector<double> gradients, lost;
+  std::vector<ErrorSum> own;
+  /// Errors that all logits of the query have in common: alike for each, and
+  /// those of their sum.
+  std::vector<ErrorSum> common;
+  ErrorSum ofSum;
+};
+
+/// One head, query by query.
+class GradientHeadBound {
+public:
+  GradientHeadBound(const AttentionProblem &problem, const View &outputGradient,
+                    const View &output, const Arithmetic &arithmetic, int64_t b,
+                    int64_t n, int64_t h)
+      : problem(problem), outputGradient(outputGradient), output(output), b(b),
+        n(n), h(h), errors(problem, arithmetic, b, n, h), head(errors.head),
+        type(errors.type),
+        isWeightedStored(problem.gate ||
+                         outputGradient.type != problem.query.type),
+        queries(problem.queries * problem.depth),
+        gates(problem.gate ? problem.queries * problem.valueDepth : 0),
+        keys(problem.keys * problem.depth, ElementSum(startSum())),
+        values(problem.keys * problem.valueDepth, ElementSum(startSum())),
+        logits(problem.queries) {}
+
+  void run() {
+    for (int64_t i = 0; i < problem.queries; ++i)
+      if (errors.compute(i))
+        boundQuery(i);
+  }
+
+  /// Sums of keys and values go on from those of another head of the group.
+  void goOnFrom(GradientHeadBound &&other) {
+    keys = std::move(other.keys);
+    values = std::move(other.values);
+  }
+
+  void addBiases(BiasSums &biases) const;
+
+private:
+  PartialSums startSum() const {
+    return PartialSums(type.isSingle ? kSingleOutputSum : kOutputSum,
+                       type.isSingle ? kKeysOfPart : 0);
+  }
+  double valueAt(int64_t j, int64_t e) const {
+    return head.inputs.value[j * problem.valueDepth + e];
+  }
+  double keyAt(int64_t j, int64_t d) const {
+    return head.inputs.keyTransposed[d * problem.keys + j];
+  }
+  double weightOf(int64_t j) const { return head.weights[j] / head.total; }
+
+  /// w, o and delta with their errors, and the gate's gradient.
+  void boundDelta(int64_t i);
+  /// The relative error that the row's statistics give all of its weights.
+  ErrorSum boundStatistics() const;
+  /// The error of a = <w, v> - delta that only key j has; sets a.
+  ErrorSum boundDifference(int64_t j, double &difference) const;
+  void boundQuery(int64_t i);
+  void boundValues(int64_t i, int64_t j, const ErrorSum &ofWeight);
+  void boundQueryGradient(int64_t i);
+
+  const AttentionProblem &problem;
+  const View &outputGradient, &output;
+  int64_t b, n, h;
+  WeightErrors errors;
+  const HeadWeights &head;
+  const OperandType &type;
+  /// The gradient of the weighted sum is a tensor of its own, rounded.
+  bool isWeightedStored;
+
+  /// Of one query.
+  std::vector<double> weighted, before;
+  std::vector<ErrorSum> weightedErrors;
+  double delta = 0;
+  ErrorSum deltaError, statistics;
+  /// Of each key: what the products see of s, errors of its own.
+  std::vector<ErrorSum> narrowed;
+
+public:
+  std::vector<ElementErrors> queries, gates;
+  std::vector<ElementSum> keys, values;
+  std::vector<LogitErrors> logits;
+};
+} // namespace
+
+void GradientHeadBound::boundDelta(int64_t i) {
+  int64_t depth = problem.valueDepth;
+  weighted.assign(depth, 0);
+  before.assign(depth, 0);
+  weightedErrors.assign(depth, {});
+  delta = 0;
+  PartialSums sum(kSingleScoreSum);
+  deltaError = {};
+  for (int64_t e = 0; e < depth; ++e) {
+    double gradient = outputGradient.at(b, n, i, h, e);
+    double result = output.at(b, n, i, h, e), term = gradient * result;
+    ErrorSum &error = weightedErrors[e];
+    weighted[e] = gradient;
+    before[e] = result;
+    if (problem.gate) {
+      double gate = problem.gate->at(b, n, i, h, e), factor = sigmoid(gate);
+      weighted[e] = gradient * factor;
+      before[e] = factor == 0 ? 0 : result / factor;
+      // 1 + 2^-x, by which both are divided and multiplied.
+      ErrorSum inverse;
+      if (std::isfinite(gate))
+        inverse.add(kGateExponent, gate * sigmoid(-gate));
+      inverse.add(kGate, 1);
+      error.add(inverse, weighted[e]);
+      deltaError.add(inverse, term);
+      // Infinite in f32.
+      if (factor * std::numeric_limits<float>::max() < 1) {
+        error.shared += std::fabs(weighted[e]);
+        deltaError.shared += std::fabs(term);
+      }
+      ErrorSum ofGate;
+      double gradientOfGate = term * sigmoid(-gate);
+      if (std::isfinite(gate))
+        ofGate.add(kGateExponent, gradientOfGate * gate * factor);
+      ofGate.add(kGate, gradientOfGate);
+      gates[i * depth + e] = {ofGate.square, ofGate.most, ofGate.shared, 0, 0};
+    }
+    if (isWeightedStored) {
+      double unit = type.isSingle ? kSingle : type.unit;
+      error.add(kNarrowing, weighted[e], unit);
+      error.add(kUnderflow, 1, type.smallest);
+    }
+    delta += term;
+    sum.add(term);
+    deltaError.add(kDeltaTerm, term);
+  }
+  deltaError.add(sum.error, 1);
+}
+
+ErrorSum GradientHeadBound::boundStatistics() const {
+  ErrorSum error;
+  PartialSums sum(kWeightSum, kKeysOfPart);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    if (!head.kept[j])
+      continue;
+    sum.add(weightOf(j));
+    error.add(errors.logits[j], weightOf(j));
+  }
+  error.add(sum.error, 1);
+  error.add(kLogarithm, std::max(1.0, std::log(head.total)));
+  error.square *= kDependent;
+  return error;
+}
+
+ErrorSum GradientHeadBound::boundDifference(int64_t j,
+                                            double &difference) const {
+  int64_t depth = problem.valueDepth;
+  PartialSums sum(type.isSingle ? kSingleScoreSum : kScoreSum,
+                  type.isSingle && depth > kLongDepth ? kDepthOfPart : 0,
+                  -delta);
+  difference = -delta;
+  for (int64_t e = 0; e < depth; ++e) {
+    double product = weighted[e] * valueAt(j, e);
+    difference += product;
+    sum.add(product);
+    if (type.isFlushed(weighted[e]) || type.isFlushed(valueAt(j, e)))
+      sum.error.shared += std::fabs(product);
+  }
+  return sum.error;
+}
+
+void GradientHeadBound::boundValues(int64_t i, int64_t j,
+                                    const ErrorSum &ofWeight) {
+  double weight = weightOf(j);
+  ErrorSum all = ofWeight;
+  if (!type.isSingle) {
+    all.add(kWeight, weight, type.unit);
+    all.add(kUnderflow, 1, type.smallest);
+  }
+  for (int64_t e = 0; e < problem.valueDepth; ++e) {
+    ElementSum &sum = values[j * problem.valueDepth + e];
+    sum.add(weight * weighted[e]);
+    sum.add(all, weighted[e]);
+    sum.addCommon(weightedErrors[e], weight);
+    if (type.isFlushed(weighted[e]))
+      sum.errors.shared += weight * std::fabs(weighted[e]);
+    if (!errors.hasDigits)
+      sum.lost += errors.getLargestWeight(j) * std::fabs(weighted[e]);
+  }
+}
+
+void GradientHeadBound::boundQuery(int64_t i) {
+  boundDelta(i);
+  statistics = boundStatistics();
+  LogitErrors &row = logits[i];
+  row.gradients.assign(problem.keys, 0);
+  row.lost.assign(problem.keys, 0);
+  row.own.assign(problem.keys, {});
+  row.common.assign(problem.keys, {});
+  row.ofSum = {};
+  narrowed.assign(problem.keys, {});
+  double sumOfGradients = 0, sumOfWeights = 0;
+  std::vector<double> spreads(problem.valueDepth);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    if (!head.kept[j])
+      continue;
+    double weight = weightOf(j), difference;
+    ErrorSum ofDifference = boundDifference(j, difference);
+    double gradient = row.gradients[j] = weight * difference;
+    // Of the weight, made again relative to the row's statistics.
+    ErrorSum ofWeight;
+    ofWeight.add(errors.logits[j], weight);
+    // 0 times infinity where the logit is -inf.
+    if (weight > 0)
+      ofWeight.add(kAgainExponent,
+                   weight * (std::log(head.total) - head.exponents[j]));
+    ofWeight.square *= kDependent;
+    ofWeight.shared += kSmallestExponential;
+    ErrorSum &own = row.own[j], &common = row.common[j];
+    own.add(ofWeight, difference);
+    own.add(ofDifference, weight);
+    own.add(kProduct, gradient);
+    common.add(statistics, gradient);
+    common.add(deltaError, weight);
+    for (int64_t e = 0; e < problem.valueDepth; ++e) {
+      double spread = weight * (valueAt(j, e) - before[e]);
+      common.add(weightedErrors[e], spread);
+      spreads[e] += spread;
+    }
+    if (!errors.hasDigits)
+      row.lost[j] = errors.getLargestWeight(j) * std::fabs(difference);
+    sumOfGradients += gradient;
+    sumOfWeights += weight;
+    narrowed[j] = own;
+    if (!type.isSingle) {
+      narrowed[j].add(kNarrowing, gradient, type.unit);
+      narrowed[j].add(kUnderflow, 1, type.smallest);
+      if (type.isFlushed(gradient))
+        narrowed[j].shared += std::fabs(gradient);
+    }
+    for (int64_t d = 0; d < problem.depth; ++d) {
+      double query = head.inputs.query[i * problem.depth + d];
+      double factor = problem.scale * query;
+      ElementSum &sum = keys[j * problem.depth + d];
+      sum.add(gradient * factor);
+      sum.add(narrowed[j], factor);
+      sum.addCommon(common, factor);
+      if (type.isFlushed(query))
+        sum.errors.shared += std::fabs(gradient * factor);
+      sum.lost += row.lost[j] * std::fabs(factor);
+    }
+    ofWeight.add(statistics, weight);
+    boundValues(i, j, ofWeight);
+  }
+  row.ofSum.add(statistics, sumOfGradients);
+  row.ofSum.add(deltaError, sumOfWeights);
+  for (int64_t e = 0; e < problem.valueDepth; ++e)
+    row.ofSum.add(weightedErrors[e], spreads[e]);
+  boundQueryGradient(i);
+}
+
+void GradientHeadBound::boundQueryGradient(int64_t i) {
+  const LogitErrors &row = logits[i];
+  std::vector<double> spreads(problem.valueDepth);
+  for (int64_t d = 0; d < problem.depth; ++d) {
+    ElementSum sum(startSum());
+    double result = 0, ofDelta = 0;
+    spreads.assign(problem.valueDepth, 0);
+    for (int64_t j = 0; j < problem.keys; ++j) {
+      if (!head.kept[j])
+        continue;
+      double key = keyAt(j, d), factor = problem.scale * key;
+      double term = row.gradients[j] * factor;
+      result += term;
+      ofDelta += weightOf(j) * factor;
+      sum.add(term);
+      sum.add(narrowed[j], factor);
+      if (type.isFlushed(key))
+        sum.errors.shared += std::fabs(term);
+      sum.lost += row.lost[j] * std::fabs(factor);
+      if (isWeightedStored)
+        for (int64_t e = 0; e < problem.valueDepth; ++e)
+          spreads[e] += weightOf(j) * factor * (valueAt(j, e) - before[e]);
+    }
+    sum.add(statistics, result);
+    sum.add(deltaError, ofDelta);
+    for (int64_t e = 0; e < problem.valueDepth; ++e)
+      sum.add(weightedErrors[e], spreads[e]);
+    queries[i * problem.depth + d] = sum.get(kGradientScale);
+  }
+}
+
+void GradientHeadBound::addBiases(BiasSums &biases) const {
+  for (size_t index = 0; index < problem.biases.size(); ++index) {
+    bool sumsKeys = problem.biases[index].broadcast[4];
+    for (int64_t i = 0; i < problem.queries; ++i) {
+      const LogitErrors &row = logits[i];
+      ElementSum *sum = nullptr;
+      for (int64_t j = 0; j < static_cast<int64_t>(row.own.size()); ++j) {
+        sum = biases.find(index, b, n, h, i, j);
+        if (!sum)
+          break;
+        sum->add(row.gradients[j]);
+        sum->add(row.own[j], 1);
+        sum->lost += row.lost[j];
+        if (!sumsKeys)
+          sum->add(row.common[j], 1);
+      }
+      if (sum && sumsKeys)
+        sum->add(row.ofSum, 1);
+    }
+  }
+}
+
+GradientBounds mlir::evoformer::reference::boundGradients(
+    const AttentionProblem &problem, const View &outputGradient,
+    const View &output, unsigned threads, const Arithmetic &arithmetic) {
+  GradientBounds bounds;
+  int64_t queryRows = problem.batch * problem.rows * problem.queries;
+  int64_t keyRows = problem.batch * problem.rows * problem.keys;
+  int64_t keyHeads = problem.heads / problem.groupSize;
+  bounds.query.resize(queryRows * problem.heads * problem.depth);
+  bounds.key.resize(keyRows * keyHeads * problem.depth);
+  bounds.value.resize(keyRows * keyHeads * problem.valueDepth);
+  if (problem.gate)
+    bounds.gate.resize(queryRows * problem.heads * problem.valueDepth);
+  BiasSums biases(problem);
+  // Sums over heads are in their order, whichever thread has them; those of a
+  // group are one thread's.
+  std::mutex mutex;
+  std::condition_variable isNext;
+  int64_t next = 0;
+  forEachHead(problem, threads, [&](int64_t b, int64_t n, int64_t first) {
+    if (first % problem.groupSize != 0)
+      return;
+    auto place = [&](GradientErrors &to, int64_t length, int64_t heads,
+                     int64_t h, int64_t depth, auto get) {
+      for (int64_t s = 0; s < length; ++s)
+        for (int64_t d = 0; d < depth; ++d)
+          to[(((b * problem.rows + n) * length + s) * heads + h) * depth + d] =
+              get(s * depth + d);
+    };
+    std::vector<std::unique_ptr<GradientHeadBound>> group;
+    for (int64_t h = first; h < first + problem.groupSize; ++h) {
+      group.push_back(std::make_unique<GradientHeadBound>(
+          problem, outputGradient, output, arithmetic, b, n, h));
+      GradientHeadBound &head = *group.back();
+      if (h > first)
+        head.goOnFrom(std::move(*group[h - first - 1]));
+      head.run();
+      place(bounds.query, problem.queries, problem.heads, h, problem.depth,
+            [&](int64_t at) { return head.queries[at]; });
+      if (problem.gate)
+        place(bounds.gate, problem.queries, problem.heads, h,
+              problem.valueDepth, [&](int64_t at) { return head.gates[at]; });
+    }
+    GradientHeadBound &last = *group.back();
+    int64_t keyHead = first / problem.groupSize;
+    place(bounds.key, problem.keys, keyHeads, keyHead, problem.depth,
+          [&](int64_t at) { return last.keys[at].get(kGradientScale); });
+    place(bounds.value, problem.keys, keyHeads, keyHead, problem.valueDepth,
+          [&](int64_t at) { return last.values[at].get(kNoFactor); });
+    std::unique_lock<std::mutex> lock(mutex);
+    int64_t own = (b * problem.rows + n) * keyHeads + keyHead;
+    isNext.wait(lock, [&] { return next == own; });
+    for (const auto &head : group)
+      head->addBiases(biases);
+    ++next;
+    isNext.notify_all();
+  });
+  for (const std::vector<ElementSum> &sums : biases.sums) {
+    bounds.biases.emplace_back();
+    for (const ElementSum &sum : sums)
+      bounds.biases.back().push_back(sum.get(kNoFactor));
+  }
+  return bounds;
+}
