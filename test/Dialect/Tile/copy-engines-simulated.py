@@ -130,7 +130,8 @@ def main(scratch):
                     if not any("not awaited" in outcome or "race" in outcome
                                for outcome in outcomes(broken)):
                         problems.append(f"{what}: not missed: {op} {number}")
-    sys.exit("\n".join(problems))
+    if problems:
+        sys.exit("\n".join(problems))
 
 
 main(sys.argv[1])
