@@ -62,7 +62,8 @@ private:
       if (problem.gate) {
         double gate = problem.gate->at(b, n, i, h, e);
         factor[e] = sigmoid(gate);
-        gates[e].add(kGateExponent, gate * sigmoid(-gate));
+        if (std::isfinite(gate))
+          gates[e].add(kGateExponent, gate * sigmoid(-gate));
         gates[e].add(kGate, 1);
       }
       norm += out[e] * factor[e] * out[e] * factor[e];
