@@ -16,12 +16,6 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-template <typename OperandsTy>
-static SmallVector<Value> getArguments(OperandsTy &operands) {
-  return llvm::map_to_vector(operands.present(),
-                             [](Value *operand) { return *operand; });
-}
-
 namespace {
 /// Into how many parts the sum of a bias's gradient is cut, and the steps of
 /// each; null where it has one.
@@ -125,7 +119,7 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
       host.launch(
           at, kernel,
           getGradientSpace(at, variant, schedule.blocks, facts.groupSize),
-          getArguments(variant));
+          getPresent(variant));
     };
     host.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
       host.writeVariants(at, alignedRows ? alignedGrads : Value(),
@@ -184,7 +178,7 @@ void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,
     KernelOp kernel =
         createDeltaKernel(factory, at.getLoc(), variant, alignedRows);
     host.launch(at, kernel, getDeltaSpace(at, variant, factory.getTarget()),
-                getArguments(variant));
+                getPresent(variant));
   };
   Value aligned = host.hasAlignedDepths(
       {operands.gate, operands.output, operands.outputGrad,

@@ -42,10 +42,8 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
     KernelOp kernel = createAttentionKernel(
         factory, at.getLoc(), attention.facts, variant, schedule.blocks,
         alignedRows, schedule.getAttr(at.getContext()));
-    auto arguments = llvm::map_to_vector(
-        variant.present(), [](Value *operand) { return *operand; });
     host.launch(at, kernel, getAttentionSpace(at, variant, schedule.blocks),
-                arguments);
+                getPresent(variant));
   };
   Value aligned =
       host.hasAlignedDepths({operands.query, operands.key, operands.value,

@@ -10,6 +10,7 @@
 #include "../Kernels/WorkItem.h"
 #include "HostBuilder.h"
 #include "JointCut.h"
+#include "SumMemory.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,37 +18,6 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
-
-/// `memory` [b, n, h, x, y] as [1, b, n, h, x, y] with a unit stride, or a
-/// buffer of that rank, as a type that serves both.
-static Value asParts(TileBuilder &builder, Value memory) {
-  auto type = cast<MemRefType>(memory.getType());
-  SmallVector<int64_t> strides(6, ShapedType::kDynamic);
-  strides.back() = 1;
-  ArrayRef<int64_t> last = type.getShape().take_back(5);
-  SmallVector<int64_t> shape = {ShapedType::kDynamic};
-  llvm::append_range(shape, last);
-  auto layout =
-      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
-  auto result = MemRefType::get(shape, type.getElementType(), layout);
-  if (type.getRank() == 6)
-    return memref::CastOp::create(builder, result, memory);
-  auto metadata = memref::ExtractStridedMetadataOp::create(builder, memory);
-  SmallVector<OpFoldResult> allSizes = {Value(builder.index(1))},
-                            allStrides = {Value(builder.index(0))};
-  for (int64_t dim = 0; dim < 5; ++dim) {
-    if (type.isDynamicDim(dim))
-      allSizes.push_back(metadata.getSizes()[dim]);
-    else
-      allSizes.push_back(builder.getIndexAttr(type.getDimSize(dim)));
-    if (dim < 4)
-      allStrides.push_back(metadata.getStrides()[dim]);
-  }
-  allStrides.push_back(builder.getIndexAttr(1));
-  return memref::ReinterpretCastOp::create(builder, result, memory,
-                                           OpFoldResult(metadata.getOffset()),
-                                           allSizes, allStrides);
-}
 
 /// Whether the innermost strides of what is written are 1; null: always.
 static Value hasUnitStrides(TileBuilder &builder, HostBuilder &host,
@@ -66,62 +36,6 @@ static Value hasUnitStrides(TileBuilder &builder, HostBuilder &host,
                                    metadata.getStrides()[4], builder.index(1)));
   }
   return all;
-}
-
-namespace {
-/// Where items put the sums of a gradient.
-struct SumMemory {
-  /// [copies, b, n, h, x, y] of f32; null: there is no such gradient.
-  Value memory;
-  /// Whether that is not the gradient itself; null: it never is.
-  Value isCopied;
-};
-} // namespace
-
-/// The memory of `copies` sums of `sum`, 0 of them where it needs none.
-static SumMemory prepareSums(TileBuilder &builder, HostBuilder &host, Value sum,
-                             Value copies) {
-  if (!sum)
-    return {};
-  SmallVector<OpFoldResult> sizes = {copies};
-  for (int64_t dim = 0; dim < 5; ++dim)
-    sizes.push_back(builder.dim(sum, dim));
-  Value buffer = host.allocate(sizes, builder.getF32Type());
-  if (!cast<MemRefType>(sum.getType()).getElementType().isF32())
-    return {asParts(builder, buffer), {}};
-  Value isCopied = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
-                                         copies, builder.index(0));
-  auto yield = [](Value memory) {
-    return [memory](OpBuilder &nested, Location loc) {
-      TileBuilder inner(loc, nested);
-      scf::YieldOp::create(inner, asParts(inner, memory));
-    };
-  };
-  auto chosen = scf::IfOp::create(builder, isCopied, yield(buffer), yield(sum));
-  return {chosen.getResult(0), isCopied};
-}
-
-/// Adds up copies.
-static void finishSums(TileBuilder &builder, HostBuilder &host,
-                       KernelFactory &factory, Value sum,
-                       const SumMemory &sums) {
-  if (!sum)
-    return;
-  auto launch = [&](TileBuilder &at) {
-    Value dest = castToUnitStride(at, sum);
-    KernelOp kernel =
-        createPartSumKernel(factory, at.getLoc(), sums.memory, dest);
-    host.launch(at, kernel, getPartSumSpace(at, dest),
-                ValueRange{sums.memory, dest});
-  };
-  if (!sums.isCopied)
-    return launch(builder);
-  scf::IfOp::create(builder, sums.isCopied,
-                    [&](OpBuilder &nested, Location loc) {
-                      TileBuilder inner(loc, nested);
-                      launch(inner);
-                      scf::YieldOp::create(inner);
-                    });
 }
 
 static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
@@ -165,9 +79,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   KernelOp kernel =
       createGradientKernel(factory, builder.getLoc(), facts, operands, schedule,
                            /*alignedRows=*/false);
-  host.launch(builder, kernel, space,
-              llvm::map_to_vector(operands.present(),
-                                  [](Value *operand) { return *operand; }));
+  host.launch(builder, kernel, space, getPresent(operands));
   finishSums(builder, host, factory, given.queryGrad, ofQuery);
   finishSums(builder, host, factory, given.biasGrad.memory, ofBias);
   host.freeAll();

@@ -413,17 +413,11 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           const AttentionBlocks &blocks,
                                           bool alignedRows,
                                           ScheduleAttr schedule) {
-  AttentionOperands inside = operands;
   TargetAttr target = factory.getTarget();
   bool fastRounding = target.isCPU() || target.hasNativeBF16Convert();
-  SmallVector<Type> types;
-  for (Value *operand : inside.present())
-    types.push_back(operand->getType());
-  return factory.create(
-      loc, "attention", types, schedule,
-      [&](TileBuilder &builder, ValueRange arguments) {
-        for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
-          *operand = argument;
+  return factory.create<AttentionOperands>(
+      loc, "attention", operands, schedule,
+      [&](TileBuilder &builder, const AttentionOperands &inside) {
         AttentionProgram(builder, facts, inside, blocks, alignedRows,
                          fastRounding,
                          getWeightScale(target, facts.elementType),

@@ -81,20 +81,14 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
                                          const GradientOperands &operands,
                                          const GradientSchedule &schedule,
                                          bool alignedRows) {
-  GradientOperands inside = operands;
-  SmallVector<Type> types;
-  for (Value *operand : inside.present())
-    types.push_back(operand->getType());
   GradientKind kind = getGradientKind(operands);
   StringRef suffix = kind == GradientKind::Joint  ? "all_grads"
                      : operands.queryGrad         ? "query_grad"
                      : kind == GradientKind::Bias ? "bias_grad"
                                                   : "key_value_grad";
-  return factory.create(
-      loc, suffix, types, schedule.attr,
-      [&](TileBuilder &builder, ValueRange arguments) {
-        for (auto [operand, argument] : llvm::zip(inside.present(), arguments))
-          *operand = argument;
+  return factory.create<GradientOperands>(
+      loc, suffix, operands, schedule.attr,
+      [&](TileBuilder &builder, const GradientOperands &inside) {
         LogitRecompute shared(builder, facts, inside, schedule.blocks,
                               alignedRows, factory.getTarget());
         switch (kind) {

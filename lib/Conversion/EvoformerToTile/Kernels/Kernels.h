@@ -19,6 +19,13 @@ struct AttentionBlocks {
   int64_t rows, queries, keys;
 };
 
+/// The values of operands that are there, in a kernel's argument order.
+template <typename OperandsTy>
+SmallVector<Value> getPresent(OperandsTy &operands) {
+  return llvm::map_to_vector(operands.present(),
+                             [](Value *operand) { return *operand; });
+}
+
 /// Makes kernels beside the host function, with names derived from its own.
 class KernelFactory {
 public:
@@ -30,6 +37,23 @@ public:
   tile::KernelOp create(Location loc, StringRef suffix, TypeRange arguments,
                         tile::ScheduleAttr schedule,
                         function_ref<void(TileBuilder &, ValueRange)> body);
+
+  /// A kernel whose arguments are `operands.present()`; `body` is given the
+  /// operands as they are inside.
+  template <typename OperandsTy>
+  tile::KernelOp
+  create(Location loc, StringRef suffix, OperandsTy operands,
+         tile::ScheduleAttr schedule,
+         function_ref<void(TileBuilder &, const OperandsTy &)> body) {
+    SmallVector<Value> present = getPresent(operands);
+    return create(loc, suffix, ValueRange(present).getTypes(), schedule,
+                  [&](TileBuilder &builder, ValueRange arguments) {
+                    for (auto [operand, argument] :
+                         llvm::zip_equal(operands.present(), arguments))
+                      *operand = argument;
+                    body(builder, operands);
+                  });
+  }
 
   tile::TargetAttr getTarget() const { return target; }
 
