@@ -24,7 +24,9 @@ struct Costs : testing::Test {
     context.loadDialect<TileDialect>();
   }
   AttentionFacts facts(int64_t depth, Type type) {
-    return {type, depth, depth, 1, 2};
+    AttentionFacts facts{type, depth, depth, /*scale=*/1};
+    facts.biasBytes = 2;
+    return facts;
   }
   AttentionFacts facts(int64_t depth) {
     return facts(depth, BFloat16Type::get(&context));
