@@ -46,12 +46,13 @@ struct AddressShares {
 /// LLVM 22, gfx942 and gfx1100, depths 1 to 192; streamed: ptxas 13, sm_90,
 /// what it gives without spills at depths 32 to 128.
 inline constexpr AddressShares kForwardAddresses = {8, 4, 16};
-/// LLVM 22, gfx942 and gfx1100; streamed: ptxas 13, sm_90, depth 32, 16 and 32
-/// rows a subgroup and 16 to 64 of the other side.
+/// LLVM 22, gfx942 and gfx1100, as below; streamed: ptxas 13, sm_90, depth 32,
+/// 16 and 32 rows a subgroup and 16 to 64 of the other side.
 inline constexpr AddressShares kGradientAddresses = {8, 4, 8};
 
 /// Of the other side's operands, what a gradient's loop holds at once.
-/// LLVM 22, gfx942 and gfx1100.
+/// LLVM 22, gfx942 and gfx1100: what leaves nothing in scratch memory up to a
+/// depth of 64.
 struct HeldGradientOperands {
   /// Half are under way at once.
   int64_t usually;
