@@ -44,7 +44,11 @@ static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
   if (failed(describe(memory, cast<MemRefType>(memref.getType()))))
     return failure();
   int64_t bytes = memory.elementBytes;
-  memory.alignment = 16;
+  memory.swizzle = getSwizzle(cast<MemRefType>(memref.getType()));
+  int64_t period = memory.swizzle.getPeriod();
+  memory.alignment =
+      memory.swizzle ? int64_t(1) << std::min<int64_t>(4, memory.swizzle.base)
+                     : 16;
   for (auto [d, stride] : llvm::enumerate(memory.staticStrides))
     if (stride == ShapedType::kDynamic)
       return failure();
@@ -75,6 +79,11 @@ static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
     if (failed(subview.getSourceType().getStridesAndOffset(strides, offset)))
       return failure();
     for (auto [d, position] : llvm::enumerate(subview.getMixedOffsets())) {
+      if (strides[d] * bytes % period != 0 &&
+          getConstantIntValue(position).value_or(1) * strides[d] * bytes %
+                  period !=
+              0)
+        return failure();
       if (std::optional<int64_t> value = getConstantIntValue(position)) {
         memory.constantBytes += *value * strides[d] * bytes;
         continue;
@@ -130,6 +139,79 @@ FailureOr<Memory> mlir::evoformer::tile::resolveMemory(LaneBuilder &lane,
 }
 
 //===----------------------------------------------------------------------===//
+// Swizzles
+//===----------------------------------------------------------------------===//
+
+LaneMap mlir::evoformer::tile::getByteMap(const LaneMap &map,
+                                          const Memory &memory) {
+  LaneMap bytes(1);
+  auto convert = [&](ArrayRef<LayoutAxis> from,
+                     SmallVectorImpl<LayoutAxis> &to) {
+    for (const LayoutAxis &axis : from) {
+      int64_t stride = 0;
+      for (auto [steps, ofDim] : llvm::zip(axis.strides, memory.staticStrides))
+        stride += steps * ofDim * memory.elementBytes;
+      // Digits that go on where the one before ends are one.
+      if (!to.empty() && stride == to.back().size * to.back().strides[0])
+        to.back().size *= axis.size;
+      else
+        to.push_back({axis.size, {stride}});
+    }
+  };
+  convert(map.lanes, bytes.lanes);
+  convert(map.subgroups, bytes.subgroups);
+  return bytes;
+}
+
+LaneOffset LaneOffset::get(LaneBuilder &lane, const LaneMap &map) {
+  LaneOffset offset{lane.getPosition(map, 0)};
+  for (int64_t s = 0, e = map.getNumSubgroups(); s < e; ++s)
+    for (int64_t l = 0, f = map.getNumLanes(); l < f; ++l)
+      offset.bits |= map.subgroupOffset(s)[0] + map.laneOffset(l)[0];
+  return offset;
+}
+
+std::pair<Value, int64_t> mlir::evoformer::tile::applySwizzle(LaneBuilder &lane,
+                                                              Swizzle swizzle,
+                                                              LaneOffset offset,
+                                                              int64_t known) {
+  if (!swizzle)
+    return {offset.bytes, known};
+  OpBuilder &builder = lane.builder;
+  // Neighbouring bits that come from as far above move together.
+  auto apply = [&](Value address, int64_t mayBe) {
+    Value moved = address;
+    for (size_t i = 0, e = swizzle.from.size(), next = 0; i < e; i = next) {
+      int64_t shift = swizzle.from[i] - swizzle.base - i, mask = 0;
+      for (next = i; next < e &&
+                     swizzle.from[next] - swizzle.base - (int64_t)next == shift;
+           ++next)
+        mask |= int64_t(1) << (swizzle.base + next);
+      if (((mayBe >> shift) & mask) == 0)
+        continue;
+      Value above = builder.createOrFold<arith::ShRUIOp>(lane.loc, address,
+                                                         lane.constant(shift));
+      above = builder.createOrFold<arith::AndIOp>(lane.loc, above,
+                                                  lane.constant(mask));
+      moved = builder.createOrFold<arith::XOrIOp>(lane.loc, moved, above);
+    }
+    return moved;
+  };
+  // A sum of numbers without common bits is their XOR, and XORs commute: what
+  // is known stays so, but for the bits that are exchanged.
+  if (offset.bits & known)
+    return {apply(lane.add(offset.bytes, lane.constant(known)), -1), 0};
+  known = swizzle.apply(known);
+  if (!offset.bytes)
+    return {Value(), known};
+  Value bytes = apply(offset.bytes, offset.bits);
+  if (int64_t exchanged = known & swizzle.getMask())
+    bytes = builder.createOrFold<arith::XOrIOp>(lane.loc, bytes,
+                                                lane.constant(exchanged));
+  return {bytes, known & ~swizzle.getMask()};
+}
+
+//===----------------------------------------------------------------------===//
 // MemoryAccess
 //===----------------------------------------------------------------------===//
 
@@ -158,6 +240,12 @@ MemoryAccess::MemoryAccess(LaneBuilder &lane, const Memory &memory,
     maxPosition.push_back(most);
   }
   knownAlignment = std::max<int64_t>(alignment.value_or(1), memory.alignment);
+  if (memory.swizzle) {
+    // Pieces stay whole.
+    knownAlignment =
+        std::min(knownAlignment, int64_t(1) << memory.swizzle.base);
+    laneBits = LaneOffset::get(lane, getByteMap(map, memory)).bits;
+  }
   makePieces(getMaxWidth(alignment));
 }
 
@@ -271,7 +359,8 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
   int64_t width = piece.size();
   // Uniform over the workgroup, then per lane, then known.
   Value uniform, perLane, valid;
-  int64_t known = memory.constantBytes;
+  int64_t known = 0;
+  bool clamped = false;
   for (int64_t d = 0; d < map.rank; ++d) {
     int64_t reg = offset[d];
     // Beyond the tile: padding of the layout.
@@ -294,6 +383,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
         int64_t last = d == memory.contiguous ? width : 1;
         Value limit = lane.add(getSize(d), lane.constant(-last));
         perLane = lane.add(perLane, scale(lane.minUnsigned(index, limit), d));
+        clamped = true;
         continue;
       }
     }
@@ -307,6 +397,14 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
     else
       known += reg * memory.staticStrides[d] * memory.elementBytes;
   }
+  if (memory.swizzle) {
+    int64_t bits = uniform || clamped ? -1 : laneBits;
+    perLane = lane.add(uniform, perLane);
+    uniform = Value();
+    std::tie(perLane, known) =
+        applySwizzle(lane, memory.swizzle, {perLane, bits}, known);
+  }
+  known += memory.constantBytes;
   Value pointer = memory.base;
   if (valid && outside != Outside::Guard) {
     // Where nothing is valid, read the first element instead: of the memory,

@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_TILETOGPU_MEMORYACCESS_H
 #define EVOFORMER_LIB_CONVERSION_TILETOGPU_MEMORYACCESS_H
 
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "LaneBuilder.h"
 
 namespace mlir::evoformer::tile {
@@ -20,6 +21,9 @@ struct Memory {
   int64_t constantBytes = 0;
   /// Dynamic byte offset inside LDS; may be null.
   Value dynamicBytes;
+  /// Of addresses inside LDS, beside those two, which are multiples of its
+  /// period.
+  Swizzle swizzle;
   Type elementType;
   int64_t elementBytes = 0;
   /// What the base and all strides are multiples of, in bytes.
@@ -34,6 +38,24 @@ struct Memory {
 /// The address arithmetic of a memref; fails where LDS memory does not come
 /// from `evo_tile.alloc_lds` through subviews.
 FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
+
+/// Bytes that lanes add to an address, and the bits that these may have; null:
+/// none.
+struct LaneOffset {
+  Value bytes;
+  int64_t bits = 0;
+
+  /// What lane and subgroup contribute to dimension 0 of `map`.
+  static LaneOffset get(LaneBuilder &lane, const LaneMap &map);
+};
+
+/// Where the swizzle moves the sum of `offset` and the `known` bytes: what
+/// lanes add, and what stays known.
+std::pair<Value, int64_t> applySwizzle(LaneBuilder &lane, Swizzle swizzle,
+                                       LaneOffset offset, int64_t known);
+
+/// The map of the bytes that `map`'s positions move by, of rank 1.
+LaneMap getByteMap(const LaneMap &map, const Memory &memory);
 
 /// How one lane's part of a tile lies in memory: pieces of consecutive
 /// elements, their addresses and the conditions under which they are valid.
@@ -76,6 +98,7 @@ private:
   const LaneMap &map;
   SmallVector<int64_t> shape, box, maxPosition;
   SmallVector<Value> indices, positions;
+  int64_t laneBits = 0; ///< that the positions' bytes may have; of LDS
   SmallVector<bool> inBounds;
   Outside outside;
   int64_t knownAlignment;

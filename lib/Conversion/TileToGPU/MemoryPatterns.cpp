@@ -27,7 +27,8 @@ static std::optional<int64_t> getAlignment(std::optional<uint64_t> alignment) {
 
 static LogicalResult unresolved(Operation *op) {
   return op->emitOpError("workgroup memory must come from evo_tile.alloc_lds "
-                         "through subviews with static strides");
+                         "through subviews with static strides, which start "
+                         "swizzled memory at multiples of its period");
 }
 
 /// What reads beyond the memory's sizes give: the op's padding, or any element.

@@ -12,6 +12,7 @@
 #include "CopyEngine.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "IdealLoop.h"
 #include "Patterns.h"
 #include "TokenAges.h"
@@ -24,6 +25,8 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
+
+#include <map>
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
@@ -48,21 +51,18 @@ static bool leavesLanesIdle(StoreOp store) {
          ArrayRef(map.getBox()) != store.getTileType().getShape();
 }
 
-/// Places the kernel's LDS buffers one after the other.
+/// Places the kernel's LDS buffers one after the other, those of longer periods
+/// first: each then starts at a multiple of its own without gaps.
 static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
+  std::multimap<int64_t, AllocLDSOp, std::greater<>> byPeriod;
   kernel.walk([&](AllocLDSOp alloc) {
-    auto type = cast<MemRefType>(alloc.getType());
-    int64_t offset, elements = 1;
-    SmallVector<int64_t> strides;
-    (void)type.getStridesAndOffset(strides, offset);
-    for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-      elements += (size - 1) * stride;
-    context.ldsOffsets[alloc] = context.ldsBytes;
-    context.ldsBytes = llvm::alignTo(
-        context.ldsBytes +
-            elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8),
-        16);
+    Swizzle swizzle = getSwizzle(cast<MemRefType>(alloc.getType()));
+    byPeriod.emplace(swizzle.getPeriod(), alloc);
   });
+  for (auto [period, alloc] : byPeriod) {
+    context.ldsOffsets[alloc] = context.ldsBytes;
+    context.ldsBytes += getLDSBytes(cast<MemRefType>(alloc.getType()));
+  }
   if (context.ldsBytes > context.target.getLdsBytes())
     return kernel.emitOpError("needs ")
            << context.ldsBytes << " bytes of workgroup memory, "

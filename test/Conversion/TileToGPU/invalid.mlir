@@ -183,10 +183,29 @@ evo_tile.kernel @memory(%c: i1) attributes {target = #chip, schedule = #schedule
   %l = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
   %m = evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
   %s = arith.select %c, %l, %m : memref<64xf32, #gpu.address_space<workgroup>>
-  // expected-error @below {{workgroup memory must come from evo_tile.alloc_lds through subviews with static strides}}
+  // expected-error @below {{workgroup memory must come from evo_tile.alloc_lds through subviews with static strides, which start swizzled memory at multiples of its period}}
   // expected-error @below {{failed to legalize}}
   %t = evo_tile.load %s[%c0] : memref<64xf32, #gpu.address_space<workgroup>> -> tensor<64xf32, #map>
   evo_tile.store %t, %l[%c0] : tensor<64xf32, #map>, memref<64xf32, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+// Half a period into a swizzled buffer.
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
+#map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = []>
+#lds = #evo_tile.swizzled_lds<base = 4, from = [8]>
+evo_tile.kernel @memory(%n: index) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %l = evo_tile.alloc_lds : memref<2x64xf32, #lds>
+  %v = memref.subview %l[%n, 0] [1, 64] [1, 1] : memref<2x64xf32, #lds> to memref<64xf32, strided<[1], offset: ?>, #lds>
+  // expected-error @below {{workgroup memory must come from evo_tile.alloc_lds through subviews with static strides, which start swizzled memory at multiples of its period}}
+  // expected-error @below {{failed to legalize}}
+  %t = evo_tile.load %v[%c0] : memref<64xf32, strided<[1], offset: ?>, #lds> -> tensor<64xf32, #map>
+  evo_tile.store %t, %v[%c0] : tensor<64xf32, #map>, memref<64xf32, strided<[1], offset: ?>, #lds>
   evo_tile.return
 }
 

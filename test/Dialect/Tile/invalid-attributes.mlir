@@ -396,3 +396,18 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   tuning = {operand_reuse = true}>
+
+// -----
+
+// expected-error @below {{needs a base from 0 to 19 and bits from above those that change to 19, got base = 4, from = [5, 8]}}
+module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [5, 8]>} {}
+
+// -----
+
+// expected-error @below {{got base = 4, from = [70]}}
+module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [70]>} {}
+
+// -----
+
+// expected-error @below {{got base = -1, from = [8]}}
+module attributes {x = #evo_tile.swizzled_lds<base = -1, from = [8]>} {}

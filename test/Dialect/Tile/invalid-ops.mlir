@@ -342,6 +342,14 @@ func.func @lds_offset() {
 
 // -----
 
+func.func @lds_swizzle() {
+  // expected-error @below {{would take elements apart: 'memref<4xf32, #evo_tile.swizzled_lds<base = 1, from = [3]>>'}}
+  %l = evo_tile.alloc_lds : memref<4xf32, #evo_tile.swizzled_lds<base = 1, from = [3]>>
+  return
+}
+
+// -----
+
 func.func @lds_element() {
   // expected-error @below {{needs numbers of a known width}}
   %l = evo_tile.alloc_lds : memref<4xindex, #gpu.address_space<workgroup>>

@@ -28,6 +28,7 @@
 #frag = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
 #slice = #evo_tile.slice<dim = 1, size = 8, #frag>
 !lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
+!swizzled = memref<64x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
 
 // CHECK-LABEL: evo_tile.kernel @attributes
 //  CHECK-SAME:   (%{{.*}}: memref<?x?xf32>) attributes {schedule = #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 2, 2], stages = 3>, target = #[[CHIP]]}
@@ -82,6 +83,8 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   } : tensor<2xi1>
   // CHECK: %[[LDS:.*]] = evo_tile.alloc_lds : memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
   %lds = evo_tile.alloc_lds : !lds
+  // CHECK: evo_tile.alloc_lds : memref<64x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
+  %swizzled = evo_tile.alloc_lds : !swizzled
   // CHECK: %[[COPY:.*]] = evo_tile.async_copy %{{.*}}[%{{.*}}, %{{.*}}] to %[[LDS]][%{{.*}}, %{{.*}}] as tensor<2x16xf16> : memref<?x?xf16>, memref<
   %copy = evo_tile.async_copy %m[%i, %i] to %lds[%i, %i] as tensor<2x16xf16> : memref<?x?xf16>, !lds
   // CHECK: %[[OTHER:.*]] = evo_tile.async_copy %{{.*}} to %[[LDS]][%{{.*}}] if %{{.*}} padding 0.000000e+00 : f16 as tensor<2x16xf16> {alignment = 16 : i64, in_bounds = array<i1: false, true>} : memref<?x?xf16>, memref<

@@ -20,6 +20,11 @@ int64_t mlir::evoformer::tile::getRegisterCount(RankedTensorType tile) {
       map->getNumRegisters() * tile.getElementTypeBitWidth(), 32);
 }
 
+int64_t mlir::evoformer::tile::getPrefetchShare(TargetAttr target) {
+  constexpr int64_t kShare = 16;
+  return target.getRegisters() / kShare;
+}
+
 int64_t mlir::evoformer::tile::estimatePressure(scf::ForOp loop) {
   DenseSet<Value> live;
   int64_t now = 0, peak = 0;

@@ -84,6 +84,8 @@ RankedTensorType mlir::evoformer::tile::withLayout(RankedTensorType type,
 }
 
 bool mlir::evoformer::tile::isWorkgroupMemory(MemRefType type) {
+  if (isa_and_present<SwizzledLDSAttr>(type.getMemorySpace()))
+    return true;
   auto space =
       dyn_cast_if_present<gpu::AddressSpaceAttr>(type.getMemorySpace());
   return space && space.getValue() == gpu::AddressSpace::Workgroup;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
@@ -131,6 +132,9 @@ LogicalResult AllocLDSOp::verify() {
   if (!type.getElementType().isIntOrFloat())
     return emitOpError("needs numbers of a known width, got ") << type;
   int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (Swizzle swizzle = getSwizzle(type);
+      swizzle && (int64_t(1) << swizzle.base) < width)
+    return emitOpError("would take elements apart: ") << type;
   int64_t bytes = width;
   for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
     if (size < 1)

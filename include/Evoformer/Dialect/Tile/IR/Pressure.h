@@ -17,6 +17,9 @@ namespace mlir::evoformer::tile {
 /// once; what is computed from what in one step counts with it.
 int64_t estimatePressure(scf::ForOp loop);
 
+/// Registers that tiles loaded an iteration ahead may take.
+int64_t getPrefetchShare(TargetAttr target);
+
 /// 32-bit registers per lane that hold a tile.
 int64_t getRegisterCount(RankedTensorType tile);
 

@@ -280,4 +280,25 @@ def Tile_SliceAttr : Tile_Attr<"Slice", "slice",
   let genVerifyDecl = 1;
 }
 
+def Tile_SwizzledLDSAttr : Tile_Attr<"SwizzledLDS", "swizzled_lds"> {
+  let summary = "workgroup memory whose addresses are XORed";
+  let description = [{
+    The memory space of a buffer in workgroup memory. Indices give a byte of the
+    buffer by its strides, as everywhere; that byte lies where bit `base` + i of
+    its address is XORed with bit `from`[i], which is above all those that change.
+    Rows whose starts share a bank get apart, without padding between them.
+
+    Views begin at multiples of the period, twice the highest of those bits; they
+    are moved alike. Rows of 64 bytes, of which no eight neighbours may meet in a
+    bank:
+
+    ```mlir
+    memref<64x32xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
+    ```
+  }];
+  let parameters = (ins "int64_t":$base, ArrayRefParameter<"int64_t">:$from);
+  let assemblyFormat = "`<` `base` `=` $base `,` `from` `=` `[` $from `]` `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -7,10 +7,13 @@
 
 #include "MmaLayouts.h"
 
+#include "../PromoteToLDS/LDSPlan.h"
+#include "LayoutPropagation.h"
 #include "ReachedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -118,6 +121,55 @@ static FailureOr<int64_t> getMemoryCost(
   return cost;
 }
 
+/// How often an op runs beside what is outside of all loops, as far as costs
+/// are concerned.
+static int64_t getWeight(Operation *op) {
+  constexpr int64_t kSteps = 8;
+  int64_t weight = 1;
+  for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+       parent = parent->getParentOp())
+    if (isa<LoopLikeOpInterface>(parent))
+      weight *= kSteps;
+  return weight;
+}
+
+/// Instructions of a lane that move what the products multiply, load beside
+/// their results and store of them.
+static FailureOr<int64_t> countMoves(
+    const llvm::MapVector<Operation *, SmallVector<ReachedMemory>> &reachedBy,
+    const LayoutMap &layouts, const LDSMachine &machine) {
+  int64_t count = 0;
+  DenseSet<std::pair<Operation *, Attribute>> counted;
+  for (auto &[op, reached] : reachedBy) {
+    auto mma = cast<MmaOp>(op);
+    const MmaLayouts &mine = layouts.find(op)->second;
+    FailureOr<LaneMap> map =
+        mine.c.getLaneMap(mma.getType().getShape(), nullptr);
+    if (failed(map))
+      return failure();
+    for (const ReachedMemory &memory : reached)
+      if (!memory.access->getParentOfType<WhereOp>() &&
+          counted.insert({memory.access, mine.c}).second)
+        count += getWeight(memory.access) * countAccesses(memory, *map);
+    for (auto [operand, layout] :
+         {std::pair(mma.getA(), mine.a), std::pair(mma.getB(), mine.b)})
+      for (LoadedOperand &loaded : findLoadedOperands(operand)) {
+        RankedTensorType tile = loaded.load.getTileType();
+        SmallVector<int64_t> inverse(loaded.dims.size());
+        for (auto [i, d] : llvm::enumerate(loaded.dims))
+          inverse[d] = i;
+        Attribute ofTile = permuteLayout(
+            layout, cast<RankedTensorType>(operand.getType()).getShape(),
+            inverse);
+        if (counted.insert({loaded.load, ofTile}).second)
+          count += getWeight(loaded.load) *
+                   countStaging(withLayout(tile, ofTile),
+                                loaded.load.getSourceType(), machine);
+      }
+  }
+  return count;
+}
+
 /// The products whose sums a value is made of, element by element and through
 /// loops that carry it.
 static void findSums(Value value, SetVector<MmaOp> &sums,
@@ -174,6 +226,11 @@ struct OrientationChoice {
   DenseMap<Operation *, Operation *> like;
 
   LogicalResult run(ArrayRef<MmaOp> ops, LayoutMap &known) const;
+  /// Leaves results as their instructions have them where that moves less.
+  LogicalResult chooseRuns(ArrayRef<MmaOp> ops, LayoutMap &known);
+
+  /// The products whose results do not lie in runs.
+  DenseSet<Operation *> asInstructed;
 };
 } // namespace
 
@@ -198,7 +255,8 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
       bool swapped = all ? (mask >> i) & 1 : mask;
       allowed &= !all || !isPinnedOtherwise(op, swapped);
       MatrixInstrAttr instr = instrs.lookup(op);
-      choices.push_back({op, instr, swapped});
+      choices.push_back(
+          {op, instr, swapped, !asInstructed.contains(like.lookup(op))});
       // Padding may differ between the orientations.
       cost += *getCost(op, instr, swapped, schedule);
     }
@@ -219,6 +277,47 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
       bestCost = cost;
       best = layouts;
       bestMask = mask;
+    }
+  }
+  known = best;
+  return success();
+}
+
+LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
+                                            LayoutMap &known) {
+  if (ops.empty())
+    return success();
+  auto kernel = ops.front()->getParentOfType<KernelOp>();
+  LDSMachine machine{*kernel.getTarget(), schedule.getNumSubgroups()};
+  auto layOut = [&](LayoutMap &layouts) -> FailureOr<int64_t> {
+    SmallVector<MmaChoice> choices;
+    for (MmaOp op : ops)
+      choices.push_back({op, instrs.lookup(op),
+                         known.find(op)->second.a.getRole() == OperandRole::B,
+                         !asInstructed.contains(op)});
+    FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
+    if (failed(exchange))
+      return failure();
+    FailureOr<int64_t> moves = countMoves(reachedBy, layouts, machine);
+    if (failed(moves))
+      return failure();
+    return *exchange + *moves;
+  };
+  LayoutMap best;
+  FailureOr<int64_t> least = layOut(best);
+  if (failed(least))
+    return failure();
+  for (MmaOp op : ops) {
+    asInstructed.insert(op);
+    LayoutMap layouts;
+    FailureOr<int64_t> cost = layOut(layouts);
+    if (failed(cost))
+      return failure();
+    if (*cost < *least) {
+      least = cost;
+      best = layouts;
+    } else {
+      asInstructed.erase(op);
     }
   }
   known = best;
@@ -281,7 +380,7 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
   for (MmaOp op : usual)
     choice.reachedBy[op] = findReachedMemory(op);
   LayoutMap best;
-  if (failed(choice.run(usual, best)))
+  if (failed(choice.run(usual, best)) || failed(choice.chooseRuns(usual, best)))
     return failure();
   choice.reachedBy.clear();
   choice.like = findRepeated(kernel);

@@ -253,7 +253,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   int64_t atomsN = llvm::divideCeil(n, atomN * alongN);
   int64_t atomsK = llvm::divideCeil(k, instr.getK());
 
-  // The result: its register dimension in consecutive runs.
+  // The result: its register dimension in consecutive runs, if wanted.
   LaneMap cMap = instr.getC().toLaneMap();
   int64_t inRows = 1, inColumns = 1;
   for (const LayoutAxis &axis : cMap.registers) {
@@ -266,9 +266,10 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   bool registersInColumns = inColumns >= inRows;
   bool registersInN = registersInColumns != swapped;
   SmallVector<int64_t> orderM, orderN;
-  (registersInN ? orderN : orderM) =
-      getContiguousOrder(instr, OperandRole::C, registersInColumns,
-                         registersInN ? atomsN : atomsM);
+  if (choice.inRuns)
+    (registersInN ? orderN : orderM) =
+        getContiguousOrder(instr, OperandRole::C, registersInColumns,
+                           registersInN ? atomsN : atomsM);
 
   // The contracted dimension: as a carried result has it, else in runs.
   SmallVector<int64_t> orderK;

@@ -18,11 +18,14 @@ struct MmaLayouts {
 };
 
 /// A product in a kernel whose matrix instruction is chosen: `swapped` computes
-/// the transposed product, its operands exchanged.
+/// the transposed product, its operands exchanged; `inRuns` gives each lane's
+/// registers of the result consecutive elements, else they lie as the
+/// instruction has them.
 struct MmaChoice {
   MmaOp op;
   MatrixInstrAttr instr;
   bool swapped = false;
+  bool inRuns = true;
 };
 
 /// For an operand of a product: an earlier product whose result it carries

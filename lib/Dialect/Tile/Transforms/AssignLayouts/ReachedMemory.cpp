@@ -26,7 +26,11 @@ public:
           llvm::to_vector(llvm::seq<int64_t>(0, mma.getType().getRank())));
     while (!worklist.empty()) {
       auto [value, dims] = worklist.pop_back_val();
-      if (Operation *def = value.getDefiningOp())
+      Operation *def = value.getDefiningOp();
+      // One use of a constant says nothing of others.
+      if (def && def->hasTrait<OpTrait::ConstantLike>())
+        continue;
+      if (def)
         visit(def, value, dims);
       else if (auto loop =
                    dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp()))
@@ -86,6 +90,34 @@ private:
 
 SmallVector<ReachedMemory> mlir::evoformer::tile::findReachedMemory(MmaOp mma) {
   return MemorySearch().run(mma);
+}
+
+SmallVector<LoadedOperand>
+mlir::evoformer::tile::findLoadedOperands(Value operand) {
+  SmallVector<LoadedOperand> found;
+  int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
+  SmallVector<std::pair<Value, SmallVector<int64_t>>> worklist = {
+      {operand, llvm::to_vector(llvm::seq<int64_t>(0, rank))}};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    auto [value, dims] = worklist.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    if (!def || !seen.insert(def).second)
+      continue;
+    if (auto load = dyn_cast<LoadOp>(def)) {
+      found.push_back({load, dims});
+    } else if (auto transpose = dyn_cast<TransposeOp>(def)) {
+      SmallVector<int64_t> inner;
+      for (int64_t d : dims)
+        inner.push_back(transpose.getPermutation()[d]);
+      worklist.push_back({transpose.getSource(), inner});
+    } else if (isElementwise(def)) {
+      for (Value input : def->getOperands())
+        if (isa<RankedTensorType>(input.getType()))
+          worklist.push_back({input, dims});
+    }
+  }
+  return found;
 }
 
 int64_t mlir::evoformer::tile::countAccesses(const ReachedMemory &reached,

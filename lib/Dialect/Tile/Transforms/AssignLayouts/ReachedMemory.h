@@ -28,6 +28,14 @@ SmallVector<ReachedMemory> findReachedMemory(MmaOp mma);
 /// dimension.
 int64_t countAccesses(const ReachedMemory &reached, const LaneMap &result);
 
+/// A load that an operand of a product holds, through elementwise work and
+/// transposes, and which dimension of the load's tile each of the operand's is.
+struct LoadedOperand {
+  LoadOp load;
+  SmallVector<int64_t> dims;
+};
+SmallVector<LoadedOperand> findLoadedOperands(Value operand);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_REACHEDMEMORY_H

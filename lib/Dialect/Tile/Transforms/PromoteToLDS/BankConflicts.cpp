@@ -24,7 +24,6 @@
 using namespace mlir::evoformer::tile;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using mlir::FailureOr;
 
 static constexpr int64_t kBankBytes = 4;
 /// Register vectors beyond these repeat the pattern of the first ones.
@@ -73,10 +72,10 @@ int64_t mlir::evoformer::tile::getAccessWidth(const LaneMap &map,
 }
 
 int64_t mlir::evoformer::tile::getAccessBytes(const LaneMap &map,
-                                              const LDSPlacement &placement) {
-  return getAccessWidth(map, placement.shape, placement.contiguousDim,
-                        std::max<int64_t>(1, 16 / placement.elementBytes)) *
-         placement.elementBytes;
+                                              const SharedLayout &layout) {
+  return getAccessWidth(map, layout.shape, layout.contiguousDim,
+                        std::max<int64_t>(1, 16 / layout.elementBytes)) *
+         layout.elementBytes;
 }
 
 /// Cycles that the accesses of one phase take: the most different words that
@@ -100,90 +99,87 @@ static bool isInside(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   return true;
 }
 
-LDSCycles mlir::evoformer::tile::countVectorAccess(
-    const LaneMap &map, const LDSPlacement &placement, int64_t banks) {
+/// See LDSCycles::addressing; the accesses begin at the registers `starts`.
+static int64_t countAddressing(const LaneMap &map, const SharedLayout &layout,
+                               ArrayRef<int64_t> starts) {
+  constexpr int64_t kSwizzle = 3;
+  const Swizzle &swizzle = layout.swizzle;
+  if (!swizzle)
+    return 0;
+  int64_t laneBits = 0, count = 0;
+  for (int64_t l = 0, e = map.getNumLanes(); l < e; ++l)
+    laneBits |= layout.linearOf(map.laneOffset(l));
+  for (int64_t s = 0, e = map.getNumSubgroups(); s < e; ++s)
+    laneBits |= layout.linearOf(map.subgroupOffset(s));
+  llvm::DenseSet<int64_t> exchanged;
+  for (int64_t start : starts) {
+    int64_t known = layout.linearOf(map.registerOffset(start));
+    if (known & laneBits)
+      count += kSwizzle;
+    else if (exchanged.insert(swizzle.apply(known) & swizzle.getMask()).second)
+      ++count;
+  }
+  return count;
+}
+
+LDSCycles mlir::evoformer::tile::countVectorAccess(const LaneMap &map,
+                                                   const SharedLayout &layout,
+                                                   int64_t banks) {
   LDSCycles cycles;
-  int64_t bytes = getAccessBytes(map, placement);
-  int64_t width = bytes / placement.elementBytes;
+  int64_t bytes = getAccessBytes(map, layout);
+  int64_t width = bytes / layout.elementBytes;
   int64_t lanes = map.getNumLanes();
   int64_t phase =
       std::clamp<int64_t>(banks * kBankBytes / std::max(bytes, kBankBytes), 1,
                           std::max<int64_t>(lanes, 1));
   SmallVector<int64_t> starts =
-      getAccessStarts(map, placement.contiguousDim, width);
-  if ((int64_t)starts.size() > kSampledVectors)
-    starts.resize(kSampledVectors);
+      getAccessStarts(map, layout.contiguousDim, width);
+  cycles.addressing = countAddressing(map, layout, starts);
+  int64_t all = starts.size();
+  starts.resize(std::min(all, kSampledVectors));
   for (int64_t start : starts)
     for (int64_t first = 0; first < lanes; first += phase) {
       SmallVector<int64_t> addresses;
       for (int64_t l = first; l < std::min(first + phase, lanes); ++l) {
         SmallVector<int64_t> index = map.at(0, l, start);
-        if (isInside(index, placement.shape))
-          addresses.push_back(placement.getAddress(index));
+        if (isInside(index, layout.shape))
+          addresses.push_back(layout.addressOf(index));
       }
       if (addresses.empty())
         continue;
       cycles.actual += countPhase(addresses, bytes, banks);
       ++cycles.ideal;
     }
+  cycles.extend(starts.size(), all);
   return cycles;
 }
 
-/// The rows of 8x8 matrix number `m` of the first subgroup, each with its first
-/// column; fails where lanes and registers do not form one.
-static FailureOr<std::map<SmallVector<int64_t>, int64_t>>
-getMatrixRows(const LaneMap &map, const LDSPlacement &placement, int64_t m) {
-  constexpr int64_t kSize = 8, kLanesPerRow = 4, kPerLane = 2;
-  std::map<SmallVector<int64_t>, int64_t> rows;
-  if (map.getNumLanes() != kSize * kLanesPerRow ||
-      map.getNumRegisters() < (m + 1) * kPerLane)
-    return mlir::failure();
-  int64_t contiguous = placement.contiguousDim;
-  auto split = [&](int64_t lane, int64_t reg) {
-    SmallVector<int64_t> row = map.at(0, lane, m * kPerLane + reg);
-    int64_t column = std::exchange(row[contiguous], 0);
-    return std::make_pair(row, column);
-  };
-  // As stored: lane / 4 is the row, two neighbouring columns a lane; or
-  // transposed: lane / 4 is the column, the registers are two rows.
-  bool transposed = split(0, 0).first != split(0, 1).first;
-  for (int64_t l = 0; l < kSize * kLanesPerRow; ++l)
-    for (int64_t r = 0; r < kPerLane; ++r) {
-      auto [row, column] = split(l, r);
-      int64_t across = l / kLanesPerRow,
-              along = l % kLanesPerRow * kPerLane + r;
-      int64_t first = column - (transposed ? across : along);
-      // All of a row agree on its first column, a multiple of the width.
-      auto it = rows.try_emplace(row, first).first;
-      if (it->second != first || first < 0 || first % kSize != 0)
-        return mlir::failure();
-      if (row != split(transposed ? l % kLanesPerRow : across * kLanesPerRow,
-                       transposed ? r : 0)
-                     .first)
-        return mlir::failure();
-    }
-  if ((int64_t)rows.size() != kSize)
-    return mlir::failure();
-  return rows;
-}
-
 std::optional<LDSCycles> mlir::evoformer::tile::countMatrixReads(
-    const LaneMap &map, const LDSPlacement &placement, int64_t banks) {
-  constexpr int64_t kRowBytes = 16;
-  if (placement.elementBytes != 2 || map.getNumRegisters() % 2 != 0)
+    const LaneMap &map, const SharedLayout &layout, int64_t banks) {
+  constexpr int64_t kRowBytes = 16, kMatricesARead = 4;
+  std::optional<MatrixRead> read = matchMatrixRead(
+      map, layout.shape, layout.contiguousDim, layout.elementBytes);
+  if (!read)
     return std::nullopt;
   LDSCycles cycles;
-  int64_t matrices = std::min(map.getNumRegisters() / 2, kSampledVectors);
+  int64_t all = map.getNumRegisters() / 2;
+  SmallVector<int64_t> starts;
+  for (int64_t m = 0; m < all; m += kMatricesARead)
+    starts.push_back(2 * m);
+  cycles.addressing = countAddressing(map, layout, starts);
+  int64_t matrices = std::min(all, kSampledVectors);
   for (int64_t m = 0; m < matrices; ++m) {
-    auto rows = getMatrixRows(map, placement, m);
-    if (failed(rows))
-      return std::nullopt;
     SmallVector<int64_t> addresses;
-    for (auto &[row, column] : *rows)
-      addresses.push_back(placement.getAddress(row) +
-                          column * placement.elementBytes);
+    for (int64_t row = 0; row < 1 << read->rowBits.size(); ++row) {
+      SmallVector<int64_t> index = map.registerOffset(2 * m);
+      for (auto [bit, offset] : llvm::enumerate(read->rowBits))
+        for (auto [i, move] : llvm::zip(index, offset))
+          i += (row >> bit & 1) * move;
+      addresses.push_back(layout.addressOf(index));
+    }
     cycles.actual += countPhase(addresses, kRowBytes, banks);
     ++cycles.ideal;
   }
+  cycles.extend(matrices, all);
   return cycles;
 }

@@ -8,31 +8,26 @@
 #ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_BANKCONFLICTS_H
 #define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_BANKCONFLICTS_H
 
-#include "Evoformer/Dialect/Tile/IR/LaneMap.h"
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 
 namespace mlir::evoformer::tile {
-
-/// Where workgroup memory keeps a tile: element strides per dimension.
-struct LDSPlacement {
-  llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<int64_t> strides;
-  /// The dimension of stride 1.
-  int64_t contiguousDim = 0;
-  int64_t elementBytes = 1;
-
-  int64_t getAddress(llvm::ArrayRef<int64_t> index) const {
-    int64_t address = 0;
-    for (auto [i, stride] : llvm::zip(index, strides))
-      address += i * stride;
-    return address * elementBytes;
-  }
-};
 
 /// Cycles of a subgroup's accesses, and what they would be without conflicts.
 struct LDSCycles {
   int64_t actual = 0;
   int64_t ideal = 0;
+  /// Instructions beside the accesses, for addresses that a swizzle sets apart
+  /// so that constants in the accesses do not tell them.
+  int64_t addressing = 0;
 
+  int64_t getCost() const { return actual + addressing; }
+  /// From a part of all accesses to all of them.
+  void extend(int64_t part, int64_t all) {
+    if (part > 0) {
+      actual = actual * all / part;
+      ideal = ideal * all / part;
+    }
+  }
   double getFactor() const { return ideal ? double(actual) / ideal : 1.0; }
 };
 
@@ -43,20 +38,19 @@ int64_t getAccessWidth(const LaneMap &map, llvm::ArrayRef<int64_t> shape,
                        int64_t dim, int64_t maxElements);
 
 /// The same in bytes, along the contiguous dimension, at most 16.
-int64_t getAccessBytes(const LaneMap &map, const LDSPlacement &placement);
+int64_t getAccessBytes(const LaneMap &map, const SharedLayout &layout);
 
 /// Plain vector reads or writes of a tile by the first subgroup. Banks are four
 /// bytes wide; as many neighbouring lanes as fill all banks go in one cycle,
 /// unless two of them want different words of one bank.
-LDSCycles countVectorAccess(const LaneMap &map, const LDSPlacement &placement,
+LDSCycles countVectorAccess(const LaneMap &map, const SharedLayout &layout,
                             int64_t banks);
 
 /// 8x8 reads of 16-bit matrices (ldmatrix): eight rows of 16 bytes go in one
 /// cycle. Empty where lanes and registers do not form such matrices, as stored
 /// or transposed.
-std::optional<LDSCycles> countMatrixReads(const LaneMap &map,
-                                          const LDSPlacement &placement,
-                                          int64_t banks);
+std::optional<LDSCycles>
+countMatrixReads(const LaneMap &map, const SharedLayout &layout, int64_t banks);
 
 } // namespace mlir::evoformer::tile
 

@@ -28,6 +28,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "shared by subgroups";
   case PromotionReason::ShortRun:
     return "narrow accesses to memory";
+  case PromotionReason::Ahead:
+    return "too large to be loaded ahead in registers";
   case PromotionReason::Direct:
     return "not shared, and wide enough";
   case PromotionReason::RowVector:
@@ -77,31 +79,27 @@ int64_t mlir::evoformer::tile::getSharing(const LaneMap &map,
 
 /// Rows of `rowBytes` along `contiguous`, the other dimensions around them from
 /// the innermost to the outermost.
-static LDSPlacement getPlacement(ArrayRef<int64_t> shape, int64_t contiguous,
+static SharedLayout getPlacement(ArrayRef<int64_t> shape, int64_t contiguous,
                                  int64_t elementBytes, int64_t rowBytes) {
-  LDSPlacement placement{SmallVector<int64_t>(shape),
-                         SmallVector<int64_t>(shape.size(), 1), contiguous,
-                         elementBytes};
+  SharedLayout layout{SmallVector<int64_t>(shape),
+                      SmallVector<int64_t>(shape.size(), 1), contiguous,
+                      elementBytes, Swizzle()};
   int64_t stride = rowBytes / elementBytes;
   for (int64_t d = shape.size() - 1; d >= 0; --d)
     if (d != contiguous) {
-      placement.strides[d] = stride;
+      layout.strides[d] = stride;
       stride *= shape[d];
     }
-  return placement;
+  return layout;
 }
 
 bool mlir::evoformer::tile::usesMatrixReads(RankedTensorType reader,
                                             int64_t contiguousDim,
                                             TargetAttr target) {
-  int64_t bytes = getElementBytes(reader);
-  if (!target.hasLdmatrix() || bytes != 2)
-    return false;
-  LDSPlacement placement =
-      getPlacement(reader.getShape(), contiguousDim, bytes,
-                   reader.getDimSize(contiguousDim) * bytes);
-  return countMatrixReads(*getLaneMap(reader), placement, target.getLdsBanks())
-      .has_value();
+  return target.hasLdmatrix() &&
+         matchMatrixRead(*getLaneMap(reader), reader.getShape(), contiguousDim,
+                         getElementBytes(reader))
+             .has_value();
 }
 
 /// Bytes of one access of a lane along `dim`.
@@ -132,6 +130,33 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
       sourceBytes >= kNarrowBytes)
     return sourceDim;
   return best;
+}
+
+int64_t mlir::evoformer::tile::getCopiedWords(RankedTensorType tile,
+                                              const LDSMachine &machine) {
+  return llvm::divideCeil(tile.getNumElements() * getElementBytes(tile),
+                          kNarrowBytes * machine.getLanes() *
+                              machine.subgroups);
+}
+
+int64_t mlir::evoformer::tile::countStaging(RankedTensorType reader,
+                                            MemRefType memory,
+                                            const LDSMachine &machine) {
+  constexpr int64_t kWordsAnAccess = 4;
+  LaneMap map = *getLaneMap(reader);
+  int64_t sourceDim = getContiguousDim(memory, reader.getShape());
+  int64_t wantedDim = getWantedDim(reader, sourceDim, machine.target);
+  int64_t bytes = map.getNumRegisters() * getElementBytes(reader);
+  int64_t width = usesMatrixReads(reader, wantedDim, machine.target)
+                      ? kWordsAnAccess * kNarrowBytes
+                      : getRunBytes(reader, wantedDim);
+  int64_t copied = getCopiedWords(reader, machine);
+  // Across memory's order a copy moves half as much at once, and takes words of
+  // two rows apart.
+  int64_t copy = sourceDim == wantedDim || sourceDim < 0
+                     ? llvm::divideCeil(copied, kWordsAnAccess)
+                     : 2 * copied;
+  return llvm::divideCeil(bytes, width) + copy;
 }
 
 PromotionReason
@@ -198,64 +223,92 @@ bool mlir::evoformer::tile::isSharedVector(RankedTensorType tile,
 // Placement
 //===----------------------------------------------------------------------===//
 
-static MemRefType getMemRefType(const LDSPlacement &placement, Type element) {
-  MLIRContext *context = element.getContext();
-  auto space =
-      gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
-  auto plain = MemRefType::get(placement.shape, element, AffineMap(), space);
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (succeeded(plain.getStridesAndOffset(strides, offset)) &&
-      strides == placement.strides)
-    return plain;
-  return MemRefType::get(placement.shape, element,
-                         StridedLayoutAttr::get(context, 0, placement.strides),
-                         space);
-}
-
-int64_t mlir::evoformer::tile::getLDSBytes(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset, elements = 1;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return 0;
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-    elements += (size - 1) * stride;
-  return llvm::alignTo(
-      llvm::divideCeil(elements * type.getElementTypeBitWidth(), 8), 16);
-}
-
 /// Adds up the readers' cycles.
 static LDSCycles countReads(ArrayRef<RankedTensorType> readers,
-                            const LDSPlacement &placement, TargetAttr target) {
+                            const SharedLayout &layout, TargetAttr target) {
   LDSCycles reads;
   for (RankedTensorType reader : readers) {
     LaneMap map = *getLaneMap(reader);
     std::optional<LDSCycles> cycles;
-    if (usesMatrixReads(reader, placement.contiguousDim, target))
-      cycles = countMatrixReads(map, placement, target.getLdsBanks());
+    if (usesMatrixReads(reader, layout.contiguousDim, target))
+      cycles = countMatrixReads(map, layout, target.getLdsBanks());
     if (!cycles)
-      cycles = countVectorAccess(map, placement, target.getLdsBanks());
+      cycles = countVectorAccess(map, layout, target.getLdsBanks());
     reads.actual += cycles->actual;
     reads.ideal += cycles->ideal;
+    reads.addressing += cycles->addressing;
   }
   return reads;
 }
 
 /// Bytes at whose multiples rows start. An access may not reach beyond the
 /// row's elements either.
-static int64_t getRowAlignment(const LDSPlacement &placement) {
-  int64_t contiguous = placement.contiguousDim, alignment = 1;
-  int64_t contentBytes = placement.shape[contiguous] * placement.elementBytes;
+static int64_t getRowAlignment(const SharedLayout &layout) {
+  int64_t contiguous = layout.contiguousDim, alignment = 1;
+  int64_t contentBytes = layout.shape[contiguous] * layout.elementBytes;
   auto divides = [&](int64_t bytes) {
-    for (auto [dim, stride] : llvm::enumerate(placement.strides))
+    for (auto [dim, stride] : llvm::enumerate(layout.strides))
       if ((int64_t)dim != contiguous &&
-          stride * placement.elementBytes % bytes != 0)
+          stride * layout.elementBytes % bytes != 0)
         return false;
     return contentBytes % bytes == 0;
   };
   while (alignment < 16 && divides(alignment * 2))
     alignment *= 2;
   return alignment;
+}
+
+/// Adds the swizzles of buffers of `bytes` that XOR the bits from `base` on
+/// with `count` ascending ones above them.
+static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
+                        int64_t base, int64_t count) {
+  // A period divides the buffer; lower bits come first.
+  int64_t most = llvm::countr_zero(static_cast<uint64_t>(bytes)) - 1;
+  SmallVector<Swizzle> open = {{base, {}}};
+  while (!open.empty()) {
+    Swizzle swizzle = open.pop_back_val();
+    if ((int64_t)swizzle.from.size() == count) {
+      swizzles.push_back(swizzle);
+      continue;
+    }
+    int64_t least = swizzle ? swizzle.from.back() + 1 : base + count;
+    for (int64_t bit = most; bit >= least; --bit) {
+      open.push_back(swizzle);
+      open.back().from.push_back(bit);
+    }
+  }
+}
+
+/// How rows of `rowBytes` may be kept from meeting in a bank: not at all, by
+/// padding, or by exchanging pieces as wide as the widest access.
+static SmallVector<std::pair<int64_t, Swizzle>>
+getSpreads(int64_t rowBytes, int64_t rows, int64_t alignment) {
+  constexpr int64_t kPieceBits = 4, kMostBits = 3;
+  SmallVector<std::pair<int64_t, Swizzle>> spreads;
+  for (int64_t padding : {0, 8, 16, 32})
+    if ((rowBytes + padding) % alignment == 0)
+      spreads.push_back({padding, Swizzle()});
+  SmallVector<Swizzle> swizzles;
+  for (int64_t bits = 1; bits <= kMostBits; ++bits)
+    addSwizzles(swizzles, rows * rowBytes, kPieceBits, bits);
+  for (const Swizzle &swizzle : swizzles)
+    spreads.push_back({0, swizzle});
+  return spreads;
+}
+
+/// The plan of a buffer with rows along `contiguous`, its writer and its
+/// readers.
+static LDSPlan makePlan(const SharedLayout &layout, Type element,
+                        const LaneMap &writer,
+                        ArrayRef<RankedTensorType> readers, TargetAttr target) {
+  LDSPlan plan;
+  plan.type = getSharedType(layout, element);
+  plan.copy = writer;
+  plan.swizzle = layout.swizzle;
+  plan.alignment = getRowAlignment(layout);
+  plan.writes = countVectorAccess(writer, layout, target.getLdsBanks());
+  plan.reads = countReads(readers, layout, target);
+  return plan;
 }
 
 /// With `consecutiveBytes`, only copies whose lanes write so much side by side.
@@ -271,7 +324,7 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
            shape, bytes, sourceDim < 0 ? wantedDim : sourceDim, wantedDim,
            maxBytes, machine.getLanes(), machine.subgroups)) {
     // Rows start at multiples of the widest access.
-    LDSPlacement tight =
+    SharedLayout tight =
         getPlacement(shape, wantedDim, bytes, shape[wantedDim] * bytes);
     int64_t alignment = std::max<int64_t>(8, getAccessBytes(copy.map, tight));
     for (RankedTensorType reader : readers)
@@ -280,28 +333,22 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
                                   ? 16
                                   : getAccessBytes(*getLaneMap(reader), tight));
     int64_t rowBytes = llvm::alignTo(shape[wantedDim] * bytes, alignment);
-    for (int64_t padding : {0, 8, 16, 32}) {
-      if ((rowBytes + padding) % alignment != 0)
-        continue;
-      LDSPlacement placement =
+    for (auto [padding, swizzle] : getSpreads(
+             rowBytes, tile.getNumElements() / shape[wantedDim], alignment)) {
+      SharedLayout layout =
           getPlacement(shape, wantedDim, bytes, rowBytes + padding);
+      layout.swizzle = swizzle;
       if (consecutiveBytes &&
-          getConsecutiveBytes(copy.map, shape, placement.strides, bytes) !=
-              *consecutiveBytes)
+          (swizzle || getConsecutiveBytes(copy.map, shape, layout.strides,
+                                          bytes) != *consecutiveBytes))
         continue;
-      LDSPlan plan;
-      plan.type = getMemRefType(placement, tile.getElementType());
-      plan.copy = copy.map;
+      LDSPlan plan = makePlan(layout, tile.getElementType(), copy.map, readers,
+                              machine.target);
       plan.transposed = sourceDim >= 0 && sourceDim != wantedDim;
       plan.copyBytes = sourceDim < 0 ? bytes : copy.bytes;
       plan.padding = rowBytes + padding - shape[wantedDim] * bytes;
-      plan.alignment = getRowAlignment(placement);
-      plan.writes =
-          countVectorAccess(plan.copy, placement, machine.target.getLdsBanks());
-      plan.reads = countReads(readers, placement, machine.target);
-      // Candidates come best first: only fewer cycles beat an earlier one.
-      if (!best || plan.reads.actual + plan.writes.actual <
-                       best->reads.actual + best->writes.actual)
+      // Candidates come best first: only a lower cost beats an earlier one.
+      if (!best || plan.getCost() < best->getCost())
         best = plan;
     }
   }
@@ -324,8 +371,7 @@ std::optional<LDSPlan> mlir::evoformer::tile::planConsecutive(
   // A piece takes an instruction and one that says where it goes, as many as a
   // load and a store.
   if (!plan || copyBytes < through.copyBytes ||
-      plan->reads.actual + plan->writes.ideal >
-          through.reads.actual + through.writes.actual)
+      plan->reads.getCost() + plan->writes.ideal > through.getCost())
     return std::nullopt;
   return plan;
 }
@@ -338,24 +384,18 @@ LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
   LaneMap from = *getLaneMap(writer), to = *getLaneMap(reader);
   std::optional<LDSPlan> best;
   for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
-    LDSPlacement tight = getPlacement(shape, dim, bytes, shape[dim] * bytes);
+    SharedLayout tight = getPlacement(shape, dim, bytes, shape[dim] * bytes);
     int64_t alignment = std::max<int64_t>(
         8, std::max(getAccessBytes(from, tight), getAccessBytes(to, tight)));
     int64_t rowBytes = llvm::alignTo(shape[dim] * bytes, alignment);
-    for (int64_t padding : {0, 8, 16, 32}) {
-      if (padding % alignment != 0)
-        continue;
-      LDSPlacement placement =
-          getPlacement(shape, dim, bytes, rowBytes + padding);
-      LDSPlan plan;
-      plan.type = getMemRefType(placement, writer.getElementType());
-      plan.copy = from;
+    for (auto [padding, swizzle] : getSpreads(
+             rowBytes, writer.getNumElements() / shape[dim], alignment)) {
+      SharedLayout layout = getPlacement(shape, dim, bytes, rowBytes + padding);
+      layout.swizzle = swizzle;
+      LDSPlan plan =
+          makePlan(layout, writer.getElementType(), from, reader, target);
       plan.padding = rowBytes + padding - shape[dim] * bytes;
-      plan.alignment = getRowAlignment(placement);
-      plan.writes = countVectorAccess(from, placement, target.getLdsBanks());
-      plan.reads = countVectorAccess(to, placement, target.getLdsBanks());
-      if (!best || plan.reads.actual + plan.writes.actual <
-                       best->reads.actual + best->writes.actual)
+      if (!best || plan.getCost() < best->getCost())
         best = plan;
     }
   }

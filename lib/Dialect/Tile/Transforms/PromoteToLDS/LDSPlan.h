@@ -19,6 +19,7 @@ enum class PromotionReason {
   ShortRun,      ///< a lane's accesses to memory would be below four bytes
   Direct,        ///< not shared, and wide enough
   RowVector,     ///< a row vector: the cache serves it
+  Ahead,         ///< more than registers can hold of a later iteration
   SharedVector,  ///< a row vector that many registers hold, beside other tiles
   OutsideLoop,   ///< runs once; too few narrow accesses to pay for a barrier
   PartialBytes,  ///< elements are not whole bytes
@@ -31,6 +32,7 @@ StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {
   return reason == PromotionReason::Shared ||
          reason == PromotionReason::ShortRun ||
+         reason == PromotionReason::Ahead ||
          reason == PromotionReason::SharedVector;
 }
 
@@ -59,6 +61,14 @@ int64_t getWantedDim(RankedTensorType reader, int64_t sourceDim,
 bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
                      TargetAttr target);
 
+/// Words of a tile that each lane of a workgroup copies.
+int64_t getCopiedWords(RankedTensorType tile, const LDSMachine &machine);
+
+/// Instructions of a lane that bring a tile of this layout from `memory` to its
+/// registers through workgroup memory, shared by `subgroups`.
+int64_t countStaging(RankedTensorType reader, MemRefType memory,
+                     const LDSMachine &machine);
+
 /// True for a row vector in a loop that is worth staging where other tiles are:
 /// all subgroups read it, and it takes many registers of a lane to load ahead.
 bool isSharedVector(RankedTensorType tile, const LDSMachine &machine);
@@ -76,11 +86,14 @@ struct LDSPlan {
   bool transposed = false;
   int64_t copyBytes = 0; ///< bytes of one access of the copy to global memory
   int64_t padding = 0;   ///< bytes added to each row
+  Swizzle swizzle;       ///< of the buffer's addresses
   int64_t alignment = 0; ///< bytes, of the buffer's rows and their accesses
   LDSCycles reads, writes;
+
+  int64_t getCost() const { return reads.getCost() + writes.getCost(); }
 };
 
-/// Chooses the copy and the padding of least conflicts for these readers, all
+/// Chooses the copy and the buffer of least conflicts for these readers, all
 /// of which want `wantedDim` contiguous; the copy's accesses to memory move at
 /// most `maxBytes`.
 LDSPlan planLDS(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
@@ -102,9 +115,6 @@ LDSPlan planExchange(RankedTensorType writer, RankedTensorType reader,
 /// memory's order; 0 where the target has none for it.
 int64_t getAsyncCopyBytes(LoadOp load, int64_t sourceDim, int64_t wantedDim,
                           TargetAttr target);
-
-/// Bytes that a static strided memref spans, rounded up to 16.
-int64_t getLDSBytes(MemRefType type);
 
 } // namespace mlir::evoformer::tile
 

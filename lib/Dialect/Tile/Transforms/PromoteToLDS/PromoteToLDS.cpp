@@ -11,10 +11,12 @@
 #include "LDSPlan.h"
 
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::evoformer::tile {
@@ -159,6 +161,9 @@ private:
   /// Tiles stay in memory's order, so that readers across it share a buffer
   /// with those along it.
   bool keepsOrder = false;
+  /// Tiles that registers cannot hold an iteration ahead are copied
+  /// asynchronously.
+  bool copiesAhead = true;
 };
 } // namespace
 
@@ -187,6 +192,20 @@ void Promotion::choosePlan(StagedTile &tile,
   }
 }
 
+/// Whether work on a tile takes fewer instructions of the lanes that copy it,
+/// their stores included, than of those that read it from an asynchronous copy.
+static bool isCheaperCopied(ArrayRef<Operation *> ops, RankedTensorType tile,
+                            const LDSMachine &machine) {
+  constexpr int64_t kWordBytes = 4;
+  int64_t steps = llvm::count_if(ops, [&](Operation *op) {
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    return isElementwise(op) && type && type.getShape() == tile.getShape();
+  });
+  int64_t copied = getCopiedWords(tile, machine);
+  int64_t stores = llvm::divideCeil(copied, kVectorBytes / kWordBytes);
+  return steps * copied + stores < steps * getRegisterCount(tile);
+}
+
 /// A buffer for one load, and what is copied at `anchor` in place of the loaded
 /// tile. Asynchronous copies compute nothing.
 StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
@@ -204,15 +223,19 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   tile.reason = reason;
   if (tile.asyncBytes > 0 && writesSideBySide(machine.target))
     choosePlan(tile, type);
-  if (tile.asyncBytes > 0)
-    return tile;
   Value work = findCopiedWork(load);
   SmallVector<Operation *> ops = getWorkOps(work, load);
+  // Copies through registers take some from an iteration to the next, which
+  // schedules that ask for several workgroups at once cannot spare.
+  if (tile.asyncBytes > 0 && (kernel.getSchedule()->getResident() > 0 ||
+                              !isCheaperCopied(ops, type, machine)))
+    return tile;
   SetVector<Operation *> moved;
   for (Operation *op : ops)
     if (auto other = dyn_cast<LoadOp>(op);
         other && (isWrittenByKernel(other) || !canHoist(other, anchor, moved)))
       return tile;
+  tile.asyncBytes = 0;
   toMove.insert_range(moved);
   absorbed.insert_range(ops);
   tile.copied = {work};
@@ -255,6 +278,22 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     LoadOp load = globalLoad(op);
     return load && isPromoted(decide(load));
   });
+  // Registers that tiles of the next iteration may take beside this one's.
+  ScheduleAttr schedule = *kernel.getSchedule();
+  int64_t room =
+      schedule.getResident() > 0 ? 0 : getPrefetchShare(machine.target);
+  auto isTooLarge = [&](LoadOp load) {
+    RankedTensorType type = load.getTileType();
+    int64_t sourceDim = getContiguousDim(load.getSourceType(), type.getShape());
+    int64_t wantedDim = getWantedDim(type, sourceDim, machine.target);
+    if (getAsyncCopyBytes(load, sourceDim, wantedDim, machine.target) == 0)
+      return false;
+    int64_t registers = getRegisterCount(type);
+    if (registers > room)
+      return true;
+    room -= registers;
+    return false;
+  };
   // Whether vectors that all subgroups read go with them: loaded late instead,
   // they would arrive after what was issued for the next iteration.
   bool stagesVectors = anyStaged && isa<scf::ForOp>(parent);
@@ -271,6 +310,9 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     if (reason == PromotionReason::RowVector && stagesVectors &&
         isSharedVector(load.getTileType(), machine))
       reason = PromotionReason::SharedVector;
+    if (reason == PromotionReason::Direct && copiesAhead &&
+        isa<scf::ForOp>(parent) && isTooLarge(load))
+      reason = PromotionReason::Ahead;
     if (!isPromoted(reason)) {
       remark::missed(load.getLoc(),
                      remark::RemarkOpts::name("direct-load").category(kPass))
@@ -336,6 +378,9 @@ void Promotion::remark(StagedTile &tile) {
   auto factor = [](const LDSCycles &cycles) {
     return llvm::formatv("{0:F2}", cycles.getFactor()).str();
   };
+  SmallVector<std::string> bits;
+  for (int64_t bit : plan.swizzle.from)
+    bits.push_back(std::to_string(bit));
   remark::passed(tile.front().getLoc(),
                  remark::RemarkOpts::name("promoted").category(kPass))
       << remark::metric("reason", stringify(tile.reason))
@@ -353,6 +398,7 @@ void Promotion::remark(StagedTile &tile) {
       << remark::metric("transposed", StringRef(plan.transposed ? "yes" : "no"))
       << remark::metric("lds_bytes", getLDSBytes(plan.type))
       << remark::metric("row_padding", plan.padding)
+      << remark::metric("swizzle", llvm::join(bits, " "))
       << remark::metric("read_conflicts", factor(plan.reads))
       << remark::metric("write_conflicts", factor(plan.writes));
 }
@@ -465,7 +511,18 @@ std::vector<StagedGroup> Promotion::planGroups() {
 LogicalResult Promotion::run() {
   if (failed(exchangeThroughLDS(kernel, machine.target)))
     return failure();
+  // Loops without stages copy nothing ahead, and engines that fill buffers only
+  // side by side take pieces of few bytes. Two slots of each buffer are the
+  // least that others are good for.
+  ScheduleAttr schedule = *kernel.getSchedule();
+  copiesAhead = schedule.getStages() > 1 && !writesSideBySide(machine.target);
   std::vector<StagedGroup> groups = planGroups();
+  if (copiesAhead && 2 * getNeededBytes(groups) >
+                         machine.target.getLdsBytes() /
+                             std::max<int64_t>(schedule.getResident(), 1)) {
+    copiesAhead = false;
+    groups = planGroups();
+  }
   if (getNeededBytes(groups) > machine.target.getLdsBytes()) {
     // Narrow reads are better than none.
     keepsOrder = true;

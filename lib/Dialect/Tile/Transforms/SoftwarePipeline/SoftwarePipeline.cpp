@@ -23,9 +23,6 @@ using namespace mlir::evoformer::tile;
 
 static constexpr StringLiteral kPass = "evo-tile-software-pipeline";
 
-/// The share of a lane's registers that prefetched tiles may take by default.
-static constexpr int64_t kPrefetchShare = 16;
-
 /// Analyses a loop with the default share of registers for prefetched tiles. A
 /// loop that copies through registers waits for all its loads in one order: a
 /// tile that a product waits for in the iteration that issues it leaves nothing
@@ -34,7 +31,7 @@ static constexpr int64_t kPrefetchShare = 16;
 /// twice the share is tried.
 static FailureOr<StagedLoop>
 analyseByDefault(scf::ForOp loop, TargetAttr target, std::string &reason) {
-  int64_t registers = target.getRegisters(), share = registers / kPrefetchShare;
+  int64_t registers = target.getRegisters(), share = getPrefetchShare(target);
   FailureOr<StagedLoop> staged = analyseLoop(loop, share, reason);
   if (failed(staged) || staged->stores.empty())
     return staged;
@@ -69,7 +66,8 @@ static int64_t getGrowth(const StagedLoop &staged, const PipelineShape &shape) {
   return growth;
 }
 
-/// The most stages up to `stages` whose rings fit beside the rest.
+/// The most stages up to `stages` whose rings fit beside the rest into what is
+/// `available`.
 static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
                                                 int64_t stages, int64_t used,
                                                 int64_t available) {
@@ -88,7 +86,8 @@ static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
 
 static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   TargetAttr target = *kernel.getTarget();
-  int64_t stages = kernel.getSchedule()->getStages();
+  int64_t stages = kernel.getSchedule()->getStages(),
+          resident = kernel.getSchedule()->getResident();
   // In a pipelined loop the budget of prefetched tiles is spent, which the loop
   // itself does not show.
   if (stages < 2 || kernel->hasAttr(kPipelinedAttr))
@@ -118,7 +117,10 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
       continue;
     int64_t used = getKernelBytes(kernel);
     std::optional<PipelineShape> shape =
-        chooseShape(*staged, stages, used, target.getLdsBytes());
+        chooseShape(*staged, stages, used,
+                    target.getLdsBytes() / std::max<int64_t>(resident, 1));
+    if (!shape)
+      shape = chooseShape(*staged, stages, used, target.getLdsBytes());
     if (!shape) {
       missed(Twine("two stages need ") +
              Twine(used + getGrowth(*staged, PipelineShape{2, 2})) +
@@ -129,7 +131,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     int64_t pressure = estimatePressure(loop);
     shape->loadsFirst = hasRoom(loop, target);
     shape->fences = target.hasSchedBarrier();
-    shape->unfencedRegisters = target.getRegisters() / kPrefetchShare;
+    shape->unfencedRegisters = getPrefetchShare(target);
     bool async = !staged->copies.empty();
     int64_t direct = staged->prefetches.size(), registers = 0;
     for (StagedLoop::Prefetch &prefetch : staged->prefetches)

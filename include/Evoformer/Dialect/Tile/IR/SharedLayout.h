@@ -1,0 +1,86 @@
+//===- SharedLayout.h - How workgroup memory holds a tile -------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_SHAREDLAYOUT_H
+#define EVOFORMER_DIALECT_TILE_IR_SHAREDLAYOUT_H
+
+#include "Evoformer/Dialect/Tile/IR/LaneMap.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::evoformer::tile {
+
+/// Which place of a buffer a byte goes to: bit `base` + i of its address is
+/// XORed with bit `from`[i]. Addresses that differ by a multiple of the period
+/// are moved alike.
+struct Swizzle {
+  int64_t base = 0;
+  llvm::SmallVector<int64_t, 3> from;
+
+  explicit operator bool() const { return !from.empty(); }
+  /// The bits that may change.
+  int64_t getMask() const { return ((int64_t(1) << from.size()) - 1) << base; }
+  int64_t apply(int64_t address) const {
+    for (auto [i, bit] : llvm::enumerate(from))
+      address ^= (address >> bit & 1) << (base + i);
+    return address;
+  }
+  int64_t getPeriod() const {
+    return from.empty() ? 1 : int64_t(2) << *llvm::max_element(from);
+  }
+};
+
+/// Where workgroup memory keeps a tile: element strides per dimension, and what
+/// moves the bytes that these give. Planner, bank counter and lowering ask it.
+struct SharedLayout {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> strides;
+  /// The dimension of stride 1.
+  int64_t contiguousDim = 0;
+  int64_t elementBytes = 1;
+  Swizzle swizzle;
+
+  /// Bytes from the buffer's start, before and after the swizzle.
+  int64_t linearOf(llvm::ArrayRef<int64_t> index) const {
+    int64_t address = 0;
+    for (auto [i, stride] : llvm::zip(index, strides))
+      address += i * stride;
+    return address * elementBytes;
+  }
+  int64_t addressOf(llvm::ArrayRef<int64_t> index) const {
+    return swizzle.apply(linearOf(index));
+  }
+};
+
+/// The memref type of such a buffer of `element`s.
+MemRefType getSharedType(const SharedLayout &layout, Type element);
+
+/// The swizzle of workgroup memory; none for other memory.
+Swizzle getSwizzle(MemRefType type);
+
+/// Bytes that a static strided memref spans, rounded up to its period and 16.
+int64_t getLDSBytes(MemRefType type);
+
+/// Reads of 8x8 matrices of 16-bit elements, each row 16 bytes of memory. Lane
+/// l gets the elements 2 * (l % 4) and the next of row l / 4; of row 2 * (l %
+/// 4) and the next the element l / 4 where it is `transposed`.
+struct MatrixRead {
+  bool transposed;
+  /// The tile index that each bit of a row's number moves by.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> rowBits;
+};
+
+/// The matrices as which lanes can read `map`'s registers, two each, from
+/// memory that is contiguous along `contiguousDim`; nothing where they form
+/// none.
+std::optional<MatrixRead> matchMatrixRead(const LaneMap &map,
+                                          llvm::ArrayRef<int64_t> shape,
+                                          int64_t contiguousDim,
+                                          int64_t elementBytes);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_SHAREDLAYOUT_H

@@ -1,0 +1,135 @@
+//===- SharedLayout.cpp - How workgroup memory holds a tile ---------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Source: "Parallel Thread Execution ISA", "Warp-level matrix load instruction:
+// ldmatrix".
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+LogicalResult
+SwizzledLDSAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                        int64_t base, ArrayRef<int64_t> from) {
+  // LDS addresses have few bits.
+  constexpr int64_t kBits = 20;
+  int64_t above = base + from.size();
+  if (base < 0 || base >= kBits || from.empty() ||
+      llvm::any_of(
+          from, [&](int64_t bit) { return bit < above || bit >= kBits; }))
+    return emitError() << "needs a base from 0 to " << kBits - 1
+                       << " and bits from above those that change to "
+                       << kBits - 1 << ", got base = " << base << ", from = ["
+                       << from << "]";
+  return success();
+}
+
+MemRefType mlir::evoformer::tile::getSharedType(const SharedLayout &layout,
+                                                Type element) {
+  MLIRContext *context = element.getContext();
+  Attribute space =
+      gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
+  if (const Swizzle &swizzle = layout.swizzle)
+    space = SwizzledLDSAttr::get(context, swizzle.base, swizzle.from);
+  auto plain = MemRefType::get(layout.shape, element, AffineMap(), space);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (succeeded(plain.getStridesAndOffset(strides, offset)) &&
+      strides == layout.strides)
+    return plain;
+  return MemRefType::get(layout.shape, element,
+                         StridedLayoutAttr::get(context, 0, layout.strides),
+                         space);
+}
+
+Swizzle mlir::evoformer::tile::getSwizzle(MemRefType type) {
+  auto space = dyn_cast_if_present<SwizzledLDSAttr>(type.getMemorySpace());
+  if (!space)
+    return {};
+  return {space.getBase(), SmallVector<int64_t, 3>(space.getFrom())};
+}
+
+int64_t mlir::evoformer::tile::getLDSBytes(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset, elements = 1;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return 0;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+    elements += (size - 1) * stride;
+  return llvm::alignTo(elements *
+                           llvm::divideCeil(type.getElementTypeBitWidth(), 8),
+                       std::max<int64_t>(16, getSwizzle(type).getPeriod()));
+}
+
+/// a + scale * b.
+static SmallVector<int64_t> combine(ArrayRef<int64_t> a, int64_t scale,
+                                    ArrayRef<int64_t> b) {
+  SmallVector<int64_t> result(a);
+  for (auto [x, y] : llvm::zip(result, b))
+    x += scale * y;
+  return result;
+}
+
+std::optional<MatrixRead> mlir::evoformer::tile::matchMatrixRead(
+    const LaneMap &map, ArrayRef<int64_t> shape, int64_t contiguousDim,
+    int64_t elementBytes) {
+  constexpr int64_t kSize = 8, kLanesPerRow = 4;
+  int64_t registers = map.getNumRegisters();
+  if (elementBytes != 2 || contiguousDim < 0 || registers % 2 != 0 ||
+      map.getNumLanes() != kSize * kLanesPerRow)
+    return std::nullopt;
+  SmallVector<int64_t> along(map.rank, 0), none(map.rank, 0);
+  along[contiguousDim] = 1;
+  // Each register beside the one before it, alike in all matrices.
+  SmallVector<int64_t> pair =
+      combine(map.registerOffset(1), -1, map.registerOffset(0));
+  for (int64_t r = 0; r < registers; r += 2)
+    if (combine(map.registerOffset(r), 1, pair) != map.registerOffset(r + 1))
+      return std::nullopt;
+  // As stored: lanes and registers of a row go along it; or transposed.
+  MatrixRead read{pair != along, {}};
+  SmallVector<int64_t> step = map.laneOffset(1);
+  if (read.transposed)
+    read.rowBits = {pair, step, map.laneOffset(2)};
+  else
+    read.rowBits = {map.laneOffset(kLanesPerRow),
+                    map.laneOffset(2 * kLanesPerRow),
+                    map.laneOffset(4 * kLanesPerRow)};
+  auto rowOf = [&](int64_t number) {
+    SmallVector<int64_t> row = none;
+    for (auto [bit, offset] : llvm::enumerate(read.rowBits))
+      row = combine(row, number >> bit & 1, offset);
+    return row;
+  };
+  for (int64_t l = 0; l < map.getNumLanes(); ++l) {
+    int64_t slow = l / kLanesPerRow, fast = l % kLanesPerRow;
+    int64_t row = read.transposed ? 2 * fast : slow;
+    int64_t column = read.transposed ? slow : 2 * fast;
+    if (map.laneOffset(l) != combine(rowOf(row), column, along))
+      return std::nullopt;
+  }
+  // Rows are eight elements of the tile from a multiple of eight on.
+  for (ArrayRef<int64_t> row : read.rowBits)
+    if (row[contiguousDim] != 0)
+      return std::nullopt;
+  for (int64_t r = 0; r < registers; r += 2)
+    if (map.registerOffset(r)[contiguousDim] % kSize != 0)
+      return std::nullopt;
+  for (const LayoutAxis &axis : map.subgroups)
+    if (axis.size > 1 && axis.strides[contiguousDim] % kSize != 0)
+      return std::nullopt;
+  if (ArrayRef(map.getBox()) != shape)
+    return std::nullopt;
+  return read;
+}
