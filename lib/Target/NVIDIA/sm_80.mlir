@@ -2,7 +2,9 @@
 //
 // Sources: "Parallel Thread Execution ISA", sections "Matrix Fragments for
 // mma.m16n8k16", "ldmatrix", "cp.async"; "CUDA C++ Programming Guide",
-// "Compute Capabilities" (shared memory, registers).
+// "Compute Capabilities" (shared memory, registers); "NVIDIA Ampere GPU
+// Architecture Tuning Guide", "Unified Shared Memory/L1/Texture Cache" (1 KB of
+// shared memory is reserved for each block).
 
 // groupID = lane / 4, threadID_in_group = lane % 4 in the ISA's words.
 #mma_m16n8k16_bf16 = #evo_tile.matrix_instr<
@@ -41,5 +43,6 @@ module attributes {evo_tile.target = #evo_tile.target<
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16, #fma_f32_8x4x1],
   properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>,
                 ldmatrix, native_bf16_convert,
-                max_lds_static = 49152, registers_per_processor = 65536},
+                lds_reserved = 1024, max_lds_static = 49152,
+                registers_per_processor = 65536},
   tuning = {enough_lanes = 384, most_subgroups = 8, operand_reuse_crowded = 2}>} {}

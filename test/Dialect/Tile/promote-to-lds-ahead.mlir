@@ -8,6 +8,10 @@
 // RUN: evoformer-opt %t.resident --evo-tile-promote-to-lds | FileCheck %s --check-prefix=BOTH
 // RUN: %python %S/Inputs/with_target.py sm_80 %s 'block = [1], subgroups = [1, 4, 1], stages = 1' > %t.one
 // RUN: evoformer-opt %t.one --evo-tile-promote-to-lds | FileCheck %s --check-prefix=NONE
+// Two slots of both, 20480 bytes, must leave room for as many workgroups as the
+// schedule asks for, with the 1024 bytes that each takes besides.
+// RUN: %python %S/Inputs/with_target.py sm_80 %s 'block = [1], subgroups = [1, 4, 1], stages = 2, resident = 8' > %t.crowded
+// RUN: evoformer-opt %t.crowded --evo-tile-promote-to-lds | FileCheck %s --check-prefix=NONE
 // Where there are no asynchronous copies registers must do.
 // RUN: %python %S/Inputs/with_target.py gfx1100 %s 'block = [1], subgroups = [1, 4, 1], stages = 2' > %t.gfx1100
 // RUN: evoformer-opt %t.gfx1100 --evo-tile-promote-to-lds | FileCheck %s --check-prefix=NONE

@@ -25,6 +25,14 @@ int64_t mlir::evoformer::tile::getPrefetchShare(TargetAttr target) {
   return target.getRegisters() / kShare;
 }
 
+int64_t mlir::evoformer::tile::getLDSShare(TargetAttr target,
+                                           ScheduleAttr schedule) {
+  int64_t reserved = target.getLDSReserved();
+  return (target.getLdsBytes() + reserved) /
+             std::max<int64_t>(schedule.getResident(), 1) -
+         reserved;
+}
+
 int64_t mlir::evoformer::tile::estimatePressure(scf::ForOp loop) {
   DenseSet<Value> live;
   int64_t now = 0, peak = 0;

@@ -20,6 +20,10 @@ int64_t estimatePressure(scf::ForOp loop);
 /// Registers that tiles loaded an iteration ahead may take.
 int64_t getPrefetchShare(TargetAttr target);
 
+/// Workgroup memory that is left to each of as many workgroups as the schedule
+/// wants resident.
+int64_t getLDSShare(TargetAttr target, ScheduleAttr schedule);
+
 /// 32-bit registers per lane that hold a tile.
 int64_t getRegisterCount(RankedTensorType tile);
 

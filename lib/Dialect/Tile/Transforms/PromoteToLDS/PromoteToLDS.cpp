@@ -517,9 +517,8 @@ LogicalResult Promotion::run() {
   ScheduleAttr schedule = *kernel.getSchedule();
   copiesAhead = schedule.getStages() > 1 && !writesSideBySide(machine.target);
   std::vector<StagedGroup> groups = planGroups();
-  if (copiesAhead && 2 * getNeededBytes(groups) >
-                         machine.target.getLdsBytes() /
-                             std::max<int64_t>(schedule.getResident(), 1)) {
+  if (copiesAhead &&
+      2 * getNeededBytes(groups) > getLDSShare(machine.target, schedule)) {
     copiesAhead = false;
     groups = planGroups();
   }

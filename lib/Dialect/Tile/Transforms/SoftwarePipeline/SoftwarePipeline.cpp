@@ -86,8 +86,7 @@ static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
 
 static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   TargetAttr target = *kernel.getTarget();
-  int64_t stages = kernel.getSchedule()->getStages(),
-          resident = kernel.getSchedule()->getResident();
+  int64_t stages = kernel.getSchedule()->getStages();
   // In a pipelined loop the budget of prefetched tiles is spent, which the loop
   // itself does not show.
   if (stages < 2 || kernel->hasAttr(kPipelinedAttr))
@@ -116,9 +115,8 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     if (!staged->hasBuffers() && staged->prefetches.empty())
       continue;
     int64_t used = getKernelBytes(kernel);
-    std::optional<PipelineShape> shape =
-        chooseShape(*staged, stages, used,
-                    target.getLdsBytes() / std::max<int64_t>(resident, 1));
+    std::optional<PipelineShape> shape = chooseShape(
+        *staged, stages, used, getLDSShare(target, *kernel.getSchedule()));
     if (!shape)
       shape = chooseShape(*staged, stages, used, target.getLdsBytes());
     if (!shape) {
