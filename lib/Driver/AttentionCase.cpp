@@ -26,6 +26,7 @@ static constexpr std::pair<BiasValues, const char *> biasValueNames[] = {
     {BiasValues::Columns, "columns"},  {BiasValues::AllLowest, "all-lowest"},
     {BiasValues::Mixed, "mixed"},      {BiasValues::Rows, "rows"},
     {BiasValues::AllTrue, "all-true"}, {BiasValues::NaN, "nan"},
+    {BiasValues::Growing, "growing"},
 };
 
 bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {

@@ -136,6 +136,7 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   case BiasValues::Columns:
   case BiasValues::Rows:
   case BiasValues::NaN:
+  case BiasValues::Growing:
     drawer.addNormals(4096);
     break;
   case BiasValues::Infinite:
@@ -154,6 +155,11 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
     array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
       if (index[3] % 16 == 0 && index[4] == 0)
         writeElement(bias.type, NAN, array.storage.data() + at);
+    });
+  if (bias.values == BiasValues::Growing)
+    array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+      writeElement(bias.type, array.read(index) + index[4],
+                   array.storage.data() + at);
     });
   if (bias.values != BiasValues::Rows)
     return;

@@ -35,8 +35,7 @@ private:
   /// The error of a weight's narrowing, as a share of the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
-    // 1 is exact.
-    if (type.isSingle || head.exponents[j] == 0)
+    if (type.isSingle)
       return error;
     double share = head.weights[j] / head.total;
     if (problem.valueDepth <= kFewElements)
@@ -94,8 +93,7 @@ private:
       }
       along.add(errors.logits[j], share * (ofRow - norm));
       along.add(narrowing, ofRow);
-      if (head.exponents[j] != 0)
-        uncompensated += share * ofRow;
+      uncompensated += share * ofRow;
     }
     along.add(sumError, norm);
     if (problem.query.type == ElementType::BF16 && depth > kFewElements)

@@ -61,8 +61,11 @@ inline constexpr Rounding kBiasUnit = {0, 0, 1};
 
 // Of the exponent, relative to it:
 
-/// 16-bit types: one multiply-add.
+/// 16-bit types: one multiply-add. The exponent is relative to a logit of the
+/// first keys, which the largest may exceed by so much before rows are done
+/// again.
 inline constexpr Rounding kExponent = {kNearest, 1, 0};
+inline constexpr double kGrowth = 45;
 /// f32: a difference and its product with 16 log2(e), a rounded constant.
 inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
 
@@ -71,8 +74,9 @@ inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
 /// Its exponential: 2 ulp (PTX ISA, 'ex2'; 1 in the RDNA and CDNA manuals), as
 /// a rule within one.
 inline constexpr Rounding kExponential = {4 * kNearest, 4, 1};
-/// To the operands' type, in its unit, unless it is the row's largest, which is
-/// 1 (the type's smallest numbers, see ErrorBound.cpp, come on top).
+/// To the operands' type, in its unit (the type's smallest numbers, see
+/// ErrorBound.cpp, come on top). The row's largest as well: weights are
+/// relative to the largest of the first keys.
 inline constexpr Rounding kWeight = {kCutOff, 2, 0};
 /// Outputs of so many elements or fewer add what this takes away, rounded once
 /// more, in the square of its unit: that may be cut off again, which has a

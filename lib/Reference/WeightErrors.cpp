@@ -49,8 +49,10 @@ void WeightErrors::boundLogits(int64_t i) {
       logits[j].add(kBiasUnit, term);
   });
   for (int64_t j = 0; j < problem.keys; ++j) {
-    logits[j].add(type.isSingle ? kSingleExponent : kExponent,
-                  head.exponents[j]);
+    if (type.isSingle)
+      logits[j].add(kSingleExponent, head.exponents[j]);
+    else
+      logits[j].add(kExponent, std::max(-head.exponents[j], kGrowth));
     logits[j].add(kExponential, 1);
   }
 }

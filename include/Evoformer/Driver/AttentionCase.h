@@ -27,9 +27,10 @@ enum class BiasValues {
   AllLowest, // the type's lowest finite number throughout
   Mixed,     // normal numbers, and about as many of -1e4 (not for inputs of
              // f32), -1e9, the lowest and -inf
-  Rows, // normal numbers, plus one of these for every other query, or every
-        // other row n where the bias has no queries
-  NaN,  // normal numbers, and NaN at the first key of every sixteenth query
+  Rows,    // normal numbers, plus one of these for every other query, or every
+           // other row n where the bias has no queries
+  NaN,     // normal numbers, and NaN at the first key of every sixteenth query
+  Growing, // normal numbers, plus the number of the key
 };
 
 struct BiasCase {

@@ -26,10 +26,8 @@
 // CHECK-SAME:      in_bounds = array<i1: true, false, true>{{.*}} -> tensor<1x256x32xbf16>
 // CHECK:         scf.for {{.*}} step %c64 iter_args(%[[O:.*]] = {{.*}}, %[[M:.*]] = {{.*}}, %[[L:.*]] = {{.*}})
 // CHECK:           %[[K:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
-// Dropped keys score 0, whatever they hold.
-// CHECK:           %[[CLEARED:.*]] = arith.select {{.*}}, {{.*}}, %[[K]] : tensor<1x64x32xi1>, tensor<1x64x32xbf16>
 // CHECK:           %[[V:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
-// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[CLEARED]] [0, 2, 1]
+// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[K]] [0, 2, 1]
 // CHECK:           %[[S:.*]] = evo_tile.mma %[[QT]], %[[KT]], {{.*}} : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
 // CHECK:           %[[KEY:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} {{.*}} -> tensor<1x64xf32>
 // CHECK:           %[[C:.*]] = math.fma %[[S]],
@@ -37,11 +35,24 @@
 // CHECK:           arith.extf %[[PAIR]]
 // Large masks are added last, in one rounding.
 // CHECK:           %[[T:.*]] = math.fma {{.*}}, %[[C]]
-// CHECK:           evo_tile.reduce max %[[T]] dim 2
+// Of rows without a key so far the maximum is looked for.
+// CHECK:           %[[NEW:.*]] = arith.cmpf oeq, %[[M]], %{{.*}} : tensor<1x256xf32>
+// CHECK:           %[[FIRST:.*]] = evo_tile.where %[[NEW]], %[[M]] {
+// CHECK:             evo_tile.reduce max %[[T]] dim 2
+// CHECK:             evo_tile.yield
+// CHECK-NOT:       evo_tile.reduce max
 // CHECK:           %[[P:.*]] = math.exp2 {{.*}} : tensor<1x256x64xf32>
 // CHECK:           evo_tile.reduce add %[[P]] dim 2
 // CHECK:           %[[PT:.*]] = arith.truncf %[[P]] toward_zero fastmath<nnan>
-// CHECK:           evo_tile.mma %[[PT]], %[[V]]
+// CHECK:           evo_tile.mma %[[PT]], %[[V]], %[[O]]
+// What has outgrown the first keys is done again: dropped keys score 0 then,
+// whatever they hold, and the maximum runs along.
+// CHECK:         %[[OUTSIDE:.*]] = arith.cmpf ugt, {{.*}} : tensor<1x256xf32>
+// CHECK:         evo_tile.where %[[OUTSIDE]], {{.*}} {
+// CHECK:           scf.for {{.*}} step %c32
+// CHECK:             %[[AGAIN:.*]] = evo_tile.load {{.*}} -> tensor<1x32x32xbf16>
+// CHECK:             arith.select {{.*}}, {{.*}}, %[[AGAIN]] : tensor<1x32x32xi1>, tensor<1x32x32xbf16>
+// CHECK:             evo_tile.reduce max {{.*}} dim 2
 // CHECK:         evo_tile.store {{.*}} tensor<1x256x32xbf16>
 
 // CHECK-LABEL: func.func @triangle(

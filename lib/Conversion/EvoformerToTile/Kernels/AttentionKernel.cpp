@@ -19,6 +19,12 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// The largest sum of the weights of a row that leaves room for each of them in
+/// the type, and for products with values in f32.
+static double getLargestSum(Type elementType) {
+  return elementType.isF16() ? 65504 : 0x1p64;
+}
+
 SmallVector<Value, 4>
 evoformer::getAttentionSpace(TileBuilder &builder,
                              const AttentionOperands &operands,
@@ -32,19 +38,36 @@ evoformer::getAttentionSpace(TileBuilder &builder,
   return space;
 }
 
+/// Of rows without a key so far, what is added to exponents; of others it is
+/// below, or they are done again. Finite: -inf plus this is -inf.
+static constexpr double kNoKey = 0x1p126;
+
 namespace {
-/// The kernel's program: softmax(logits) * values with a running maximum and
-/// sum (Milakov and Gimelshein, "Online normalizer calculation for softmax",
-/// 2018; Rabe and Staats, "Self-attention does not need O(n^2) memory", 2021).
+/// What the weights of a row are relative to while its keys are looped over.
+enum class Reference {
+  /// The running maximum of its logits, to which all is rescaled.
+  Running,
+  /// The maximum of the first block that has a key of the row. Where later
+  /// logits are so much larger that sums leave the type's range, the row is
+  /// done
+  /// again with a running maximum.
+  First,
+};
+
+/// The kernel's program: softmax(logits) * values with a running sum and
+/// reference (Milakov and Gimelshein, "Online normalizer calculation for
+/// softmax", 2018; Rabe and Staats, "Self-attention does not need O(n^2)
+/// memory", 2021).
 class AttentionProgram {
 public:
   AttentionProgram(TileBuilder &builder, const AttentionFacts &facts,
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
-                   bool fastRounding, double weightScale, Drops drops)
+                   bool fastRounding, double weightScale, Drops drops,
+                   Reference reference)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
-        weightScale(weightScale), drops(drops),
+        weightScale(weightScale), drops(drops), reference(reference),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
@@ -55,17 +78,20 @@ public:
   void write() {
     Sources sources = findSources();
     bool hasBiases = !operands.biases.empty();
-    State state = loopOverKeys(builder, sources, item, drops);
-    if (hasBiases && drops == Drops::Added)
-      state = repeatWithCare(sources, state);
-    else if (!hasBiases && operands.keySum.memory && !operands.keySum.isTail)
+    State state = loopOverKeys(builder, sources, item, drops, reference);
+    bool mayHideNaN = hasBiases && drops == Drops::Added;
+    if (reference == Reference::First || mayHideNaN)
+      state =
+          repeatWithCare(sources, state, mayHideNaN ? Drops::Chosen : drops);
+    if (!hasBiases && operands.keySum.memory && !operands.keySum.isTail)
       forgetDropped(sources, state);
     finish(state);
   }
 
 private:
   /// Of the queries of a tile: weighted sums of values [rows, queries, part of
-  /// dv], maximum of the logits and sum of the weights [rows, queries].
+  /// dv], maximum of the logits, or what the weights are relative to (-inf:
+  /// without a key), and sum of the weights [rows, queries].
   struct State {
     SmallVector<Value> outputs;
     Value maximum, sum;
@@ -106,7 +132,11 @@ private:
   }
 
   State loopOverKeys(TileBuilder &b, Sources sources, const WorkItem &item,
-                     Drops drops) {
+                     Drops drops, Reference reference) {
+    bool isRunning = reference == Reference::Running;
+    // Else a NaN of a dropped key makes the sum NaN, after which it is cleared:
+    // that costs the usual case nothing.
+    bool clears = isRunning && sources.logits.keySum.memory;
     sources.logits.drops = drops;
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = b.getF32Type();
@@ -114,9 +144,9 @@ private:
     for (DepthPart part : valueParts)
       start.outputs.push_back(
           b.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
-    start.maximum = b.splat(rowShape, f32, -kInfinity);
+    start.maximum = b.splat(rowShape, f32, isRunning ? -kInfinity : kNoKey);
     start.sum = b.splat(rowShape, f32, 0);
-    return State::of(
+    State end = State::of(
         BlockLoop::along(b, LogitDim::Keys, item)
             .run(
                 b, start.carried(),
@@ -124,10 +154,9 @@ private:
                   Value key = step.offset(LogitDim::Keys);
                   auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
                     Value k = item.load(b, sources.keys, key, item.keys, part);
-                    return sources.logits.keySum.memory
-                               ? item.clearDropped(b, sources.logits.keySum, k,
-                                                   key)
-                               : k;
+                    return clears ? item.clearDropped(b, sources.logits.keySum,
+                                                      k, key)
+                                  : k;
                   });
                   auto vs =
                       llvm::map_to_vector(valueParts, [&](DepthPart part) {
@@ -141,19 +170,35 @@ private:
                   }
                   Value logits =
                       buildLogits(b, sources.logits, step.tile, scores);
-                  return update(b, State::of(carried), logits, vs).carried();
+                  State before = State::of(carried);
+                  State next = isRunning ? update(b, before, logits, vs)
+                                         : add(b, before, logits, vs);
+                  return next.carried();
                 }));
+    if (isRunning)
+      return end;
+    Value offset = end.maximum;
+    end.maximum =
+        b.select(b.equals(offset, kNoKey), b.splatLike(offset, -kInfinity),
+                 b.mulf(offset, b.splatLike(offset, -1 / unit)));
+    return end;
   }
 
-  /// Where a sum is NaN, does all again and looks at every bias before it
-  /// adds it: a key may hold a NaN that only a bias of the query drops, or a
-  /// query without keys. This costs the usual case nothing, while choosing
-  /// costs it three instructions a logit.
-  State repeatWithCare(const Sources &sources, State state) {
+  /// Where a sum is NaN or too large, does all again with a running maximum,
+  /// and looks at every bias before it adds it: a key may hold a NaN that only
+  /// a bias of the query drops, or a query without keys. This costs the usual
+  /// case nothing, while choosing costs it three instructions a logit. A row
+  /// without keys has the sum 0; any other has a weight of its first keys that
+  /// is not.
+  State repeatWithCare(const Sources &sources, State state, Drops drops) {
     WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
-    return State::of(builder.where(
-        builder.isNaN(state.sum), state.carried(), [&](TileBuilder &b) {
-          return loopOverKeys(b, sources, careful, Drops::Chosen).carried();
+    Value isOutside = arith::CmpFOp::create(
+        builder, arith::CmpFPredicate::UGT, state.sum,
+        builder.splatLike(state.sum, getLargestSum(facts.elementType)));
+    return State::of(
+        builder.where(isOutside, state.carried(), [&](TileBuilder &b) {
+          return loopOverKeys(b, sources, careful, drops, Reference::Running)
+              .carried();
         }));
   }
 
@@ -192,6 +237,47 @@ private:
     return next;
   }
 
+  /// One step relative to the first block's maximum. `state` has for a maximum
+  /// what is added to the exponents, `kNoKey` before there is a key.
+  State add(TileBuilder &b, State state, Value logits, ValueRange values) {
+    Value offset = findFirst(b, state.maximum, logits);
+    Value raised =
+        raisesExponents()
+            ? b.addf(offset, b.splatLike(offset, getTruncationExponent()))
+            : offset;
+    ArrayRef<int64_t> shape = TileBuilder::typeOf(logits).getShape();
+    Value weights = b.exp2(b.fma(logits, b.splatLike(logits, unit),
+                                 b.broadcast(raised, {0, 1}, shape)));
+    Value sum = b.addf(state.sum, b.reduce(ReduceKind::Add, weights, 2));
+    State next{{}, offset, sum};
+    for (auto [output, part] : llvm::zip_equal(state.outputs, values))
+      next.outputs.push_back(addNarrow(b, output, weights, part));
+    return next;
+  }
+
+  /// `offset`, or of a row without a key so far what these logits give it. NaN,
+  /// and with it the sum, where units of logits have no exponent.
+  Value findFirst(TileBuilder &b, Value offset, Value logits) {
+    Value isNew = b.equals(offset, kNoKey);
+    return b
+        .where(isNew, {offset},
+               [&](TileBuilder &b) -> SmallVector<Value> {
+                 Value maximum = b.reduce(ReduceKind::Max, logits, 2);
+                 Value isUsual =
+                     arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                                           math::AbsFOp::create(b, maximum),
+                                           b.splatLike(maximum, kNoKey / unit));
+                 constexpr double nan =
+                     std::numeric_limits<double>::quiet_NaN();
+                 Value first = b.select(
+                     isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
+                     b.splatLike(maximum, nan));
+                 first = b.select(b.equals(maximum, -kInfinity), offset, first);
+                 return {b.select(isNew, first, offset)};
+               })
+        .front();
+  }
+
   /// output * factor + weights * values.
   Value addWeighted(TileBuilder &b, Value output, Value factor, Value weights,
                     Value values) {
@@ -199,7 +285,11 @@ private:
       Value part = MmaOp::create(b, weights, values, b.splatLike(output, 0));
       return b.fma(output, factor, part);
     }
-    output = b.mulf(output, factor);
+    return addNarrow(b, b.mulf(output, factor), weights, values);
+  }
+
+  /// output + weights * values, of weights in the values' type.
+  Value addNarrow(TileBuilder &b, Value output, Value weights, Value values) {
     if (weightScale != 1)
       weights = b.mulf(weights, b.splatLike(weights, weightScale));
     Value narrow = narrowWeights(b, weights);
@@ -380,6 +470,7 @@ private:
   double weightScale;
   /// What NaN has spoilt where the loop does not choose is done again.
   Drops drops;
+  Reference reference;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -387,12 +478,16 @@ private:
 };
 } // namespace
 
+static bool isDeep(const AttentionFacts &facts) {
+  constexpr int64_t kLargeDepth = 128;
+  return std::max(facts.depth, facts.valueDepth) > kLargeDepth;
+}
+
 /// What the loop chooses. That is little where a product takes an instruction
 /// for each of its elements, and where depths fill the registers a second loop
 /// would have none.
 static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
                       bool hasBiases) {
-  constexpr int64_t kLargeDepth = 128;
   if (!hasBiases)
     return Drops::Added;
   if (target.isCPU())
@@ -402,9 +497,18 @@ static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
       [&](MatrixInstrAttr instr) {
         return instr.getAType() != facts.elementType || instr.getK() == 1;
       });
-  return isOneByOne || std::max(facts.depth, facts.valueDepth) > kLargeDepth
-             ? Drops::ChosenByQuery
-             : Drops::Added;
+  return isOneByOne || isDeep(facts) ? Drops::ChosenByQuery : Drops::Added;
+}
+
+/// 16-bit types on GPUs, where registers do for a second loop, and weights
+/// leave room in their type. f32 keeps the digits that weights relative to the
+/// largest have.
+static Reference chooseReference(TargetAttr target,
+                                 const AttentionFacts &facts) {
+  return target.isCPU() || facts.elementType.isF32() || isDeep(facts) ||
+                 getWeightScale(target, facts.elementType) != 1
+             ? Reference::Running
+             : Reference::First;
 }
 
 KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
@@ -421,7 +525,8 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
         AttentionProgram(builder, facts, inside, blocks, alignedRows,
                          fastRounding,
                          getWeightScale(target, facts.elementType),
-                         getDrops(target, facts, !inside.biases.empty()))
+                         getDrops(target, facts, !inside.biases.empty()),
+                         chooseReference(target, facts))
             .write();
       });
 }
