@@ -132,7 +132,7 @@ private:
       error.add(errors.logits[j], head.weights[j] / head.total);
     }
     error.add(sum.error, 1);
-    error.add(kLogarithm, std::max(1.0, std::log(head.total)));
+    error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth);
     // No logit changes by more, nor does the logarithm of their sum.
     double lost = errors.hasDigits ? 0 : errors.mostOfLogits;
     bounds.stats[row] = error.getBound() + lost;

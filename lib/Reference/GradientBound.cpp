@@ -242,7 +242,10 @@ ErrorSum GradientHeadBound::boundStatistics() const {
     error.add(errors.logits[j], weightOf(j));
   }
   error.add(sum.error, 1);
-  error.add(kLogarithm, std::max(1.0, std::log(head.total)));
+  error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth);
+  if (!type.isSingle)
+    error.add(kOneStatistic,
+              std::min(std::fabs(head.stats), kLargestStatistic));
   error.square *= kDependent;
   return error;
 }
@@ -307,8 +310,9 @@ void GradientHeadBound::boundQuery(int64_t i) {
     ofWeight.add(errors.logits[j], weight);
     // 0 times infinity where the logit is -inf.
     if (weight > 0)
-      ofWeight.add(kAgainExponent,
-                   weight * (std::log(head.total) - head.exponents[j]));
+      ofWeight.add(
+          kAgainExponent,
+          weight * (std::log(head.total) - head.exponents[j] + errors.growth));
     ofWeight.square *= kDependent;
     ofWeight.shared += kSmallestExponential;
     ErrorSum &own = row.own[j], &common = row.common[j];

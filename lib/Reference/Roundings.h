@@ -125,6 +125,10 @@ inline constexpr Rounding kStatistic = {kNearest, 1, 0};
 /// The difference of logit and maximum, and its multiply-add with the
 /// logarithm, relative to the weight's own logarithm.
 inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 1};
+/// 16-bit types: the sum of the statistics as one number, relative to it; above
+/// so much the two are subtracted apart.
+inline constexpr Rounding kOneStatistic = {kNearest, 1, 0};
+inline constexpr double kLargestStatistic = 0x1p11 * 0.6931471805599453;
 /// A term of delta: the products of output, gate and gradient.
 inline constexpr Rounding kDeltaTerm = {2 * kNearest, 2, 0};
 /// The product of a weight and <w, v> - delta.

@@ -52,7 +52,7 @@ void WeightErrors::boundLogits(int64_t i) {
     if (type.isSingle)
       logits[j].add(kSingleExponent, head.exponents[j]);
     else
-      logits[j].add(kExponent, std::max(-head.exponents[j], kGrowth));
+      logits[j].add(kExponent, std::max(-head.exponents[j], growth));
     logits[j].add(kExponential, 1);
   }
 }
@@ -85,6 +85,10 @@ void WeightErrors::findLost() {
 bool WeightErrors::compute(int64_t i) {
   if (!head.compute(i))
     return false;
+  growth = 0;
+  for (int64_t j = 0; j < problem.keys && !type.isSingle; ++j)
+    if (head.kept[j])
+      growth = std::max(growth, std::min(-head.exponents[j], kGrowth));
   boundLogits(i);
   findLost();
   return true;

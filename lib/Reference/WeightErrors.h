@@ -121,6 +121,8 @@ public:
   bool hasDigits = true;
   /// The most that a logit may be off by, of any key that counts.
   double mostOfLogits = 0;
+  /// By how much the largest logit may exceed what weights are relative to.
+  double growth = 0;
 
   /// What a weight without digits is at most, relative to the row's largest.
   double getLargestWeight(int64_t j) const {

@@ -39,8 +39,7 @@ public:
   void write() {
     SmallVector<Value> fixed = readFixed();
     SmallVector<Value> sums = sumSteps(builder, shared, fixed);
-    if (!shared.choosesDrops() &&
-        (operands.keySum.memory || !operands.biases.empty()))
+    if (!shared.choosesDrops())
       // What is rarely run keeps no registers of the rest.
       sums = shared.repeatWithCare(
           builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {

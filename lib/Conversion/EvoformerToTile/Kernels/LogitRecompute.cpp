@@ -106,6 +106,8 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   // Beyond the last query weights are 0 where scores are finite.
   tiles.minusMaximum = negative(slices.maximum, kInfinity);
   tiles.minusLogSum = negative(slices.logSum, 0);
+  if (addsStatistics())
+    addStatistics(b, tiles);
   if (raisesExponents())
     tiles.minusLogSum =
         b.addf(tiles.minusLogSum,
@@ -115,6 +117,20 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   return tiles;
 }
 
+void LogitRecompute::addStatistics(TileBuilder &b, QueryTiles &tiles) const {
+  // Smaller ones are rounded by at most 2^-14, which changes all weights of a
+  // row by one factor.
+  constexpr double kLargest = 0x1p11;
+  Value unit = b.splatLike(tiles.minusMaximum, getLogitUnit(facts.elementType));
+  Value sum = b.fma(tiles.minusMaximum, unit, tiles.minusLogSum);
+  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                                        math::AbsFOp::create(b, sum),
+                                        b.splatLike(sum, kLargest));
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  tiles.minusMaximum = {};
+  tiles.minusLogSum = b.select(isSmall, sum, b.splatLike(sum, nan));
+}
+
 LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
                                                   const WorkItem &item,
                                                   const Slices &slices,
@@ -122,10 +138,11 @@ LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
   KeyTiles tiles;
   // Keys beyond the last are dropped ones.
   bool hasDropped = operands.keySum.memory != nullptr;
+  bool clears = hasDropped && !repeatsForKeys();
   auto load = [&](Value slice, DepthPart part) {
     Value tile = item.load(b, slice, offset, item.keys, part, hasDropped);
-    return hasDropped ? item.clearDropped(b, slices.logits.keySum, tile, offset)
-                      : tile;
+    return clears ? item.clearDropped(b, slices.logits.keySum, tile, offset)
+                  : tile;
   };
   for (DepthPart part : parts)
     tiles.key.push_back(load(slices.key, part));
@@ -166,8 +183,10 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   result.dropped = dropped;
   // The maximum first: where it is large, its sum with the logarithm would
   // have no digits for that.
-  Value relative =
-      b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
+  Value relative = logits;
+  if (queries.minusMaximum)
+    relative =
+        b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
   result.weights =
       b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
                    tile.broadcast(b, queries.minusLogSum, perQuery)));

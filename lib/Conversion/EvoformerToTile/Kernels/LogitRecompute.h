@@ -49,7 +49,8 @@ public:
     LogitsSlices logits;
   };
   /// What a tile needs of its queries: depth parts, and the negatives of the
-  /// statistics and delta [rows, queries].
+  /// statistics and delta [rows, queries]. A null maximum is part of the
+  /// logarithm.
   struct QueryTiles {
     SmallVector<Value> query, weightedGrad;
     Value minusMaximum, minusLogSum, minusDelta;
@@ -137,6 +138,20 @@ private:
   bool choosesZeros() const {
     return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
   }
+  /// Whether blocks of keys are read in the loop, and what a NaN has spoilt is
+  /// done again.
+  bool repeatsForKeys() const {
+    GradientKind kind = getGradientKind(operands);
+    return !chooseDrops &&
+           (kind == GradientKind::Query || kind == GradientKind::Bias);
+  }
+  /// Whether the statistics become one number, at an operation less a logit:
+  /// NaN where that has too few digits, after which sums are made again. Only
+  /// of items that have few queries: one such row spoils all of an item.
+  bool addsStatistics() const {
+    return repeatsForKeys() && getOwnedDim(operands) == OwnedDim::Queries;
+  }
+  void addStatistics(TileBuilder &b, QueryTiles &tiles) const;
   Drops getDrops() const {
     if (!chooseDrops)
       return Drops::Added;

@@ -19,10 +19,10 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
                                  operands.key, blocks)
                       .withGroups(shared.facts.groupSize);
   LogitRecompute::Slices slices = shared.slice(item);
-  LogitRecompute::QueryTiles queries =
-      shared.loadQueries(builder, item, slices, shared.zero);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
                      const WorkItem &item) {
+    LogitRecompute::QueryTiles queries =
+        shared.loadQueries(outer, item, slices, shared.zero);
     return BlockLoop::along(outer, LogitDim::Keys, item)
         .run(outer, shared.zeros(outer, blocks.queries, shared.parts),
              [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
@@ -37,9 +37,7 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
              });
   };
   SmallVector<Value> sums = sumKeys(builder, shared, item);
-  bool mayDrop = !operands.biases.empty() ||
-                 (operands.keySum.memory && !operands.keySum.isTail);
-  if (!shared.choosesDrops() && mayDrop)
+  if (!shared.choosesDrops())
     sums = shared.repeatWithCare(
         builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
           return sumKeys(b, careful, item.withCarefulBlocks(LogitDim::Keys));
