@@ -195,6 +195,16 @@ module attributes {x = #evo_tile.matrix_instr<name = "i", m = 922337203685477580
 
 // -----
 
+// expected-error @below {{matrix instruction 'i': terms must be 1, or up to 3 of bf16 or tf32 that is summed in f32, got 2 of 'f32' and 'f32' summed in 'f32'}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], terms = 2, cycles = 1>} {}
+
+// -----
+
+// expected-error @below {{terms must be 1, or up to 3 of bf16 or tf32 that is summed in f32, got 4 of 'bf16'}}
+module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = bf16, b_type = bf16, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "llvm.fma.f32", a_regs = [bf16], b_regs = [bf16], c_regs = [f32], terms = 4, cycles = 1>} {}
+
+// -----
+
 // expected-error @below {{the intrinsic's name must start with 'llvm.', got 'fma'}}
 module attributes {x = #evo_tile.matrix_instr<name = "i", m = 4, n = 8, k = 1, a_type = f32, b_type = f32, c_type = f32, a = <registers = [[1, 0, 1]], lanes = [[8, 0, 0], [4, 1, 0]], subgroups = []>, b = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 0, 0]], subgroups = []>, c = <registers = [[1, 1, 0]], lanes = [[8, 0, 1], [4, 1, 0]], subgroups = []>, intrinsic = "fma", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>} {}
 

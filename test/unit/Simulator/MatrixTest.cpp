@@ -46,6 +46,8 @@ struct Case {
   std::string type;
   /// Lanes 16..31 repeat lanes 0..15 for A and B.
   bool replicated = false;
+  /// Bits of a word of A and B that the unit does not read.
+  uint32_t ignored = 0;
 };
 
 int valueA(unsigned i, unsigned k) { return int((i * 7 + k * 3) % 11) - 5; }
@@ -66,7 +68,10 @@ std::vector<uint8_t> encode(const Case &c, unsigned rows, unsigned columns,
         int v = value(r, q);
         if (size == 4) {
           float f = float(v);
-          std::memcpy(to, &f, 4);
+          uint32_t word;
+          std::memcpy(&word, &f, 4);
+          word |= c.ignored;
+          std::memcpy(to, &word, 4);
         } else {
           uint16_t h = c.type == "f16" ? toHalf(v) : toBF16(v);
           std::memcpy(to, &h, 2);
@@ -295,6 +300,7 @@ Case mma(unsigned k, const char *type) {
 }
 Case mmaTF32(unsigned k) {
   Case c = mma(k, "f32");
+  c.ignored = 0x1fff;
   c.a = [](unsigned i, unsigned kk) {
     return Place{i % 8 * 4 + kk % 4, kk / 4 * 2 + i / 8};
   };

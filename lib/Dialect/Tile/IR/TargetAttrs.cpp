@@ -46,9 +46,21 @@ ArrayAttr MatrixInstrAttr::getRegisterTypes(OperandRole role) const {
                                   : getCRegs();
 }
 
+bool MatrixInstrAttr::multiplies(Type type) const {
+  return type == getAType() || (getTerms() > 1 && type.isF32());
+}
+
+int64_t MatrixInstrAttr::countProducts(Type type) const {
+  // Of terms i and j those with i + j < terms; the others are rounded away.
+  return type == getAType() ? 1 : getTerms() * (getTerms() + 1) / 2;
+}
+
 static int64_t bitWidth(Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     return vector.getNumElements() * bitWidth(vector.getElementType());
+  // Held as f32.
+  if (type.isTF32())
+    return 32;
   return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
 }
 
@@ -92,19 +104,18 @@ static LogicalResult verifyOperand(EmitError emitError, StringRef name,
       return fail() << "register types must be numbers or vectors of them";
     bits += bitWidth(type.getValue());
   }
-  int64_t wanted = map.getNumRegisters() * element.getIntOrFloatBitWidth();
+  int64_t wanted = map.getNumRegisters() * bitWidth(element);
   if (bits != wanted)
     return fail() << "the register types have " << bits
                   << " bits, the map's registers " << wanted;
   return success();
 }
 
-LogicalResult
-MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
-                        int64_t n, int64_t k, Type aType, Type bType,
-                        Type cType, LaneMapAttr a, LaneMapAttr b, LaneMapAttr c,
-                        StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
-                        ArrayAttr cRegs, ArrayAttr immediates, int64_t cycles) {
+LogicalResult MatrixInstrAttr::verify(
+    EmitError emitError, StringRef name, int64_t m, int64_t n, int64_t k,
+    Type aType, Type bType, Type cType, LaneMapAttr a, LaneMapAttr b,
+    LaneMapAttr c, StringRef intrinsic, ArrayAttr aRegs, ArrayAttr bRegs,
+    ArrayAttr cRegs, ArrayAttr immediates, int64_t terms, int64_t cycles) {
   for (int64_t number : {m, n, k, cycles})
     if (number < 1 || number > kMaxInstructionExtent)
       return emitError() << "matrix instruction '" << name
@@ -119,6 +130,16 @@ MatrixInstrAttr::verify(EmitError emitError, StringRef name, int64_t m,
     if (!isa<IntegerAttr>(immediate))
       return emitError() << "matrix instruction '" << name
                          << "': immediates must be integers";
+  // Terms need the exponents of f32; of bf16's digits three make its own.
+  constexpr int64_t kMostTerms = 3;
+  bool splits =
+      (aType.isBF16() || aType.isTF32()) && aType == bType && cType.isF32();
+  if (terms < 1 || terms > kMostTerms || (terms > 1 && !splits))
+    return emitError() << "matrix instruction '" << name
+                       << "': terms must be 1, or up to " << kMostTerms
+                       << " of bf16 or tf32 that is summed in f32, got "
+                       << terms << " of " << aType << " and " << bType
+                       << " summed in " << cType;
   if (failed(verifyOperand(emitError, name, "A", a, m, k, aType, aRegs)) ||
       failed(verifyOperand(emitError, name, "B", b, k, n, bType, bRegs)) ||
       failed(verifyOperand(emitError, name, "C", c, m, n, cType, cRegs)))

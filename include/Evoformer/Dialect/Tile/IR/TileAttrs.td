@@ -73,6 +73,11 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
     to `a_regs`, `b_regs`, `c_regs` and then the i32 `immediates`; it returns
     `c_regs` (as a struct where there are several). `cycles` is how long one
     keeps a SIMD or tensor unit busy, for the cost model.
+
+    Operands of tf32 are held as f32, of which the instruction reads the upper 19
+    bits. With `terms` above 1 the row also serves products of f32, each operand
+    of which is the sum of so many terms of its element type
+    (`evo-tile-split-products`).
   }];
   let parameters = (ins
     StringRefParameter<>:$name,
@@ -86,10 +91,16 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
     "::mlir::ArrayAttr":$c_regs,
     DefaultValuedParameter<"::mlir::ArrayAttr",
       "::mlir::ArrayAttr::get($_ctxt, {})">:$immediates,
+    DefaultValuedParameter<"int64_t", "1">:$terms,
     "int64_t":$cycles);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Whether it serves products of tiles of this type, and with how many
+    /// products of its own.
+    bool multiplies(::mlir::Type type) const;
+    int64_t countProducts(::mlir::Type type) const;
+
     /// The map, element type and (rows, columns) of an operand.
     LaneMapAttr getMap(OperandRole role) const;
     ::mlir::Type getElementType(OperandRole role) const;
