@@ -64,6 +64,9 @@ evoformerDescribeAttention(const char *description, char **text);
 ///   partial_sum_bytes=0   the most memory that partial sums of one bias's
 ///                         gradient take; -1, the default: that of the
 ///                         gradients of query, key and value
+///   f32_products=split    products of f32 are sums of products of narrower
+///                         terms where the chip has an instruction for those;
+///                         exact (the default): they are not
 ///   cubin=sm_90           with ptxas: machine code for this chip, not PTX
 ///   cache=DIR             on disk; without DIR: none. Default:
 ///                         $EVOFORMER_CACHE_DIR, $XDG_CACHE_HOME/evoformer or

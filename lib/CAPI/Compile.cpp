@@ -43,7 +43,9 @@ static Error addOption(StringRef key, StringRef value,
     if (value.getAsInteger(10, options.partialSumBytes))
       return createStringError("partial_sum_bytes=" + value +
                                " is no number of bytes");
-  } else if (key == "cubin")
+  } else if (key == "f32_products")
+    options.f32Products = value.str();
+  else if (key == "cubin")
     options.cubinChip = value.str();
   else if (key == "deferred")
     options.deferKernels = true;

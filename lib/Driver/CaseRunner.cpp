@@ -53,6 +53,8 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   lastProgram = std::make_unique<Program>();
   lastProgram->plan = std::move(*plan);
   lastProgram->arithmetic.flushesSubnormals = target->flushesSubnormals();
+  lastProgram->arithmetic.splitsProducts =
+      splitsProducts(context, compileOptions);
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
   return lastProgram.get();

@@ -11,6 +11,7 @@
 #include "Evoformer/Pipelines/InitAll.h"
 #include "Evoformer/Pipelines/Pipelines.h"
 #include "Evoformer/Target/Serialize.h"
+#include "Evoformer/Target/Targets.h"
 #include "GPUCode.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -41,6 +42,23 @@ static std::optional<Level> parseLevel(StringRef name) {
       .Default(std::nullopt);
 }
 
+bool mlir::evoformer::splitsProducts(MLIRContext &context,
+                                     const CompileOptions &options) {
+  // Kernels over tiles have no instructions.
+  if (options.device == "cpu" && options.level != "pipelined")
+    return false;
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
+  FailureOr<tile::TargetAttr> target =
+      tile::getTarget(UnknownLoc::get(&context), options.target);
+  if (succeeded(target))
+    target = tile::chooseProducts(UnknownLoc::get(&context), *target,
+                                  options.f32Products);
+  return succeeded(target) &&
+         llvm::any_of(
+             target->getMatrix().getAsRange<tile::MatrixInstrAttr>(),
+             [](tile::MatrixInstrAttr instr) { return instr.getTerms() > 1; });
+}
+
 FailureOr<llvm::json::Value>
 mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   std::optional<Level> level = parseLevel(options.level);
@@ -57,6 +75,7 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   lowering.schedule = options.schedule;
   lowering.biasGradients = options.biasGradients;
   lowering.partialSumBytes = options.partialSumBytes;
+  lowering.f32Products = options.f32Products;
   lowering.checkSizes = true;
   lowering.stopAfter = options.deferKernels ? Level::Tiles
                        : onCPU              ? *level

@@ -42,6 +42,10 @@ struct ToolFlags::Flags {
                         cl::desc("The most memory for partial sums of a bias's "
                                  "gradient (-1: the default)"),
                         cl::cat(category)),
+        f32Products("f32-products", cl::init("exact"),
+                    cl::desc("Whether products of f32 may be made of narrower "
+                             "ones: split or exact"),
+                    cl::cat(category)),
         cubinChip("cubin",
                   cl::desc("Compile to a cubin for this chip (needs ptxas)"),
                   cl::cat(category)),
@@ -64,6 +68,7 @@ struct ToolFlags::Flags {
   cl::opt<uint64_t> simSeed;
   cl::opt<std::string> target, level, schedule, biasGradients;
   cl::opt<int64_t> partialSumBytes;
+  cl::opt<std::string> f32Products;
   cl::opt<std::string> cubinChip;
   cl::opt<uint64_t> guardBytes;
   cl::opt<unsigned> repeat, warmup;
@@ -87,6 +92,7 @@ ToolSettings ToolFlags::getSettings() const {
   settings.compile.schedule = flags->schedule;
   settings.compile.biasGradients = flags->biasGradients;
   settings.compile.partialSumBytes = flags->partialSumBytes;
+  settings.compile.f32Products = flags->f32Products;
   settings.compile.cubinChip = flags->cubinChip;
   settings.measure = {flags->repeat, flags->warmup, flags->coldCache};
   settings.isTimed = flags->repeat != 0;

@@ -55,6 +55,7 @@ static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   tiling.target = options.target;
   tiling.schedule = options.schedule;
   tiling.partialSumBytes = options.partialSumBytes;
+  tiling.f32Products = options.f32Products;
   pm.addPass(createConvertEvoformerToTile(tiling));
   addCleanup(pm);
 }
@@ -85,6 +86,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
   if (goesTo(Level::Tiles)) {
     SetTargetOptions kernels;
     kernels.target = options.target;
+    kernels.f32Products = options.f32Products;
     pm.addPass(createSetTarget(kernels));
   }
   if (goesTo(Level::Fragments)) {
@@ -93,8 +95,10 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
   }
   if (goesTo(Level::Staged))
     pm.addPass(tile::createPromoteToLDS());
-  if (goesTo(Level::Pipelined))
+  if (goesTo(Level::Pipelined)) {
     pm.addPass(tile::createSoftwarePipeline());
+    pm.addPass(tile::createSplitProducts());
+  }
   if (goesTo(Level::Lanes))
     addLanes(pm);
   if (goesTo(Level::Machine))

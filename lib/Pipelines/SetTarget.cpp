@@ -29,6 +29,9 @@ protected:
       return signalPassFailure();
     if (!*chip)
       return;
+    chip = tile::chooseProducts(getOperation().getLoc(), *chip, f32Products);
+    if (failed(chip))
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<tile::KernelOp>())
       if (!kernel.getTarget())
         kernel.setTargetAttr(*chip);

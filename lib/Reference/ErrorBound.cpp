@@ -154,8 +154,8 @@ private:
 
   /// Of the weighted sum of values.
   ErrorSum boundOutputSum(int64_t e) const {
-    PartialSums sums(type.isSingle ? kSingleOutputSum : kOutputSum,
-                     type.isSingle ? kKeysOfPart : 0);
+    PartialSums sums(type.usesFMA ? kSingleOutputSum : kOutputSum,
+                     type.isSingle ? kKeysOfPart : 0, 0, type.ofProduct);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
         sums.add(head.weights[j] / head.total * valueAt(j, e));

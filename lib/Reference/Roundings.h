@@ -45,8 +45,16 @@ inline constexpr double kCutOff = kNearest + 0.02068;
 inline constexpr double kCutOffProduct = 1 / 8.0;
 /// A partial sum of products of queries and keys.
 inline constexpr Rounding kScoreSum = {4 * kNearest, 2, kCutOffProduct};
-/// The same in f32, which no matrix unit cuts off.
+/// The same in f32 by multiply-adds, which cut nothing off.
 inline constexpr Rounding kSingleScoreSum = {kNearest, 1, 0};
+/// A product of f32 made of three of tf32, relative to it. What the second term
+/// has beyond 11 digits is cut off, a unit of 2^-23 in a quarter of all cases:
+/// 2u / m of either operand, of mean square E[1 / m^2] u^2 = 3 kNearest u^2,
+/// with the signs of what is left after rounding. The product of both second
+/// terms, each uniform within 2^-11 / m, is not added: at most 2^-22, of mean
+/// square (4u E[1 / m^2] / 3)^2 = 16 kNearest^2 u^2.
+inline constexpr Rounding kSplitProduct = {
+    6 * kNearest + 16 * kNearest * kNearest, 8, 0};
 /// There sums of more than so many elements are of parts.
 inline constexpr int64_t kLongDepth = 64, kDepthOfPart = 32;
 /// The factor scale * log2(e) / 16 of a score.

@@ -12,8 +12,8 @@ using namespace mlir::evoformer::reference;
 /// The errors of the scores of query i.
 void WeightErrors::boundScores(int64_t i) {
   bool inParts = type.isSingle && problem.depth > kLongDepth;
-  PartialSums start(type.isSingle ? kSingleScoreSum : kScoreSum,
-                    inParts ? kDepthOfPart : 0);
+  PartialSums start(type.usesFMA ? kSingleScoreSum : kScoreSum,
+                    inParts ? kDepthOfPart : 0, 0, type.ofProduct);
   std::vector<PartialSums> sums(problem.keys, start);
   for (int64_t d = 0; d < problem.depth; ++d) {
     double query = head.inputs.query[i * problem.depth + d];

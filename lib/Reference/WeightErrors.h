@@ -48,14 +48,17 @@ struct ErrorSum {
   }
 };
 
-/// Terms that are added one after the other, or parts of `length` terms.
+/// Terms that are added one after the other, or parts of `length` terms; with
+/// `ofTerm` the terms are rounded themselves.
 class PartialSums {
 public:
   explicit PartialSums(const Rounding &rounding, int64_t length = 0,
-                       double start = 0)
-      : rounding(&rounding), length(length), part(start) {}
+                       double start = 0, const Rounding *ofTerm = nullptr)
+      : rounding(&rounding), ofTerm(ofTerm), length(length), part(start) {}
 
   void add(double term) {
+    if (ofTerm)
+      error.add(*ofTerm, term);
     part += term;
     error.add(*rounding, part);
     if (length == 0 || ++count % length)
@@ -70,7 +73,7 @@ public:
   ErrorSum error;
 
 private:
-  const Rounding *rounding;
+  const Rounding *rounding, *ofTerm;
   int64_t length, count = 0;
   double part = 0, sum = 0;
 };
@@ -79,6 +82,9 @@ private:
 struct OperandType {
   explicit OperandType(ElementType type, const Arithmetic &arithmetic)
       : isSingle(type == ElementType::F32 || type == ElementType::F64),
+        usesFMA(isSingle && !arithmetic.splitsProducts),
+        ofProduct(isSingle && arithmetic.splitsProducts ? &kSplitProduct
+                                                        : nullptr),
         unit(isSingle ? 0 : ulpOf(1, type) / 2),
         smallest(isSingle ? 0 : ulpOf(0, type) / 2),
         smallestNormal(isSingle || !arithmetic.flushesSubnormals
@@ -91,6 +97,10 @@ struct OperandType {
   }
 
   bool isSingle;
+  /// Multiply-adds round sums, which matrix units may cut off.
+  bool usesFMA;
+  /// What products are rounded by; null where they are exact.
+  const Rounding *ofProduct;
   /// The unit roundoff, and half of the smallest number; 0 where f32 is not
   /// narrowed.
   double unit, smallest;

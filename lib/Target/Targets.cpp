@@ -82,3 +82,22 @@ FailureOr<tile::TargetAttr> tile::findTarget(ModuleOp module, StringRef chip) {
     return getTarget(module.getLoc(), chip);
   return module->getAttrOfType<TargetAttr>("evo_tile.target");
 }
+
+FailureOr<tile::TargetAttr>
+tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
+  if (f32Products == "split")
+    return target;
+  if (f32Products != "exact")
+    return emitError(loc) << "f32-products is split or exact, not '"
+                          << f32Products << "'";
+  SmallVector<Attribute> rows(target.getMatrix().getValue());
+  llvm::erase_if(rows, [](Attribute row) {
+    return cast<MatrixInstrAttr>(row).getTerms() > 1;
+  });
+  return TargetAttr::get(
+      target.getContext(), target.getChip(), target.getTriple(),
+      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
+      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(),
+      ArrayAttr::get(target.getContext(), rows), target.getProperties(),
+      target.getTuning());
+}

@@ -100,6 +100,7 @@ def test_errors_are_readable():
                           ("colour=red", "unknown option 'colour'"),
                           ("partial_sum_bytes=all", "partial_sum_bytes=all is no number of bytes"),
                           ("bias_gradients=nowhere", "'auto', 'apart' or 'with-query', not 'nowhere'"),
+                          ("f32_products=tf32", "is split or exact, not 'tf32'"),
                           ("partial_sum_bytes=-2", "or a number of bytes, not -2"),
                           ("device=cuda", "needs a target other than cpu")):
         with pytest.raises(evoformer.EvoformerError, match=text):

@@ -34,7 +34,13 @@ struct CompileOptions {
   std::string biasGradients = "auto";
   /// The most memory that partial sums take; -1: the default.
   int64_t partialSumBytes = -1;
+  /// `split` or `exact`: whether products of f32 may be made of narrower ones.
+  std::string f32Products = "exact";
 };
+
+/// Whether products of f32 are made of narrower ones; not where the target is
+/// unknown, which compiling it says.
+bool splitsProducts(MLIRContext &context, const CompileOptions &options);
 
 /// Compiles a module of host functions, from the level of graphs down; a module
 /// of tile kernels and launches is taken as it is. Problems are diagnostics.

@@ -78,7 +78,10 @@ def SetTarget : Pass<"evoformer-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
-           "chip that kernels are for; default: the module's evo_tile.target">
+           "chip that kernels are for; default: the module's evo_tile.target">,
+    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"exact\"",
+           "split: products of f32 are made of products of narrower terms where "
+           "the target has such an instruction; exact: they are not">
   ];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
 }

@@ -54,6 +54,12 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
       llvm::cl::desc("the most memory that partial sums of one bias's gradient "
                      "take; -1: that of the gradients of query, key and value"),
       llvm::cl::init(-1)};
+  Option<std::string> f32Products{
+      *this, "f32-products",
+      llvm::cl::desc("'split': products of f32 are made of products of "
+                     "narrower terms where the target has such an "
+                     "instruction; 'exact': they are not"),
+      llvm::cl::init("exact")};
   Option<Level> stopAfter{
       *this, "stop-after", llvm::cl::desc("the last level to go to"),
       llvm::cl::init(Level::Machine),

@@ -33,6 +33,8 @@ struct Arithmetic {
   /// Products of 16-bit types take operands below the smallest normal number
   /// for 0.
   bool flushesSubnormals = false;
+  /// Products of f32 are made of products of two terms of tf32 each.
+  bool splitsProducts = false;
 };
 
 /// Propagates the declared roundings (Roundings.h) to an output of a type, to

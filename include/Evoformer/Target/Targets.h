@@ -23,6 +23,12 @@ FailureOr<TargetAttr> getTarget(Location loc, StringRef chip);
 /// `evo_tile.target`; null where there is neither.
 FailureOr<TargetAttr> findTarget(ModuleOp module, StringRef chip);
 
+/// The target as products of f32 ask for it: `split` leaves it as it is,
+/// `exact` takes the instructions away that serve f32 by narrower terms.
+/// Another word is an error at `loc`.
+FailureOr<TargetAttr> chooseProducts(Location loc, TargetAttr target,
+                                     StringRef f32Products);
+
 /// A chip from text: a module with an `evo_tile.target` attribute.
 FailureOr<TargetAttr> parseTarget(MLIRContext *context, StringRef text,
                                   StringRef name);

@@ -139,8 +139,10 @@ protected:
 
   FailureOr<TargetAttr> findTarget() {
     FailureOr<TargetAttr> found = tile::findTarget(getOperation(), target);
-    if (failed(found) || *found)
-      return found;
+    if (failed(found))
+      return failure();
+    if (*found)
+      return chooseProducts(getOperation().getLoc(), *found, f32Products);
     return getOperation().emitError("no target: give the option 'target' or "
                                     "the module an 'evo_tile.target'");
   }

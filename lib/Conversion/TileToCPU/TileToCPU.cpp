@@ -242,6 +242,23 @@ static LogicalResult expandRounding(arith::TruncFOp op) {
   return success();
 }
 
+/// Cuts off what a product does not read of its operands.
+static void expandReads(MmaOp op) {
+  if (!op.getReads())
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  for (OpOperand *use : {&op.getAMutable(), &op.getBMutable()}) {
+    auto type = cast<ShapedType>(use->get().getType());
+    ShapedType words = type.clone(b.getI32Type());
+    Value upper = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, b.getI32IntegerAttr(-0x2000)));
+    Value bits = arith::BitcastOp::create(b, words, use->get());
+    bits = arith::AndIOp::create(b, bits, upper);
+    use->set(arith::BitcastOp::create(b, type, bits));
+  }
+  op.removeReadsAttr();
+}
+
 namespace {
 class ConvertTileToCPU
     : public evoformer::impl::ConvertTileToCPUPassBase<ConvertTileToCPU> {
@@ -254,6 +271,8 @@ protected:
         kernels.push_back(kernel);
       else if (auto launch = dyn_cast<LaunchOp>(op))
         launches[launch.getKernelAttr().getAttr()].push_back(launch);
+      else if (auto mma = dyn_cast<MmaOp>(op))
+        expandReads(mma);
     });
     for (KernelOp kernel : kernels)
       if (kernel

@@ -412,6 +412,11 @@ struct MmaPattern : KernelPattern<MmaOp> {
     if (!frag)
       return rewriter.notifyMatchFailure(op, "no fragment layout");
     MatrixInstrAttr instr = frag.getInstr();
+    if (op.getMultipliedType() != instr.getAType())
+      return op.emitOpError("multiplies ")
+             << op.getMultipliedType() << ", but " << instr.getName()
+             << " multiplies " << instr.getAType()
+             << "; evo-tile-split-products makes one of the other";
     // In the instruction's terms; our a and b exchange roles where the
     // orientation is transposed.
     bool swapped = frag.getDims()[0] == cType.getRank() - 1;

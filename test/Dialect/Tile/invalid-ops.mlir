@@ -423,6 +423,22 @@ func.func @mma_types(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf
 
 // -----
 
+func.func @mma_reads(%a: tensor<4x8xf16>, %b: tensor<8x4xf16>, %c: tensor<4x4xf32>) {
+  // expected-error @below {{reads tf32 of f32 operands, not 'tf32' of 'f16'}}
+  %r = evo_tile.mma %a, %b, %c {reads = tf32} : tensor<4x8xf16>, tensor<8x4xf16>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_tiles_of_tf32(%a: tensor<4x8xtf32>, %b: tensor<8x4xtf32>, %c: tensor<4x4xf32>) {
+  // expected-error @below {{reads tf32 of f32 operands, not 'tf32' of 'tf32'}}
+  %r = evo_tile.mma %a, %b, %c : tensor<4x8xtf32>, tensor<8x4xtf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @reduce_dim(%a: tensor<4x8xf32>) {
   // expected-error @below {{dimension 2 of a tile of rank 2}}
   %r = evo_tile.reduce max %a dim 2 : tensor<4x8xf32> -> tensor<4xf32>

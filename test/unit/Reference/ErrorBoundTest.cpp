@@ -21,7 +21,43 @@
 
 using namespace mlir::evoformer::reference;
 
+/// The upper 19 bits, what a matrix unit reads of tf32.
+static float cutToTF32(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits &= 0xffffe000;
+  std::memcpy(&x, &bits, sizeof(bits));
+  return x;
+}
+
+static float roundToTF32(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits += 0x1000;
+  std::memcpy(&x, &bits, sizeof(bits));
+  return cutToTF32(x);
+}
+
+/// Of tf32, `step` products at once, the sum cut off to f32.
+static float addCutOff(float sum, const std::vector<float> &a,
+                       const std::vector<float> &b) {
+  constexpr size_t step = 8;
+  for (size_t first = 0; first < a.size(); first += step) {
+    double exact = sum;
+    for (size_t i = first; i < std::min(a.size(), first + step); ++i)
+      exact += static_cast<double>(cutToTF32(a[i])) * cutToTF32(b[i]);
+    sum = static_cast<float>(exact);
+    if (std::fabs(sum) > std::fabs(exact))
+      sum = std::nextafter(sum, 0.0f);
+  }
+  return sum;
+}
+
 namespace {
+/// How products are summed: by multiply-adds, by three products of tf32, or by
+/// those of the first terms alone.
+enum class Products { MultiplyAdd, Split, FirstTerms };
+
 /// How weights become the values' type.
 enum class Narrowing { Nearest, CutOff, Uncompensated };
 
@@ -65,6 +101,26 @@ struct RoundedProblem : OwnedProblem {
     return weight;
   }
 
+  float multiply(const std::vector<float> &a,
+                 const std::vector<float> &b) const {
+    float sum = 0;
+    if (products == Products::MultiplyAdd) {
+      for (size_t i = 0; i < a.size(); ++i)
+        sum = std::fma(a[i], b[i], sum);
+      return sum;
+    }
+    std::vector<float> a0, a1, b0, b1;
+    for (size_t i = 0; i < a.size(); ++i) {
+      a0.push_back(roundToTF32(a[i]));
+      b0.push_back(roundToTF32(b[i]));
+      a1.push_back(a[i] - a0.back());
+      b1.push_back(b[i] - b0.back());
+    }
+    if (products == Products::Split)
+      sum = addCutOff(0, a0, b1) + addCutOff(0, a1, b0);
+    return addCutOff(sum, a0, b0);
+  }
+
   /// The kernel's steps; `lostBias`: without the bias.
   std::vector<float> run(Narrowing mode, bool lostBias = false) const {
     std::vector<float> out;
@@ -78,14 +134,15 @@ struct RoundedProblem : OwnedProblem {
   void runRow(int64_t n, int64_t h, int64_t i, Narrowing mode, bool lostBias,
               std::vector<float> &out) const {
     constexpr float log2e = 1.44269504f;
-    std::vector<float> logits(keys), sums(valueDepth);
+    std::vector<float> logits(keys), weights;
     float maximum = -std::numeric_limits<float>::infinity(), total = 0;
     for (int64_t j = 0; j < keys; ++j) {
-      float score = 0;
-      for (int64_t d = 0; d < depth; ++d)
-        score = std::fma(static_cast<float>(query.at(0, n, i, h, d)),
-                         static_cast<float>(key.at(0, n, j, h, d)), score);
-      logits[j] = score * static_cast<float>(scale);
+      std::vector<float> ofQuery, ofKey;
+      for (int64_t d = 0; d < depth; ++d) {
+        ofQuery.push_back(static_cast<float>(query.at(0, n, i, h, d)));
+        ofKey.push_back(static_cast<float>(key.at(0, n, j, h, d)));
+      }
+      logits[j] = multiply(ofQuery, ofKey) * static_cast<float>(scale);
       if (!lostBias)
         logits[j] += static_cast<float>(biases[0].view.at(0, 0, h, i, j));
       maximum = std::max(maximum, logits[j]);
@@ -96,13 +153,14 @@ struct RoundedProblem : OwnedProblem {
     for (int64_t j = 0; j < keys; ++j) {
       float weight = std::exp2((logits[j] - maximum) * log2e) * raised;
       total += weight;
-      for (int64_t e = 0; e < valueDepth; ++e)
-        sums[e] =
-            std::fma(narrow(weight, mode),
-                     static_cast<float>(value.at(0, n, j, h, e)), sums[e]);
+      weights.push_back(narrow(weight, mode));
     }
-    for (float sum : sums)
-      out.push_back(sum / total * raised);
+    for (int64_t e = 0; e < valueDepth; ++e) {
+      std::vector<float> column;
+      for (int64_t j = 0; j < keys; ++j)
+        column.push_back(static_cast<float>(value.at(0, n, j, h, e)));
+      out.push_back(multiply(weights, column) / total * raised);
+    }
   }
 
   Comparison compare(const std::vector<float> &out) const {
@@ -110,10 +168,12 @@ struct RoundedProblem : OwnedProblem {
                          makeDenseView(out.data(), ElementType::F32,
                                        {1, rows, queries, heads, valueDepth}),
                          reference, eager,
-                         boundOutput(*this, ElementType::F32));
+                         boundOutput(*this, ElementType::F32, 0, arithmetic));
   }
 
   ElementType type;
+  Products products = Products::MultiplyAdd;
+  Arithmetic arithmetic;
   std::mt19937 generator{11};
   std::deque<std::vector<uint8_t>> storage;
   AttentionResult reference, eager;
@@ -135,6 +195,21 @@ TEST(ErrorBound, ExplainsTheAlgorithm) {
         EXPECT_GE(comparison.medianShare, 0.05);
         EXPECT_EQ(comparison.luckyRows, 0);
       }
+}
+
+// So are those of f32 made of three products of tf32, where sums are cut off;
+// that first terms alone have fewer digits is found.
+TEST(ErrorBound, ExplainsSplitProducts) {
+  for (int64_t keys : {2, 17, 100}) {
+    RoundedProblem problem(ElementType::F32, 24, keys);
+    problem.arithmetic.splitsProducts = true;
+    problem.products = Products::Split;
+    Comparison split = problem.compare(problem.run(Narrowing::Nearest));
+    EXPECT_TRUE(split.passed()) << split.firstWrong;
+    EXPECT_GE(split.medianShare, 0.05);
+    problem.products = Products::FirstTerms;
+    EXPECT_FALSE(problem.compare(problem.run(Narrowing::Nearest)).passed());
+  }
 }
 
 TEST(ErrorBound, FindsCutOffWeights) {

@@ -63,7 +63,10 @@ def ConvertEvoformerToTile
     Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
            "the most memory that partial sums of one bias's gradient take; 0: "
            "none, sums are never cut; -1: that of the gradients of query, key "
-           "and value">
+           "and value">,
+    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"exact\"",
+           "split: products of f32 are made of products of narrower terms where "
+           "the target has such an instruction; exact: they are not">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",

@@ -64,10 +64,11 @@ public:
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
-                   Reference reference)
+                   Reference reference, bool losesInfinities)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
+        losesInfinities(losesInfinities),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
@@ -79,11 +80,12 @@ public:
     Sources sources = findSources();
     bool hasBiases = !operands.biases.empty();
     State state = loopOverKeys(builder, sources, item, drops, reference);
-    bool mayHideNaN = hasBiases && drops == Drops::Added;
+    bool mayHideNaN = (hasBiases || losesInfinities) && drops == Drops::Added;
     if (reference == Reference::First || mayHideNaN)
       state =
           repeatWithCare(sources, state, mayHideNaN ? Drops::Chosen : drops);
-    if (!hasBiases && operands.keySum.memory && !operands.keySum.isTail)
+    if (!hasBiases && !mayHideNaN && operands.keySum.memory &&
+        !operands.keySum.isTail)
       forgetDropped(sources, state);
     finish(state);
   }
@@ -186,10 +188,10 @@ private:
 
   /// Where a sum is NaN or too large, does all again with a running maximum,
   /// and looks at every bias before it adds it: a key may hold a NaN that only
-  /// a bias of the query drops, or a query without keys. This costs the usual
-  /// case nothing, while choosing costs it three instructions a logit. A row
-  /// without keys has the sum 0; any other has a weight of its first keys that
-  /// is not.
+  /// a bias of the query drops, or a query without keys; and products may have
+  /// made NaN of an infinity. This costs the usual case nothing, while choosing
+  /// costs it three instructions a logit. A row without keys has the sum 0; any
+  /// other has a weight of its first keys that is not.
   State repeatWithCare(const Sources &sources, State state, Drops drops) {
     WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
     Value isOutside = arith::CmpFOp::create(
@@ -471,6 +473,8 @@ private:
   /// What NaN has spoilt where the loop does not choose is done again.
   Drops drops;
   Reference reference;
+  /// Outside of rare work infinite scores come out as NaN.
+  bool losesInfinities;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -495,7 +499,7 @@ static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
   bool isOneByOne = llvm::all_of(
       target.getMatrix().getAsRange<MatrixInstrAttr>(),
       [&](MatrixInstrAttr instr) {
-        return instr.getAType() != facts.elementType || instr.getK() == 1;
+        return !instr.multiplies(facts.elementType) || instr.getK() == 1;
       });
   return isOneByOne || isDeep(facts) ? Drops::ChosenByQuery : Drops::Added;
 }
@@ -511,6 +515,17 @@ static Reference chooseReference(TargetAttr target,
              : Reference::First;
 }
 
+/// Whether products are split into those of narrower terms, which make NaN of
+/// infinities. Where depths fill the registers that stays.
+static bool losesInfinities(TargetAttr target, const AttentionFacts &facts) {
+  return !isDeep(facts) &&
+         llvm::any_of(target.getMatrix().getAsRange<MatrixInstrAttr>(),
+                      [&](MatrixInstrAttr instr) {
+                        return instr.multiplies(facts.elementType) &&
+                               instr.countProducts(facts.elementType) > 1;
+                      });
+}
+
 KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           const AttentionFacts &facts,
                                           const AttentionOperands &operands,
@@ -522,11 +537,11 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
   return factory.create<AttentionOperands>(
       loc, "attention", operands, schedule,
       [&](TileBuilder &builder, const AttentionOperands &inside) {
-        AttentionProgram(builder, facts, inside, blocks, alignedRows,
-                         fastRounding,
-                         getWeightScale(target, facts.elementType),
-                         getDrops(target, facts, !inside.biases.empty()),
-                         chooseReference(target, facts))
+        AttentionProgram(
+            builder, facts, inside, blocks, alignedRows, fastRounding,
+            getWeightScale(target, facts.elementType),
+            getDrops(target, facts, !inside.biases.empty()),
+            chooseReference(target, facts), losesInfinities(target, facts))
             .write();
       });
 }

@@ -33,7 +33,9 @@ FailureOr<SmallVector<Machine>>
 evoformer::findMachines(Location loc, TargetAttr target, Type elementType) {
   SmallVector<Machine> machines;
   for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
-    if (!target.isCPU() && instr.getAType() == elementType)
+    if (!target.isCPU() && instr.multiplies(elementType) &&
+        (machines.empty() ||
+         instr.getTerms() == machines.front().instr.getTerms()))
       machines.push_back({target, instr});
   if (target.isCPU())
     machines.push_back({target, {}});

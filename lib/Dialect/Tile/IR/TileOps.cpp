@@ -188,6 +188,10 @@ void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 // MmaOp
 //===----------------------------------------------------------------------===//
 
+Type MmaOp::getMultipliedType() {
+  return getReads().value_or(getElementTypeOrSelf(getA().getType()));
+}
+
 LogicalResult MmaOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType());
   auto b = cast<RankedTensorType>(getB().getType());
@@ -209,6 +213,11 @@ LogicalResult MmaOp::verify() {
   if (a.getElementType() != b.getElementType())
     return emitOpError("operands of ")
            << a.getElementType() << " and " << b.getElementType();
+  bool readsTF32 = getReads() && getReads()->isTF32();
+  if ((getReads() && !(readsTF32 && a.getElementType().isF32())) ||
+      a.getElementType().isTF32())
+    return emitOpError("reads tf32 of f32 operands, not ")
+           << getMultipliedType() << " of " << a.getElementType();
   int laidOut = !!a.getEncoding() + !!b.getEncoding() + !!c.getEncoding();
   if (laidOut == 0)
     return success();

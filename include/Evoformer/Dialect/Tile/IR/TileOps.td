@@ -267,11 +267,22 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
   let description = [{
     For tiles a [batch.., M, K], b [batch.., K, N], c [batch.., M, N]. Products
     are exact in c's type and summed there in an unspecified order.
+
+    With `reads = tf32` only the upper 19 bits of each element of a and b count,
+    which are f32: the others are cut off.
   }];
-  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$c);
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$c,
+                       OptionalAttr<TypeAttr>:$reads);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$c), [{
+    build($_builder, $_state, c.getType(), a, b, c, /*reads=*/::mlir::TypeAttr());
+  }]>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What of each element of a and b counts.
+    ::mlir::Type getMultipliedType();
+  }];
 }
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {

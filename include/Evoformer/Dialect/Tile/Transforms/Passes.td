@@ -215,4 +215,43 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def SplitProducts : Pass<"evo-tile-split-products"> {
+  let summary = "Make products of f32 of products of narrower types";
+  let description = [{
+    Stays at its level, from fragments to pipelined. A product of f32 whose
+    layouts are those of a matrix instruction of a narrower type becomes several
+    of that type: each operand is the sum of so many terms as the instruction's
+    row says (`terms`), and products of terms that are not below f32's last digit
+    are added up, small ones first. The order is the same for the transposed
+    product.
+
+    ```mlir
+    %d = evo_tile.mma %a, %b, %c : tensor<16x8xf32, #a>, tensor<8x8xf32, #b>,
+           tensor<16x8xf32, #c>
+    ```
+    becomes, with two terms of tf32,
+    ```mlir
+    %a0 = ...                          // %a rounded to tf32, as f32
+    %a1 = arith.subf %a, %a0 : tensor<16x8xf32, #a>
+    %b0 = ...
+    %b1 = arith.subf %b, %b0 : tensor<8x8xf32, #b>
+    %x = evo_tile.mma %a0, %b1, %zero {reads = tf32} : ...
+    %y = evo_tile.mma %a1, %b0, %zero {reads = tf32} : ...
+    %small = arith.addf %x, %y : tensor<16x8xf32, #c>
+    %sum = arith.addf %c, %small : tensor<16x8xf32, #c>
+    %d = evo_tile.mma %a0, %b0, %sum {reads = tf32} : ...
+    ```
+
+    Terms are made where the tile is: once for all products that multiply it, and
+    outside of a loop that does not change it. What is left of an infinity is NaN.
+    So a product of infinities is NaN, but inside `evo_tile.where`, whose work is
+    rare: there products that come out as NaN are those of the first terms alone.
+
+    A remark names instruction, terms and products. Kernels for the CPU are left
+    alone.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 #endif

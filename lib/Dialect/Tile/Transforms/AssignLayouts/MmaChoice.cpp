@@ -31,7 +31,7 @@ static std::optional<int64_t> getCost(ArrayRef<MmaOp> ops,
   for (MmaOp op : ops) {
     auto a = cast<RankedTensorType>(op.getA().getType());
     auto c = cast<RankedTensorType>(op.getC().getType());
-    if (a.getElementType() != instr.getAType() ||
+    if (!instr.multiplies(a.getElementType()) ||
         c.getElementType() != instr.getCType())
       return std::nullopt;
     int64_t rank = c.getRank();
@@ -44,7 +44,8 @@ static std::optional<int64_t> getCost(ArrayRef<MmaOp> ops,
                     llvm::divideCeil(a.getDimSize(rank - 1), instr.getK());
     for (int64_t d = 0; d + 2 < rank; ++d)
       count *= c.getDimSize(d);
-    cost += count * (instr.getCycles() + issue);
+    cost += count * instr.countProducts(a.getElementType()) *
+            (instr.getCycles() + issue);
   }
   return cost;
 }
@@ -356,11 +357,20 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
   for (auto &[types, group] : byType) {
     MatrixInstrAttr best;
     int64_t bestCost = 0;
+    // Split products are rounded unlike others: where the target prefers them
+    // all kernels have them, so that one recomputes what another computed.
+    std::optional<int64_t> products;
     for (Attribute entry : target.getMatrix()) {
       auto instr = cast<MatrixInstrAttr>(entry);
       for (bool swapped : {false, true}) {
         std::optional<int64_t> cost = getCost(group, instr, swapped, schedule);
-        if (cost && (!best || *cost < bestCost)) {
+        if (!cost)
+          continue;
+        int64_t some = instr.countProducts(types.first);
+        if (some != products.value_or(some))
+          continue;
+        products = some;
+        if (!best || *cost < bestCost) {
           best = instr;
           bestCost = *cost;
         }
