@@ -138,8 +138,8 @@ public:
 
 private:
   PartialSums startSum() const {
-    return PartialSums(type.isSingle ? kSingleOutputSum : kOutputSum,
-                       type.isSingle ? kKeysOfPart : 0);
+    return PartialSums(type.usesFMA ? kSingleOutputSum : kOutputSum,
+                       type.isSingle ? kKeysOfPart : 0, 0, type.ofProduct);
   }
   double valueAt(int64_t j, int64_t e) const {
     return head.inputs.value[j * problem.valueDepth + e];
@@ -253,9 +253,9 @@ ErrorSum GradientHeadBound::boundStatistics() const {
 ErrorSum GradientHeadBound::boundDifference(int64_t j,
                                             double &difference) const {
   int64_t depth = problem.valueDepth;
-  PartialSums sum(type.isSingle ? kSingleScoreSum : kScoreSum,
+  PartialSums sum(type.usesFMA ? kSingleScoreSum : kScoreSum,
                   type.isSingle && depth > kLongDepth ? kDepthOfPart : 0,
-                  -delta);
+                  -delta, type.ofProduct);
   difference = -delta;
   for (int64_t e = 0; e < depth; ++e) {
     double product = weighted[e] * valueAt(j, e);
