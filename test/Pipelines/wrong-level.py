@@ -35,6 +35,9 @@ PASSES = {
     "evo-tile-software-pipeline": {
         "tiles": "evo-tile-software-pipeline " + BARE, "fragments": None,
         "staged": True},
+    "evo-tile-split-products": {
+        "tiles": "evo-tile-split-products " + BARE, "fragments": None,
+        "staged": None, "pipelined": None},
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},
