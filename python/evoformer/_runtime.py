@@ -83,7 +83,7 @@ class Device:
 
     def compile(self, module: str) -> Program:
         """The program; its kernels are compiled when a call needs them."""
-        products = os.environ.get("EVOFORMER_F32_PRODUCTS", "exact")
+        products = os.environ.get("EVOFORMER_F32_PRODUCTS", "split")
         return Program(module,
                        f"target={self.target} device={self.kind} "
                        f"f32_products={products} deferred")
