@@ -32,10 +32,15 @@ private:
     return head.inputs.value[j * problem.valueDepth + e];
   }
 
+  /// Whether a weight is 1, which any type holds.
+  bool isOne(int64_t j) const {
+    return head.exponents[j] == 0 && errors.growth == 0;
+  }
+
   /// The error of a weight's narrowing, as a share of the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
-    if (type.isSingle)
+    if (type.isSingle || isOne(j))
       return error;
     double share = head.weights[j] / head.total;
     if (problem.valueDepth <= kFewElements)
@@ -93,7 +98,8 @@ private:
       }
       along.add(errors.logits[j], share * (ofRow - norm));
       along.add(narrowing, ofRow);
-      uncompensated += share * ofRow;
+      if (!isOne(j))
+        uncompensated += share * ofRow;
     }
     along.add(sumError, norm);
     if (problem.query.type == ElementType::BF16 && depth > kFewElements)

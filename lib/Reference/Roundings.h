@@ -74,6 +74,8 @@ inline constexpr Rounding kBiasUnit = {0, 0, 1};
 /// again.
 inline constexpr Rounding kExponent = {kNearest, 1, 0};
 inline constexpr double kGrowth = 45;
+/// So many keys are in the first block that a kernel takes, and maybe more.
+inline constexpr int64_t kFirstKeys = 16;
 /// f32: a difference and its product with 16 log2(e), a rounded constant.
 inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
 
@@ -83,8 +85,8 @@ inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
 /// a rule within one.
 inline constexpr Rounding kExponential = {4 * kNearest, 4, 1};
 /// To the operands' type, in its unit (the type's smallest numbers, see
-/// ErrorBound.cpp, come on top). The row's largest as well: weights are
-/// relative to the largest of the first keys.
+/// ErrorBound.cpp, come on top). The row's largest is 1 and exact where it is
+/// among the first keys, which weights are relative to.
 inline constexpr Rounding kWeight = {kCutOff, 2, 0};
 /// Outputs of so many elements or fewer add what this takes away, rounded once
 /// more, in the square of its unit: that may be cut off again, which has a

@@ -82,13 +82,26 @@ void WeightErrors::findLost() {
   hasDigits = sum <= kSingle;
 }
 
+double WeightErrors::boundGrowth() const {
+  // Of the first keys and of all keys, the largest and the smallest exponent.
+  double first = -kGrowth, smallest = 0;
+  bool hasFirst = false;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    if (!head.kept[j])
+      continue;
+    smallest = std::min(smallest, head.exponents[j]);
+    if (j >= kFirstKeys)
+      continue;
+    first = std::max(first, head.exponents[j]);
+    hasFirst = true;
+  }
+  return std::min(-(hasFirst ? first : smallest), kGrowth);
+}
+
 bool WeightErrors::compute(int64_t i) {
   if (!head.compute(i))
     return false;
-  growth = 0;
-  for (int64_t j = 0; j < problem.keys && !type.isSingle; ++j)
-    if (head.kept[j])
-      growth = std::max(growth, std::min(-head.exponents[j], kGrowth));
+  growth = type.isSingle ? 0 : boundGrowth();
   boundLogits(i);
   findLost();
   return true;

@@ -131,7 +131,8 @@ public:
   bool hasDigits = true;
   /// The most that a logit may be off by, of any key that counts.
   double mostOfLogits = 0;
-  /// By how much the largest logit may exceed what weights are relative to.
+  /// By how much the largest logit may exceed what weights are relative to; 0:
+  /// its weight is 1.
   double growth = 0;
 
   /// What a weight without digits is at most, relative to the row's largest.
@@ -143,6 +144,7 @@ private:
   void boundScores(int64_t i);
   void boundLogits(int64_t i);
   void findLost();
+  double boundGrowth() const;
 };
 
 } // namespace mlir::evoformer::reference

@@ -18,7 +18,7 @@
 // AMD: scratch 0 bytes a lane
 // GFX942: hot loop: {{[1-4][0-9][0-9]|5[0-7][0-9]}} instructions
 // GFX942-NEXT: matrix 32
-// GFX942-NEXT: transcendental 66
+// GFX942-NEXT: transcendental 64
 // GFX1100: hot loop: {{[1-3][0-9][0-9]|4[0-6][0-9]}} instructions
 // GFX1100-NEXT: matrix 16
 // GFX1100-NEXT: transcendental 34

@@ -60,7 +60,7 @@
 
 // Remarks tell what was decided, and the bank conflicts that remain.
 // RUN: evoformer-opt %t.gfx942 --evo-tile-assign-layouts --evo-tile-promote-to-lds --remarks-filter='evo-tile-promote.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=16, lds_bytes=5104, {{.*}}reason="shared by subgroups", row_padding=16, sharing=2, transposed=no
+// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=16, lds_bytes=5104, {{.*}}reason="shared by subgroups", row_padding=16, sharing=2, swizzle=, transposed=no
 // REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=4, lds_bytes=5104, read_conflicts={{[12]}}.00, {{.*}}transposed=yes
 
 // One subgroup shares nothing: rows in memory's order stay direct, those across

@@ -136,6 +136,7 @@ struct RoundedProblem : OwnedProblem {
     constexpr float log2e = 1.44269504f;
     std::vector<float> logits(keys), weights;
     float maximum = -std::numeric_limits<float>::infinity(), total = 0;
+    float largest = maximum;
     for (int64_t j = 0; j < keys; ++j) {
       std::vector<float> ofQuery, ofKey;
       for (int64_t d = 0; d < depth; ++d) {
@@ -145,8 +146,14 @@ struct RoundedProblem : OwnedProblem {
       logits[j] = multiply(ofQuery, ofKey) * static_cast<float>(scale);
       if (!lostBias)
         logits[j] += static_cast<float>(biases[0].view.at(0, 0, h, i, j));
-      maximum = std::max(maximum, logits[j]);
+      // 16-bit types: of the first keys.
+      if (j < 16 || type == ElementType::F32)
+        maximum = std::max(maximum, logits[j]);
+      largest = std::max(largest, logits[j]);
     }
+    // What outgrows f16 is done again, relative to the largest.
+    if (largest - maximum > 6)
+      maximum = largest;
     float raised = mode == Narrowing::CutOff
                        ? static_cast<float>(1 + 0x1p-9 * 1.4426950408889634)
                        : 1;
@@ -193,7 +200,9 @@ TEST(ErrorBound, ExplainsTheAlgorithm) {
                                                   : Narrowing::Nearest));
         EXPECT_TRUE(comparison.passed()) << comparison.firstWrong;
         EXPECT_GE(comparison.medianShare, 0.05);
-        EXPECT_EQ(comparison.luckyRows, 0);
+        // The largest weight is rounded as well where it is not among the first
+        // keys.
+        EXPECT_LE(comparison.luckyRows * 100, comparison.rows);
       }
 }
 
@@ -249,7 +258,7 @@ TEST(ErrorBound, FindsLargeErrors) {
   }
   Comparison comparison = problem.compare(out);
   EXPECT_TRUE(comparison.isMedianWrong);
-  EXPECT_EQ(comparison.luckyRows, 0);
+  EXPECT_LE(comparison.luckyRows * 100, comparison.rows);
 }
 
 TEST(ErrorBound, FindsOneElement) {

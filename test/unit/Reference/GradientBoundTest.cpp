@@ -173,9 +173,10 @@ TEST(GradientBound, ExplainsTheAlgorithm) {
           Comparison comparison = problem.compare(which);
           EXPECT_TRUE(comparison.passed())
               << which << ": " << comparison.firstWrong;
-          // Of many rows and terms; two keys are few.
+          // Of many rows and terms; two keys are few. Of a bias's gradient the
+          // statistics as one number are a further rounding that is declared.
           if (keys > 2)
-            EXPECT_GE(comparison.medianShare, 0.03) << which;
+            EXPECT_GE(comparison.medianShare, 0.025) << which;
         }
       }
 }
