@@ -21,10 +21,10 @@
 // GFX942-NEXT: transcendental 64
 // GFX1100: hot loop: {{[1-3][0-9][0-9]|4[0-6][0-9]}} instructions
 // GFX1100-NEXT: matrix 16
-// GFX1100-NEXT: transcendental 34
+// GFX1100-NEXT: transcendental 32
 // NVIDIA: hot loop:
 // NVIDIA-NEXT: matrix 64
-// NVIDIA-NEXT: transcendental 68
+// NVIDIA-NEXT: transcendental 64
 // CHECK-NOT: scratch_
 // Scalar registers may go to lanes of vector registers.
 // CHECK-NOT: finding: {{.*(instructions|scratch|spills|accesses|waits)}}
