@@ -58,6 +58,14 @@ evoformerCallCreate(EvoformerProgram *program, EvoformerDevice *device,
 
 EVOFORMER_EXPORT void evoformerCallRelease(EvoformerCall *call);
 
+/// The bytes of workspace that a run takes whose arguments, as of
+/// evoformerCallCreate, lie at addresses that are multiples of 16. Needs no
+/// device.
+EVOFORMER_EXPORT EvoformerStatus evoformerProgramGetWorkspaceBytes(
+    EvoformerProgram *program, const char *function,
+    const EvoformerArgument *arguments, size_t numArguments,
+    uint64_t *workspaceBytes);
+
 /// Finds out what a run with these addresses does, loads its kernels, and gives
 /// the bytes of workspace that it takes. `addresses` has one entry for each
 /// argument; a scalar's is ignored. Not needed before evoformerCallRun.

@@ -125,11 +125,18 @@ static Expected<HostValue> convertArgument(const PlanArgument &expected,
   return value;
 }
 
-static Expected<std::unique_ptr<EvoformerCall>>
-createCall(const EvoformerProgram &program, EvoformerDevice &device,
-           const char *name, ArrayRef<EvoformerArgument> arguments) {
-  auto call = std::make_unique<EvoformerCall>();
-  const Plan &plan = program.data->plan;
+namespace {
+/// A function with sizes and strides.
+struct Bound {
+  const PlanFunction *function;
+  std::vector<HostValue> arguments;
+  /// See Recording::getAddressMask.
+  uint64_t mask;
+};
+} // namespace
+
+static Expected<Bound> bindFunction(const Plan &plan, const char *name,
+                                    ArrayRef<EvoformerArgument> arguments) {
   Expected<const PlanFunction *> function = findFunction(plan, name);
   if (!function)
     return function.takeError();
@@ -138,26 +145,71 @@ createCall(const EvoformerProgram &program, EvoformerDevice &device,
     return createStringError("function '" + (*function)->name + "' takes " +
                              Twine(expected.size()) + " arguments, not " +
                              Twine(arguments.size()));
+  Bound bound{*function, {}, 0};
   for (auto [type, given] : zip_equal(expected, arguments)) {
     Expected<HostValue> value = convertArgument(type, given);
     if (!value)
       return value.takeError();
-    call->arguments.push_back(std::move(*value));
+    bound.arguments.push_back(std::move(*value));
   }
   std::optional<uint64_t> mask = Recording::getAddressMask(**function);
   if (!mask)
     return createStringError("function '" + (*function)->name +
                              "' depends on more of its arguments' addresses "
                              "than their alignment");
-  call->mask = *mask;
+  bound.mask = *mask;
+  return bound;
+}
+
+static Expected<std::unique_ptr<EvoformerCall>>
+createCall(const EvoformerProgram &program, EvoformerDevice &device,
+           const char *name, ArrayRef<EvoformerArgument> arguments) {
+  Expected<Bound> bound = bindFunction(program.data->plan, name, arguments);
+  if (!bound)
+    return bound.takeError();
+  auto call = std::make_unique<EvoformerCall>();
+  call->arguments = std::move(bound->arguments);
+  call->mask = bound->mask;
   call->device = &device;
-  call->function = *function;
+  call->function = bound->function;
   std::lock_guard<std::mutex> lock(device.mutex);
   auto &loaded = device.programs[program.data.get()];
   if (!loaded)
     loaded = std::make_shared<LoadedProgram>(program.data);
   call->program = loaded;
   return call;
+}
+
+/// The addresses of the arguments are 0, which is aligned to anything.
+static Expected<uint64_t>
+computeWorkspaceBytes(const Plan &plan, const char *name,
+                      ArrayRef<EvoformerArgument> arguments) {
+  Expected<Bound> bound = bindFunction(plan, name, arguments);
+  if (!bound)
+    return bound.takeError();
+  // What lies at a multiple of this is as good as what lies at 0.
+  constexpr uint64_t leastAlignment = 16;
+  if (bound->mask >= leastAlignment)
+    return createStringError("function '" + bound->function->name +
+                             "' asks for addresses that are multiples of " +
+                             Twine(bound->mask + 1));
+  Expected<Recording> recording =
+      Recording::create(plan, *bound->function, bound->arguments);
+  if (!recording)
+    return recording.takeError();
+  return getWorkspaceBytes(*recording);
+}
+
+EvoformerStatus evoformerProgramGetWorkspaceBytes(
+    EvoformerProgram *program, const char *function,
+    const EvoformerArgument *arguments, size_t numArguments,
+    uint64_t *workspaceBytes) {
+  Expected<uint64_t> bytes = computeWorkspaceBytes(
+      program->data->plan, function, ArrayRef(arguments, numArguments));
+  if (!bytes)
+    return fail(bytes.takeError());
+  *workspaceBytes = *bytes;
+  return EVOFORMER_SUCCESS;
 }
 
 EvoformerStatus evoformerCallCreate(EvoformerProgram *program,

@@ -6,7 +6,7 @@ import os
 import pathlib
 
 # What evoformerGetInterfaceVersion must say.
-INTERFACE = 2
+INTERFACE = 3
 
 
 class EvoformerError(RuntimeError):
@@ -93,6 +93,9 @@ def library() -> ctypes.CDLL:
             ("CallCreate", ctypes.c_int,
              (pointer, pointer, text, ctypes.POINTER(Argument),
               ctypes.c_size_t, out)),
+            ("ProgramGetWorkspaceBytes", ctypes.c_int,
+             (pointer, text, ctypes.POINTER(Argument), ctypes.c_size_t,
+              ctypes.POINTER(ctypes.c_uint64))),
             ("CallRelease", None, (pointer,)),
             ("CallPrepare", ctypes.c_int,
              (pointer, ctypes.POINTER(ctypes.c_uint64),

@@ -274,26 +274,34 @@ class Attention:
         sizes = (2, *self._statistic_view()[0])
         return sizes, dense(sizes)
 
+    def forward_views(self, lse: bool = False, stats: bool = False) -> list[View]:
+        """Of query, key, value, biases, gate, out, lse, stats."""
+        views = self._inputs() + [self.layout.spread(self.output())]
+        views += [self._statistic_view()] * lse
+        return views + [self._stats_view()] * stats
+
+    def backward_views(self, output_gradient: Meta, gradients: Sequence[str]
+                       ) -> list[View]:
+        """Of query, key, value, biases, gate, out, stats, the output's gradient
+        (a Meta) and then `gradients`, in that order."""
+        views = self._inputs() + [self.layout.spread(self.output()),
+                                  self._stats_view(),
+                                  self.layout.spread(output_gradient)]
+        return views + [self.gradient_view(name) for name in gradients]
+
     def forward(self, where: _runtime.Device, lse: bool = False,
                 stats: bool = False) -> _runtime.Call:
-        """A call that takes query, key, value, biases, gate, out, lse, stats."""
+        """A call that takes the arrays of `forward_views`."""
         program = where.compile(_runtime.describe(self.describe(lse, stats)))
-        arguments = self._inputs() + [self.layout.spread(self.output())]
-        arguments += [self._statistic_view()] * lse
-        arguments += [self._stats_view()] * stats
-        return _runtime.Call(program, where, arguments)
+        return _runtime.Call(program, where, self.forward_views(lse, stats))
 
     def backward(self, where: _runtime.Device, output_gradient: Meta,
                  gradients: Sequence[str]) -> _runtime.Call:
-        """A call that takes query, key, value, biases, gate, out, stats, the
-        output's gradient (a Meta) and then `gradients`, in that order."""
+        """A call that takes the arrays of `backward_views`."""
         program = where.compile(_runtime.describe(
             self.describe(gradients=gradients)))
-        arguments = self._inputs() + [self.layout.spread(self.output()),
-                                      self._stats_view(),
-                                      self.layout.spread(output_gradient)]
-        arguments += [self.gradient_view(name) for name in gradients]
-        return _runtime.Call(program, where, arguments)
+        return _runtime.Call(program, where,
+                             self.backward_views(output_gradient, gradients))
 
     def gradient_names(self) -> list[str]:
         """All operands that have a gradient, in the order of the call."""

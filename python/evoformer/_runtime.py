@@ -39,6 +39,28 @@ class Program:
         """`compiled`, `memory` or `disk`: where it was found."""
         return _decoded(library().evoformerProgramGetOrigin(self))
 
+    def workspace_bytes(self, views: "Sequence[View]") -> int:
+        """The workspace of a run with arguments of these sizes and strides at
+        addresses that are multiples of 16."""
+        needed = ctypes.c_uint64()
+        check(library().evoformerProgramGetWorkspaceBytes(
+            self, None, _argument_table(views), len(views), ctypes.byref(needed)))
+        return needed.value
+
+
+# Sizes, and strides in elements.
+View = tuple[Sequence[int], Sequence[int]]
+
+
+def _argument_table(views: Sequence[View]) -> Any:
+    """The array of EvoformerArgument."""
+    table = (Argument * len(views))()
+    for entry, (sizes, strides) in zip(table, views):
+        numbers = ctypes.c_int64 * len(sizes)
+        entry.rank = len(sizes)
+        entry.sizes, entry.strides = numbers(*sizes), numbers(*strides)
+    return table
+
 
 def describe(description: str) -> str:
     """The MLIR module of an attention (evoformerDescribeAttention)."""
@@ -83,10 +105,13 @@ class Device:
 
     def compile(self, module: str) -> Program:
         """The program; its kernels are compiled when a call needs them."""
-        products = os.environ.get("EVOFORMER_F32_PRODUCTS", "split")
-        return Program(module,
-                       f"target={self.target} device={self.kind} "
-                       f"f32_products={products} deferred")
+        return Program(module, compile_options(self.kind, self.target))
+
+
+def compile_options(kind: str, target: str) -> str:
+    """The words of evoformerCompile for a device."""
+    products = os.environ.get("EVOFORMER_F32_PRODUCTS", "split")
+    return f"target={target} device={kind} f32_products={products} deferred"
 
 
 def _number(chip: str) -> int:
@@ -121,20 +146,15 @@ class Call:
                  "program")
 
     def __init__(self, program: Program, where: Device,
-                 arguments: Sequence[tuple[Sequence[int], Sequence[int]]]) -> None:
-        """`arguments` are pairs of sizes and strides in elements."""
+                 views: Sequence[View]) -> None:
+        """`views` has one for each argument."""
         self._as_parameter_ = ctypes.c_void_p()
         self.program = program
-        self._addresses = ctypes.c_uint64 * len(arguments)
+        self._addresses = ctypes.c_uint64 * len(views)
         self.workspace_bytes = 0
         self._run = library().evoformerCallRun
-        table = (Argument * len(arguments))()
-        for entry, (sizes, strides) in zip(table, arguments):
-            numbers = ctypes.c_int64 * len(sizes)
-            entry.rank = len(sizes)
-            entry.sizes, entry.strides = numbers(*sizes), numbers(*strides)
         check(library().evoformerCallCreate(
-            program, where, None, table, len(arguments),
+            program, where, None, _argument_table(views), len(views),
             ctypes.byref(self._as_parameter_)))
 
     def __del__(self) -> None:

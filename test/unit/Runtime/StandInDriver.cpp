@@ -44,6 +44,7 @@ static const bool isQuiet = [] {
   return mode && std::strcmp(mode, "quiet") == 0;
 }();
 static std::atomic<int> numLoads{0}, numLaunches{0};
+static Handle lastStream = nullptr;
 
 /// Logs the call; the code that the function shall return.
 static int record(const char *function, const std::string &details = "") {
@@ -58,6 +59,8 @@ static int record(const char *function, const std::string &details = "") {
 EXPORT const char *standInRecording() { return recording.c_str(); }
 EXPORT int standInLoads() { return numLoads; }
 EXPORT int standInLaunches() { return numLaunches; }
+/// Of the last launch.
+EXPORT Handle standInStream() { return lastStream; }
 EXPORT void standInReset() {
   recording.clear();
   failingFunction.clear();
@@ -166,6 +169,7 @@ EXPORT int NAME(cuLaunchKernel,
                                        unsigned ldsBytes, Handle stream,
                                        void **params, void **extra) {
   ++numLaunches;
+  lastStream = stream;
   if (isQuiet)
     return 0;
   if (params || extra[0] != reinterpret_cast<void *>(1) ||
