@@ -6,13 +6,13 @@ from typing import Any as _Any
 from ._attention import attention, attention_vjp
 from ._library import EvoformerError
 from ._explain import explain
+from ._import_hook import register as _register
 from ._numpy import Gradients
 from ._patch import patch
 from ._runtime import Device, Program, chips, device
-from ._torch_hook import when_torch_is_there as _when_torch_is_there
 from ._version import __version__
 
-_when_torch_is_there()
+_register()
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
            "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]

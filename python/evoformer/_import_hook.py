@@ -1,57 +1,74 @@
-"""Registers torch.ops.evoformer as soon as torch is there: programs that torch saved
-(torch.export.load) name the operator before anything of this package is called."""
+"""Registers what torch and XLA call by name as soon as torch or JAX is there:
+programs that they saved (torch.export.load, jax.export, JAX's cache of compiled
+programs) name it before anything of this package is called."""
 
 import importlib.abc
 import importlib.machinery
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Optional
 
+from ._library import EvoformerError
 
-def _register() -> None:
+
+def _register_torch() -> None:
     from . import _torch  # noqa: F401
 
 
-class _Loader(importlib.abc.Loader):
-    """torch's own, and the operator's registration behind it."""
+def _register_jax() -> None:
+    from ._jax_handlers import register
+    try:
+        register()
+    except (EvoformerError, AttributeError):
+        pass  # No library, or a JAX without jax.ffi: the first call says so.
 
-    def __init__(self, loader: importlib.abc.Loader) -> None:
+
+_REGISTER = {"torch": _register_torch, "jax": _register_jax}
+
+
+class _Loader(importlib.abc.Loader):
+    """The package's own, and the registration behind it."""
+
+    def __init__(self, loader: importlib.abc.Loader,
+                 register: Callable[[], None]) -> None:
         self._loader = loader
+        self._register = register
 
     def create_module(self, spec: importlib.machinery.ModuleSpec
                       ) -> Optional[types.ModuleType]:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        # As without this one, for whoever asks for torch's files.
+        # As without this one, for whoever asks for the package's files.
         assert module.__spec__ is not None
         module.__loader__ = module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        _register()
+        self._register()
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds torch once, by what else finds modules."""
+    """Finds the packages, by what else finds modules."""
 
     def find_spec(self, name: str, path: Optional[Sequence[str]],
                   target: Optional[types.ModuleType] = None
                   ) -> Optional[importlib.machinery.ModuleSpec]:
-        if name != "torch":
+        if name not in _REGISTER:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None and spec.loader is not None:
-                spec.loader = _Loader(spec.loader)
+                spec.loader = _Loader(spec.loader, _REGISTER[name])
                 return spec
         return None
 
 
-def when_torch_is_there() -> None:
-    """Now, or when it is imported."""
-    if "torch" in sys.modules:
-        _register()
-    else:
+def register() -> None:
+    """Now, or when the package is imported."""
+    missing = [name for name in _REGISTER if name not in sys.modules]
+    for name in _REGISTER.keys() - missing:
+        _REGISTER[name]()
+    if missing:
         sys.meta_path.insert(0, _Finder())

@@ -1,7 +1,7 @@
 # REQUIRES: python-library, torch
 # RUN: %torch-pytest %s
-"""Attention of JAX arrays against the function written out, in one process with
-torch."""
+"""Attention of JAX arrays outside of jit against the function written out, in one
+process with torch. Its transformations are in test_jax_transforms.py."""
 
 import evoformer
 import jax
@@ -63,13 +63,7 @@ def test_lse_and_layout():
     np.testing.assert_allclose(lse, expected, rtol=1e-5, atol=1e-5)
 
 
-def test_refuses():
-    q, k, v, *_ = operands(jnp.float32)
-    with pytest.raises(TypeError, match="cannot run inside jax.jit"):
-        jax.jit(lambda q: evoformer.attention(q, k, v))(q)
-    with pytest.raises(TypeError, match="key is a ndarray"):
-        evoformer.attention(q, np.asarray(k), v)
-    with pytest.raises(TypeError, match="int32"):
-        evoformer.attention(q.astype(jnp.int32), k, v)
-    with pytest.raises(ValueError, match="end in 'd'"):
-        evoformer.attention(q, k, v, layout="dbnsh")
+def test_explain():
+    q, k, v, mask, pair, gate, _ = operands(jnp.float32)
+    found = evoformer.explain(q, k, v, [mask, pair], gate)
+    assert found.kernels and "bias=nk:i1 bias=hqk:f32" in str(found)

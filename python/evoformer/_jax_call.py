@@ -1,0 +1,96 @@
+"""Calls of libevoformer's handlers in XLA's programs.
+
+All that a call needs is in its attributes and shapes, so that a program may be
+saved, cached and run in another process: see evoformer-c/XLA.h. What a call needs
+is found out when the program is lowered; the handler runs without Python."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import _problem, _runtime
+from ._jax_handlers import PLATFORMS, TARGET, register
+from ._jax_problem import Signature, meta
+from ._library import EvoformerError
+
+def _device(platform: str) -> _runtime.Device:
+    """The first device of the platform. Of several, all are taken to be of one
+    kind, as XLA takes them."""
+    kind = PLATFORMS[platform][1]
+    if kind == "cpu":
+        return _runtime.device("cpu")
+    return _runtime.device(kind, jax.local_devices(backend=platform)
+                           [0].local_hardware_id or 0)
+
+
+def _compile(platform: str, description: str, views: Sequence[_problem.View]
+             ) -> tuple[str, int]:
+    """The compiler's options and the bytes of workspace. Where the device is
+    there, its kernels are compiled and loaded as well."""
+    module = _runtime.describe(description)
+    kind = PLATFORMS[platform][1]
+    target = os.environ.get("EVOFORMER_TARGET") if kind != "cpu" else "cpu"
+    device = None
+    try:
+        device = _device(platform)
+        target = device.target
+    except (RuntimeError, EvoformerError) as problem:
+        if not target:
+            raise EvoformerError(
+                f"the program is for {platform}, whose chip is not known here "
+                f"({problem}); set EVOFORMER_TARGET to compile for one of "
+                f"{', '.join(_runtime.chips())}") from None
+    assert target is not None
+    options = _runtime.compile_options(kind, target)
+    program = _runtime.Program(module, options)
+    if device is not None:
+        _runtime.Call(program, device, views).prepare([0] * len(views))
+    return options, program.workspace_bytes(views)
+
+
+def _call(platform: str, description: str, views: Sequence[_problem.View],
+          dims: Sequence[Sequence[int]], operands: Sequence[Any],
+          results: Sequence[jax.ShapeDtypeStruct]) -> list[Any]:
+    register()
+    options, workspace = _compile(platform, description, views)
+    call = jax.ffi.ffi_call(
+        TARGET, [*results, jax.ShapeDtypeStruct((workspace,), jnp.uint8)])
+    found = call(*operands, description=description, options=options,
+                 dims=np.array([d for dim in dims for d in dim], np.int64))
+    return list(found[:-1])
+
+
+def _input_dims(signature: Signature) -> list[Sequence[int]]:
+    """For each operand, where it has b, n, s, h, d or b, n, h, q, k."""
+    sequence = [signature.letters.index(c) for c in "bnshd"]
+    return [sequence if signature.is_sequence(name) else range(5)
+            for name in signature.names()]
+
+
+def forward(*operands: Any, signature: Signature, lse: bool, stats: bool,
+            platform: str) -> list[Any]:
+    problem = signature.problem(operands)
+    dims = _input_dims(signature)
+    dims += [dims[0]] + [range(4)] * lse + [range(5)] * stats
+    return _call(platform, problem.describe(lse, stats),
+                 problem.forward_views(lse, stats), dims, operands,
+                 signature.shapes(operands, lse, stats))
+
+
+def backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...],
+             platform: str) -> list[Any]:
+    """`arrays` are the operands, the output, stats, and the output's gradient."""
+    operands = arrays[:-3]
+    problem = signature.problem(operands)
+    dims = _input_dims(signature)
+    by_name = dict(zip(signature.names(), zip(operands, dims)))
+    dims += [dims[0], range(5), dims[0]] + [by_name[name][1] for name in gradients]
+    return _call(platform, problem.describe(gradients=gradients),
+                 problem.backward_views(meta(arrays[-1]), gradients), dims, arrays,
+                 [jax.ShapeDtypeStruct(by_name[name][0].shape,
+                                       by_name[name][0].dtype)
+                  for name in gradients])

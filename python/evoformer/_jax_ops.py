@@ -1,0 +1,267 @@
+"""The two operations of JAX's programs, attention and its gradients, and what JAX's
+transformations make of them.
+
+vmap folds its dimension into b or n before anything else, so that a bias that is
+not mapped stays one array, forward and backward, and the gradient of a mapped call
+is summed by the kernels."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Optional
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import _jax_call
+from ._jax_handlers import PLATFORMS
+from ._jax_problem import Signature
+
+attention_p = Primitive("evoformer_attention")
+attention_p.multiple_results = True
+backward_p = Primitive("evoformer_attention_backward")
+backward_p.multiple_results = True
+
+
+# Shapes -----------------------------------------------------------------------
+
+
+def _vary(arrays: Sequence[Any]) -> list[Any]:
+    """Inside shard_map all operands vary over the same axes of the mesh; the
+    gradient of one that does not is summed over them."""
+    axes = [getattr(jax.typeof(a), "vma", frozenset()) for a in arrays]
+    union = frozenset().union(*axes)
+    return [a if own == union else jax.lax.pvary(a, tuple(union - own))
+            for a, own in zip(arrays, axes)]
+
+
+def _avals(shapes: Sequence[jax.ShapeDtypeStruct], model: Any) -> list[Any]:
+    """Abstract values of these shapes, in the same mesh as `model`."""
+    return [model.update(shape=s.shape, dtype=s.dtype, weak_type=False,
+                         sharding=_unsharded(model, len(s.shape)))
+            for s in shapes]
+
+
+def _unsharded(model: Any, rank: int) -> Any:
+    spec = jax.sharding.PartitionSpec(*[None] * rank)
+    return model.sharding.update(spec=spec)
+
+
+@attention_p.def_abstract_eval
+def _attention_shapes(*operands: Any, signature: Signature, lse: bool, stats: bool
+                      ) -> list[Any]:
+    return _avals(signature.shapes(operands, lse, stats), operands[0])
+
+
+@backward_p.def_abstract_eval
+def _backward_shapes(*arrays: Any, signature: Signature, gradients: tuple[str, ...]
+                     ) -> list[Any]:
+    by_name = dict(zip(signature.names(), arrays))
+    return _avals([jax.ShapeDtypeStruct(by_name[name].shape, by_name[name].dtype)
+                   for name in gradients], arrays[0])
+
+
+# Outside of jit, and lowering -------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def _jitted(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]
+            ) -> Callable[..., Any]:
+    return jax.jit(lambda *arrays: primitive.bind(*arrays, **dict(parameters)))
+
+
+def _run(primitive: Primitive, *arrays: Any, **parameters: Any) -> Any:
+    # Where jit is disabled it would come back here.
+    with jax.disable_jit(False):
+        return _jitted(primitive, tuple(sorted(parameters.items())))(*arrays)
+
+
+def _unsupported(context: Any, *_: Any, **__: Any) -> NoReturn:
+    platforms = context.module_context.platforms
+    raise TypeError(f"evoformer.attention in a program for {', '.join(platforms)}; "
+                    f"accepted are {', '.join(PLATFORMS)}")
+
+
+for _primitive, _function in ((attention_p, _jax_call.forward),
+                              (backward_p, _jax_call.backward)):
+    _primitive.def_impl(functools.partial(_run, _primitive))
+    mlir.register_lowering(_primitive, _unsupported)
+    for _platform in PLATFORMS:
+        mlir.register_lowering(
+            _primitive, mlir.lower_fun(
+                functools.partial(_function, platform=_platform),
+                multiple_results=True),
+            platform=_platform)
+
+
+# vmap -------------------------------------------------------------------------
+
+
+class _Fold:
+    """Folds vmap's dimension, of `count`, into b or n: into one of size 1, where
+    no bias has to be repeated, otherwise into b."""
+
+    def __init__(self, signature: Signature, arrays: Sequence[Any],
+                 dims: Sequence[Optional[int]]) -> None:
+        self.signature = signature
+        self.count: int = next(a.shape[d] for a, d in zip(arrays, dims)
+                               if d is not None)
+        query = [s for i, s in enumerate(arrays[0].shape) if i != dims[0]]
+        sizes = dict(zip(signature.letters, query))
+        self.letter = "n" if sizes["b"] != 1 and sizes["n"] == 1 else "b"
+        self.size = sizes[self.letter]
+
+    def fold(self, array: Any, mapped: Optional[int], axis: int, whole: bool) -> Any:
+        """The array with the mapped dimension as the slower part of its dimension
+        `axis`. What is not mapped and has size 1 there stays so unless `whole`."""
+        if mapped is None:
+            if array.shape[axis] == 1 and not whole:
+                return array
+            array = jnp.broadcast_to(array, (self.count, *array.shape))
+            mapped = 0
+        array = jnp.moveaxis(array, mapped, axis)
+        shape = array.shape
+        if shape[axis + 1] != self.size:
+            array = jnp.broadcast_to(
+                array, (*shape[:axis + 1], self.size, *shape[axis + 2:]))
+        return array.reshape(*shape[:axis], self.count * self.size,
+                             *shape[axis + 2:])
+
+    def operands(self, arrays: Sequence[Any], dims: Sequence[Optional[int]],
+                 whole: Sequence[str] = ()) -> list[Any]:
+        """Sequences are folded in any case, biases where they are mapped or named
+        in `whole`."""
+        names = self.signature.names()
+        return [self.fold(array, mapped, self.signature.axis(name, self.letter),
+                          self.signature.is_sequence(name) or name in whole)
+                for name, array, mapped in zip(names, arrays, dims)]
+
+    def unfold(self, array: Any, axis: int, size: int) -> Any:
+        """The mapped dimension, taken off `axis`, in front; `size` is left there:
+        1 where all of it was repeated."""
+        shape = array.shape
+        array = array.reshape(*shape[:axis], self.count, shape[axis] // self.count,
+                              *shape[axis + 1:])
+        if size != array.shape[axis + 1]:
+            array = array.sum(axis + 1, keepdims=True)
+        return jnp.moveaxis(array, axis, 0)
+
+
+def _batch_attention(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
+                     signature: Signature, lse: bool, stats: bool
+                     ) -> tuple[list[Any], list[int]]:
+    fold = _Fold(signature, arrays, dims)
+    results = attention_p.bind(*_vary(fold.operands(arrays, dims)),
+                               signature=signature, lse=lse, stats=stats)
+    at = "bn".index(fold.letter)
+    axes = ([signature.axis("query", fold.letter)] + [at] * lse + [1 + at] * stats)
+    return ([fold.unfold(array, axis, fold.size)
+             for array, axis in zip(results, axes)], [0] * len(results))
+
+
+def _batch_backward(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
+                    signature: Signature, gradients: tuple[str, ...]
+                    ) -> tuple[list[Any], list[int]]:
+    fold = _Fold(signature, arrays, dims)
+    # Each mapped call has gradients of its own, of shared biases too.
+    operands = fold.operands(arrays[:-3], dims[:-3], whole=gradients)
+    axis = signature.axis("query", fold.letter)
+    axes = (axis, 1 + "bn".index(fold.letter), axis)
+    rest = [fold.fold(array, mapped, axis, True)
+            for array, mapped, axis in zip(arrays[-3:], dims[-3:], axes)]
+    results = backward_p.bind(*_vary([*operands, *rest]), signature=signature,
+                              gradients=gradients)
+    given = dict(zip(signature.names(), zip(arrays, dims)))
+    found = []
+    for name, array in zip(gradients, results):
+        model, mapped = given[name]
+        axis = signature.axis(name, fold.letter)
+        size = [s for i, s in enumerate(model.shape) if i != mapped][axis]
+        found.append(fold.unfold(array, axis, size))
+    return found, [0] * len(found)
+
+
+batching.primitive_batchers[attention_p] = _batch_attention
+batching.primitive_batchers[backward_p] = _batch_backward
+
+
+# Derivatives ------------------------------------------------------------------
+
+
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """The operands whose gradient is asked for."""
+    names: tuple[str, ...]
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def _differentiable(signature: Signature, lse: bool, stats: bool,
+                    operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(attention_p.bind(*operands, signature=signature, lse=lse,
+                                  stats=stats))
+
+
+def _differentiable_forward(signature: Signature, lse: bool, stats: bool,
+                            given: tuple[Any, ...]
+                            ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    operands = tuple(g.value for g in given)
+    wanted = _Wanted(tuple(name for name, g in zip(signature.names(), given)
+                           if g.perturbed and g.value.dtype != jnp.bool_))
+    results = attention_p.bind(*operands, signature=signature, lse=lse, stats=True)
+    return (tuple(results if stats else results[:-1]),
+            (operands, results[0], results[-1], wanted))
+
+
+def _differentiable_backward(signature: Signature, lse: bool, stats: bool,
+                             kept: tuple[Any, ...], cotangents: tuple[Any, ...]
+                             ) -> tuple[tuple[Any, ...]]:
+    operands, out, statistics, wanted = kept
+    cotangent = cotangents[0]
+    if isinstance(cotangent, jax.custom_derivatives.SymbolicZero):
+        # Only the others are used: lse has no gradient, and stats are for the
+        # gradient, which has none.
+        return (tuple(None for _ in operands),)
+    arrays = _vary([*operands, out, statistics, cotangent])
+    found = dict(zip(wanted.names, backward_p.bind(
+        *arrays, signature=signature, gradients=wanted.names)))
+    return (tuple(found.get(name) for name in signature.names()),)
+
+
+_differentiable.defvjp(_differentiable_forward, _differentiable_backward,
+                       symbolic_zeros=True)
+
+
+def _differentiate(primals: Sequence[Any], tangents: Sequence[Any], *,
+                   signature: Signature, lse: bool, stats: bool
+                   ) -> tuple[Any, Any]:
+    """By reverse mode alone: what JAX makes of a custom_vjp."""
+    active = [i for i, t in enumerate(tangents) if type(t) is not ad.Zero]
+
+    def function(*chosen: Any) -> tuple[Any, ...]:
+        operands = list(primals)
+        for i, value in zip(active, chosen):
+            operands[i] = value
+        return _differentiable(signature, lse, stats, tuple(operands))
+
+    results: tuple[Any, Any] = jax.jvp(function, [primals[i] for i in active],
+                                       [tangents[i] for i in active])
+    return results
+
+
+def _differentiate_twice(*_: Any, **__: Any) -> NoReturn:
+    raise NotImplementedError("evoformer.attention has first derivatives only, in "
+                              "reverse mode: no gradients of gradients")
+
+
+ad.primitive_jvps[attention_p] = _differentiate
+ad.primitive_jvps[backward_p] = _differentiate_twice
+
+
+def attention(operands: Sequence[Any], signature: Signature, lse: bool) -> list[Any]:
+    """The output and, with `lse`, that."""
+    results: list[Any] = attention_p.bind(*_vary(operands), signature=signature,
+                                          lse=lse, stats=False)
+    return results
