@@ -36,11 +36,6 @@ LIMITS = {
     ("gfx1100", "f16", 40): (29, 42, 22),
 }
 
-# One wait drains all loads where the statistics became one number, which took the
-# loop at D = 56 from 252 instructions to 224: known, and worth mending.
-DRAINS = {("gfx1100", "bf16", 56, "query_grad"),
-          ("gfx1100", "bf16", 64, "query_grad")}
-
 CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "
         "bias=bhqk:{kind}:normal static=heads pass=backward")
 
@@ -63,8 +58,7 @@ def problems_of(target, kind, depth):
         # The variant for aligned rows.
         (report,) = (r for r in reports if r.startswith(f"attention_{name} for"))
         for finding in re.findall(r"finding: (.*)", report):
-            drains = ("drain all" in finding and target in NEVER_DRAINS and
-                      (target, kind, depth, name) not in DRAINS)
+            drains = "drain all" in finding and target in NEVER_DRAINS
             if drains or "most 2 bytes" in finding:
                 found.append(f"{name}: {finding}")
         ideal = re.search(r"ideal transcendental +(\d+)", report)

@@ -1,6 +1,7 @@
 // Fences keep loads that run ahead where they are: behind those of the next
-// iteration no arithmetic moves up, and behind a large prefetched tile nothing
-// that touches memory moves either way.
+// iteration no arithmetic moves up, a prefetch does not sink behind the stores that
+// wait for these, and behind a large prefetched tile nothing that touches memory
+// moves either way.
 // RUN: evoformer-opt %s --evo-tile-software-pipeline > %t.pipelined
 // RUN: FileCheck %s --check-prefix=PIPELINED --input-file=%t.pipelined
 // RUN: evoformer-opt %t.pipelined --convert-tile-to-gpu | FileCheck %s --check-prefix=LANES
@@ -26,11 +27,17 @@
 //  PIPELINED-NEXT:     evo_tile.issue_fence compute
 //  PIPELINED-NEXT:     evo_tile.barrier
 //       PIPELINED:     evo_tile.load %arg1
-//   PIPELINED-NOT:     issue_fence
+//   PIPELINED-NOT:     issue_fence{{$}}
+//       PIPELINED:     evo_tile.issue_fence compute
+//  PIPELINED-NEXT:     memref.subview
+//  PIPELINED-NEXT:     evo_tile.store
+//  PIPELINED-NEXT:     scf.yield
 //     LANES-LABEL: gpu.func @small
 //           LANES:   scf.for
 //           LANES:     amdgpu.sched_barrier allow = <salu|mfma_wmma|ds_read>
 //      LANES-NEXT:     gpu.barrier
+//       LANES-NOT:     {{fence|sched_barrier}}
+//           LANES:     amdgpu.sched_barrier allow = <salu|mfma_wmma|ds_read>
 //       LANES-NOT:     {{fence|sched_barrier}}
 //           LANES:   gpu.return
 evo_tile.kernel @small(%m: memref<?x16xf16>, %b: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) attributes {target = #tiny, schedule = #two} {

@@ -406,10 +406,14 @@ void LoopPipeliner::emitViews() {
     readSlot(alloc, registerCounter);
 }
 
+/// The stores wait for the loads at the top: a prefetch that sinks behind them
+/// is issued late, and leaves them nothing under way. Nor does what makes their
+/// tiles wait for these any earlier.
 void LoopPipeliner::emitBottom() {
   Operation *yield = loop.getBody()->getTerminator();
   rewriter.setInsertionPoint(yield);
-  if (shape.fences && !staged.storeSlice.empty())
+  if (shape.fences && (!staged.storeSlice.empty() ||
+                       (!staged.stores.empty() && !staged.prefetches.empty())))
     IssueFenceOp::create(rewriter, loc, /*compute=*/true);
   if (!staged.stores.empty())
     storeTiles(ahead, OpFoldResult(registerCounter.write));
