@@ -132,6 +132,31 @@ def test_strides_without_copies(device):
         expected.transpose(2, 3))
 
 
+@pytest.mark.parametrize("kind,usual,largest", [
+    (torch.bfloat16, (5e-3, 9e-4), (2e-2, 1e-2)),
+    (torch.float16, (7e-4, 1.5e-4), (5e-3, 2e-3))], ids=str)
+def test_one_key_and_a_gate(device, kind, usual, largest):
+    """What docs/nan-and-inf.md says of gradients that are 0: of a bias, which is
+    that of the logit, and of the query."""
+    generator = torch.Generator(device).manual_seed(0)
+    query, key, value, gate, weight, bias = (
+        torch.randn(shape, generator=generator, device=device).to(kind)
+        .requires_grad_() for shape in
+        [(1, 512, 4, 32), (1, 1, 4, 32), (1, 1, 4, 32), (1, 512, 4, 32),
+         (1, 512, 4, 32), (4, 512, 1)])
+    for one in (gate, None):
+        query.grad = bias.grad = None
+        out = evoformer.attention(query, key, value, [bias], gate=one)
+        out.backward(weight.detach())
+        for grad, mean, most in zip((bias.grad, query.grad), usual, largest,
+                                    strict=True):
+            if one is None:
+                assert grad.abs().max() <= 1e-5
+            else:
+                assert 0.5 * mean < grad.float().square().mean().sqrt() < mean * 1.1
+                assert grad.abs().max() <= most * 1.1
+
+
 def test_expanded(device):
     case = Case(device, n=3)
     key = case.key[:, :1].detach().requires_grad_()
