@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_PIPELINES_PASSES_TD
 #define EVOFORMER_PIPELINES_PASSES_TD
 
+include "Evoformer/Target/ProductOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
@@ -79,9 +80,7 @@ def SetTarget : Pass<"evoformer-set-target", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
            "chip that kernels are for; default: the module's evo_tile.target">,
-    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"exact\"",
-           "split: products of f32 are made of products of narrower terms where "
-           "the target has such an instruction; exact: they are not">
+    F32ProductsOption<>
   ];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
 }

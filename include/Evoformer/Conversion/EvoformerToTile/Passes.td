@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
 #define EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
 
+include "Evoformer/Target/ProductOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def ConvertEvoformerToTile
@@ -64,9 +65,7 @@ def ConvertEvoformerToTile
            "the most memory that partial sums of one bias's gradient take; 0: "
            "none, sums are never cut; -1: that of the gradients of query, key "
            "and value">,
-    Option<"f32Products", "f32-products", "std::string", /*default=*/"\"exact\"",
-           "split: products of f32 are made of products of narrower terms where "
-           "the target has such an instruction; exact: they are not">
+    F32ProductsOption<>
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
