@@ -1,5 +1,6 @@
 """The two operations of JAX's programs, attention and its gradients, and what JAX's
-transformations make of them.
+transformations make of them. Each stands for a call that XLA may spread over
+devices, of an operation on what a device has.
 
 vmap folds its dimension into b or n before anything else, so that a bias that is
 not mapped stays one array, forward and backward, and the gradient of a mapped call
@@ -12,17 +13,25 @@ from typing import Any, NoReturn, Optional
 
 import jax
 import jax.numpy as jnp
+from jax._src import dispatch
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _jax_call
 from ._jax_handlers import PLATFORMS
+from ._jax_partition import LSE, STATS, operand_roles, partitioned
 from ._jax_problem import Signature
 
-attention_p = Primitive("evoformer_attention")
-attention_p.multiple_results = True
-backward_p = Primitive("evoformer_attention_backward")
-backward_p.multiple_results = True
+def _primitive(name: str) -> Primitive:
+    primitive = Primitive(name)
+    primitive.multiple_results = True
+    return primitive
+
+
+attention_p = _primitive("evoformer_attention")
+backward_p = _primitive("evoformer_attention_backward")
+_local_attention_p = _primitive("evoformer_local_attention")
+_local_backward_p = _primitive("evoformer_local_attention_backward")
 
 
 # Shapes -----------------------------------------------------------------------
@@ -31,8 +40,8 @@ backward_p.multiple_results = True
 def _vary(arrays: Sequence[Any]) -> list[Any]:
     """Inside shard_map all operands vary over the same axes of the mesh; the
     gradient of one that does not is summed over them."""
-    axes = [getattr(jax.typeof(a), "vma", frozenset()) for a in arrays]
-    union = frozenset().union(*axes)
+    axes: list[frozenset[Any]] = [jax.typeof(a).vma for a in arrays]
+    union = axes[0].union(*axes)
     return [a if own == union else jax.lax.pvary(a, tuple(union - own))
             for a, own in zip(arrays, axes)]
 
@@ -49,13 +58,11 @@ def _unsharded(model: Any, rank: int) -> Any:
     return model.sharding.update(spec=spec)
 
 
-@attention_p.def_abstract_eval
 def _attention_shapes(*operands: Any, signature: Signature, lse: bool, stats: bool
                       ) -> list[Any]:
     return _avals(signature.shapes(operands, lse, stats), operands[0])
 
 
-@backward_p.def_abstract_eval
 def _backward_shapes(*arrays: Any, signature: Signature, gradients: tuple[str, ...]
                      ) -> list[Any]:
     by_name = dict(zip(signature.names(), arrays))
@@ -84,15 +91,43 @@ def _unsupported(context: Any, *_: Any, **__: Any) -> NoReturn:
                     f"accepted are {', '.join(PLATFORMS)}")
 
 
-for _primitive, _function in ((attention_p, _jax_call.forward),
-                              (backward_p, _jax_call.backward)):
-    _primitive.def_impl(functools.partial(_run, _primitive))
-    mlir.register_lowering(_primitive, _unsupported)
+def _spread_attention(*operands: Any, signature: Signature, lse: bool, stats: bool
+                      ) -> list[Any]:
+    run = functools.partial(_local_attention_p.bind, signature=signature, lse=lse,
+                            stats=stats)
+    inputs = [operand_roles(signature, name, operand)
+              for name, operand in zip(signature.names(), operands)]
+    results = [operand_roles(signature, "out", None)] + [LSE] * lse + [STATS] * stats
+    return partitioned(run, operands, inputs, results)
+
+
+def _spread_backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...]
+                     ) -> list[Any]:
+    run = functools.partial(_local_backward_p.bind, signature=signature,
+                            gradients=gradients)
+    roles = {name: operand_roles(signature, name, array)
+             for name, array in zip(signature.names(), arrays)}
+    out = operand_roles(signature, "out", None)
+    return partitioned(run, arrays, [*roles.values(), out, STATS, out],
+                       [roles[name] for name in gradients])
+
+
+for _outer, _local, _shapes, _spread, _call in (
+        (attention_p, _local_attention_p, _attention_shapes, _spread_attention,
+         _jax_call.forward),
+        (backward_p, _local_backward_p, _backward_shapes, _spread_backward,
+         _jax_call.backward)):
+    for _either in (_outer, _local):
+        _either.def_abstract_eval(_shapes)
+    _outer.def_impl(functools.partial(_run, _outer))
+    mlir.register_lowering(_outer, mlir.lower_fun(_spread, multiple_results=True))
+    # As custom_partitioning itself: whether there are several decides.
+    dispatch.prim_requires_devices_during_lowering.add(_outer)
+    mlir.register_lowering(_local, _unsupported)
     for _platform in PLATFORMS:
         mlir.register_lowering(
-            _primitive, mlir.lower_fun(
-                functools.partial(_function, platform=_platform),
-                multiple_results=True),
+            _local, mlir.lower_fun(functools.partial(_call, platform=_platform),
+                                   multiple_results=True),
             platform=_platform)
 
 
@@ -183,8 +218,9 @@ def _batch_backward(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
     return found, [0] * len(found)
 
 
-batching.primitive_batchers[attention_p] = _batch_attention
-batching.primitive_batchers[backward_p] = _batch_backward
+_batchers: Any = batching.primitive_batchers
+_batchers[attention_p] = _batch_attention
+_batchers[backward_p] = _batch_backward
 
 
 # Derivatives ------------------------------------------------------------------
