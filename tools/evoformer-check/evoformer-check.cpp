@@ -158,14 +158,29 @@ static Expected<std::vector<AttentionCase>> getCases() {
     auto covering = makeCover(settings->cover);
     if (!covering)
       return covering.takeError();
-    for (auto [i, entry] : llvm::enumerate(*covering))
-      if (i % std::max(1u, settings->parts) == settings->part)
-        cases.push_back(std::move(entry));
+    llvm::append_range(cases, *covering);
   }
   if (cases.empty())
     return llvm::createStringError(
         "no cases: give some, or --cases, or --cover");
   return cases;
+}
+
+/// Those of the part that was asked for; parts take cases in turn.
+static Expected<std::vector<AttentionCase>>
+getPart(llvm::ArrayRef<AttentionCase> cases) {
+  if (settings->part >= settings->parts)
+    return llvm::createStringError(llvm::formatv(
+        "part is below parts, which is {0}, not {1}: the first is 0",
+        settings->parts, settings->part));
+  std::vector<AttentionCase> part;
+  for (size_t i = settings->part; i < cases.size(); i += settings->parts)
+    part.push_back(cases[i]);
+  if (part.empty())
+    return llvm::createStringError(
+        llvm::formatv("part {0} of {1} holds none of {2} cases", settings->part,
+                      settings->parts, cases.size()));
+  return part;
 }
 
 static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
@@ -354,7 +369,10 @@ static Expected<size_t> runTool() {
     llvm::outs() << makeModule(*parsed);
     return 0;
   }
-  auto cases = getCases();
+  auto all = getCases();
+  if (!all)
+    return all.takeError();
+  auto cases = getPart(*all);
   if (!cases)
     return cases.takeError();
   if (settings->mutants.count) {
