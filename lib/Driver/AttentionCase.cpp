@@ -59,6 +59,8 @@ std::string AttentionCase::str() const {
   os << " lse=" << lse << " stats=" << stats;
   if (groupSize != 1)
     os << " group=" << groupSize;
+  if (!window.empty())
+    os << " window=" << window;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -167,6 +169,24 @@ static bool hasPlaces(const AttentionCase &result) {
   });
 }
 
+static bool parseWindow(StringRef text, AttentionCase &result) {
+  auto [from, to] = text.split(':');
+  auto parse = [](StringRef bound, std::optional<KeyBound> &into) {
+    if (bound.empty())
+      return true;
+    Expected<KeyBound> parsed = KeyBound::parse(bound);
+    if (!parsed) {
+      consumeError(parsed.takeError());
+      return false;
+    }
+    into = *parsed;
+    return true;
+  };
+  result.window = text.str();
+  return text.contains(':') && parse(from, result.seen.from) &&
+         parse(to, result.seen.to);
+}
+
 /// One `key=value`; whether it means something.
 static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   int64_t *number = llvm::StringSwitch<int64_t *>(key)
@@ -205,6 +225,8 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   }
   if (key == "bias")
     return parseBias(value, result);
+  if (key == "window")
+    return parseWindow(value, result);
   if (key == "put")
     return parsePut(value, result);
   if (key == "type") {
@@ -261,6 +283,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
   if (result.groupSize == 0 || result.heads % result.groupSize != 0)
     return createStringError("the case '" + text +
                              "' has a group that does not divide H");
+  // What a value holds that a range leaves out counts for some queries of its
+  // block, and for others not.
+  if (result.nanValues && !result.seen.isWhole())
+    return createStringError("the case '" + text +
+                             "' has both a window and nan_values");
   if (!result.puts.empty() && !hasPlaces(result))
     return createStringError("the case '" + text +
                              "' puts a number where no input has an element");

@@ -178,10 +178,16 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   });
 }
 
-/// Whether a bias drops key j for query i.
+/// Whether a bias or the range of keys drops key j for query i.
 static bool isDroppedFor(const AttentionCase &problem,
                          ArrayRef<HostArray> biases, int64_t b, int64_t n,
                          int64_t h, int64_t i, int64_t j) {
+  auto valueOf = [&](const KeyBound &bound) {
+    return bound.at(i, problem.queries, problem.keys);
+  };
+  if ((problem.seen.from && j < valueOf(*problem.seen.from)) ||
+      (problem.seen.to && j >= valueOf(*problem.seen.to)))
+    return true;
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
     auto &sizes = array.layout.sizes;
     int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1),

@@ -226,6 +226,7 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
     os << "      scale(" << llvm::format("%.9e", *problem.scale) << ")\n";
   if (problem.groupSize != 1)
     os << "      group_size(" << problem.groupSize << ")\n";
+  os << "      " << problem.seen.str() << "\n";
 }
 
 std::string mlir::evoformer::makeModule(const AttentionCase &problem) {

@@ -67,6 +67,14 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   result.keys = problem.keys;
   result.heads = problem.heads;
   result.groupSize = problem.groupSize;
+  auto makeBound = [](const KeyBound &bound) {
+    return reference::KeyBound{bound.coefficient, bound.granule,
+                               bound.ofQueries, bound.ofKeys, bound.constant};
+  };
+  if (problem.seen.from)
+    result.keysFrom = makeBound(*problem.seen.from);
+  if (problem.seen.to)
+    result.keysTo = makeBound(*problem.seen.to);
   result.depth = problem.depth;
   result.valueDepth = problem.getValueDepth();
   // The op's default is D^-1/2 rounded to f32.

@@ -57,6 +57,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     break;
   case Dimension::Query:
     part.queries = size;
+    part.firstQuery += begin;
+    part.allQueries = problem.allQueries ? problem.allQueries : problem.queries;
     ofQueries = 2;
     ofKeys = -1;
     ofBiases = 3;
@@ -99,6 +101,20 @@ static double termOf(const Bias &bias, double element) {
   return bias.view.type == ElementType::I1 ? 0 : element;
 }
 
+/// Whether query i, of a part of the queries, sees key j.
+static bool sees(const AttentionProblem &problem, int64_t i, int64_t j) {
+  int64_t queries =
+      problem.allQueries ? problem.allQueries : problem.queries;
+  int64_t query = problem.firstQuery + i;
+  auto valueOf = [&](const KeyBound &bound) {
+    return bound.coefficient * (query - query % bound.granule) +
+           bound.ofQueries * queries + bound.ofKeys * problem.keys +
+           bound.constant;
+  };
+  return !(problem.keysFrom && j < valueOf(*problem.keysFrom)) &&
+         !(problem.keysTo && j >= valueOf(*problem.keysTo));
+}
+
 HeadBiases::HeadBiases(const AttentionProblem &problem, int64_t b, int64_t n,
                        int64_t h)
     : problem(problem), b(b), n(n), h(h), sum(problem.keys, 0.0),
@@ -139,6 +155,9 @@ void HeadBiases::readQuery(
         add(j, termOf(bias, element));
     }
   }
+  for (int64_t j = 0; j < problem.keys; ++j)
+    if (!sees(problem, i, j))
+      kept[j] = 0;
 }
 
 //===----------------------------------------------------------------------===//

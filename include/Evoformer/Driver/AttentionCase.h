@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_DRIVER_ATTENTIONCASE_H
 #define EVOFORMER_DRIVER_ATTENTIONCASE_H
 
+#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "Evoformer/Driver/HostArray.h"
 
 namespace mlir::evoformer {
@@ -54,6 +55,9 @@ struct PutNumber {
 ///     B N H Sq Sk D Dv   sizes (Dv: as D)
 ///     group              heads of queries that share one of keys and values;
 ///                        divides H
+///     window             FROM:TO, the bounds of the keys that query i sees,
+///                        each a sum of i or i/c*c, sq, sk and numbers or
+///                        empty: window=i+sk-sq-8:i+sk-sq+1
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     lse, stats         0 or 1
@@ -82,6 +86,9 @@ struct PutNumber {
 struct AttentionCase {
   int64_t batch = 1, rows = 1, heads = 1, queries = 16, keys = 16, depth = 32;
   int64_t groupSize = 1;
+  /// The word `window`, and what it says.
+  std::string window;
+  KeyRange seen;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;

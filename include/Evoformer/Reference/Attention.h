@@ -54,6 +54,12 @@ struct Bias {
   std::array<bool, 5> broadcast = {};
 };
 
+/// A bound of the keys that query i sees: i, rounded down to a multiple of
+/// `granule`, times 0 or 1, and multiples of the sizes.
+struct KeyBound {
+  int64_t coefficient = 0, granule = 1, ofQueries = 0, ofKeys = 0, constant = 0;
+};
+
 /// An attention: sizes, inputs, scale.
 struct AttentionProblem {
   int64_t batch = 0;
@@ -71,6 +77,10 @@ struct AttentionProblem {
   std::vector<Bias> biases;
   std::optional<View> gate;
   double scale = 1;
+  /// The first key that a query sees, and the one behind the last.
+  std::optional<KeyBound> keysFrom, keysTo;
+  /// Of a part of the queries: its first, and how many the whole has; 0: all.
+  int64_t firstQuery = 0, allQueries = 0;
 };
 
 /// Results, dense, in the default order: out [B,N,Sq,H,Dv], lse and stats

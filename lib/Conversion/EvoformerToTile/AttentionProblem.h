@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
 
+#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include <array>
@@ -59,6 +60,8 @@ struct AttentionFacts {
   float scale;
   /// How many heads of queries share one of keys and values.
   int64_t groupSize = 1;
+  /// Which keys a query sees.
+  KeyRange keys;
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
 };

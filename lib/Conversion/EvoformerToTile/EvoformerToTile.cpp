@@ -193,7 +193,9 @@ protected:
     AttentionSizes sizes = op.getSizes();
     AttentionFacts facts = {op.getInputElementType(), sizes.depth,
                             sizes.valueDepth, op.getScaleValue(),
-                            op.getGroupSizeOrOne()};
+                            op.getGroupSizeOrOne(),
+                            op.getKeyRange().simplified(sizes.queries,
+                                                        sizes.keys)};
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))
@@ -286,8 +288,10 @@ protected:
                            partialSumBytes);
       return success();
     };
+    // The kernel of both has all keys in a tile: it skips none.
     if (!operands.queryGrad || !operands.biasGrad.memory ||
-        fitsWithQuery(op.getLoc(), chip, operands, facts, request))
+        (facts.keys.isWhole() &&
+         fitsWithQuery(op.getLoc(), chip, operands, facts, request)))
       return writeOne(operands);
     GradientOperands ofQuery = operands, ofBiasAlone = operands;
     ofQuery.biasGrad = {};

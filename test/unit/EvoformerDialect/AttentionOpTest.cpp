@@ -141,7 +141,7 @@ TEST_F(Attention, Builder) {
   auto same = AttentionOp::create(builder, op.getLoc(), op.getQuery(),
                                   op.getKey(), op.getValue(), op.getBiases(),
                                   op.getGate(), op.getOutput(), op.getLse());
-  same.copyOrders(op);
+  same.copyFacts(op);
   EXPECT_EQ(same->getNumResults(), 0u);
   EXPECT_TRUE(succeeded(verify(same)));
   EXPECT_EQ(same.getQueryOrder().getLetters(), "bnhsd");

@@ -72,7 +72,7 @@ public:
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
-                            blocks)
+                            blocks, facts.keys)
                  .withGroups(facts.groupSize)),
         zero(builder.index(0)) {}
 

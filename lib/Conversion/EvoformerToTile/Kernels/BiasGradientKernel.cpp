@@ -30,7 +30,7 @@ public:
       : builder(builder), shared(shared), operands(shared.operands),
         summed(operands.biasGrad.broadcast),
         grid(BlockGrid::of(builder, operands.query, operands.key, shared.blocks,
-                           shared.facts.groupSize)),
+                           shared.facts)),
         counts(countBiasSteps(builder, operands, shared.blocks)),
         keysFirst(getOwnedDim(operands) == OwnedDim::Keys) {
     findSteps();

@@ -15,11 +15,19 @@ using namespace mlir::evoformer;
 //===----------------------------------------------------------------------===//
 
 BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
-                        const AttentionBlocks &blocks, int64_t groupSize) {
+                        const AttentionBlocks &blocks) {
   return {{builder.dim(query, 0), builder.dim(query, 1), builder.dim(query, 2),
            builder.dim(query, 3), builder.dim(key, 3)},
-          {1, blocks.rows, 1, blocks.queries, blocks.keys},
-          groupSize};
+          {1, blocks.rows, 1, blocks.queries, blocks.keys}};
+}
+
+BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
+                        const AttentionBlocks &blocks,
+                        const AttentionFacts &facts) {
+  BlockGrid grid = of(builder, query, key, blocks);
+  grid.groupSize = facts.groupSize;
+  grid.seen = makeSeenKeys(builder, facts.keys, query, key);
+  return grid;
 }
 
 Value BlockGrid::count(TileBuilder &builder, int64_t dim) const {
@@ -39,7 +47,7 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
   };
   WorkItem item{builder,       alignedRows,          place[kBiasB],
                 place[kBiasH], range(kBiasN),        range(kBiasQ),
-                range(kBiasK), /*ownsKeyBlock=*/true};
+                range(kBiasK), /*ownsKeyBlock=*/true, seen};
   return item.withGroups(groupSize);
 }
 
@@ -75,31 +83,180 @@ LogitsTile BlockStep::makeTile(const WorkItem &item, bool keysFirst,
   return tile;
 }
 
+/// The tile of an item that starts so far from where its slices do; `isMasked`:
+/// some of its pairs may not see each other.
+static BlockStep makeStep(TileBuilder &b, const WorkItem &item, bool keysFirst,
+                          const std::array<Value, 3> &offsets, bool isMasked) {
+  BlockStep step{item, BlockStep::makeTile(item, keysFirst, offsets)};
+  if (isMasked)
+    step.tile.seen = item.findSeen(b, step.tile);
+  return step;
+}
+
+/// The number of blocks on the edges of a range.
+static Value countEdges(TileBuilder &b, const SeenBlocks &blocks) {
+  return b.sub(b.sub(blocks.end, blocks.begin),
+               b.sub(blocks.fullEnd, blocks.fullBegin));
+}
+
+/// The block with a number among those on the edges, lowest first.
+static Value findEdge(TileBuilder &b, const SeenBlocks &blocks, Value number) {
+  if (!blocks.hasHigh)
+    return b.add(blocks.begin, number);
+  if (!blocks.hasLow)
+    return b.add(blocks.fullEnd, number);
+  Value low = b.sub(blocks.fullBegin, blocks.begin);
+  Value isLow =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number, low);
+  Value lowBlock = b.add(blocks.begin, number);
+  Value highBlock = b.add(blocks.fullEnd, b.sub(number, low));
+  return b.select(isLow, lowBlock, highBlock);
+}
+
 BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
                            const WorkItem &item, bool keysFirst) {
   assert(dim != LogitDim::Rows && "rows are cut by the space of items");
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
-  Value zero = builder.index(0);
-  return {zero, builder.index(range.extent), builder.index(range.block),
-          [=](TileBuilder &, Value offset) {
-            std::array<Value, 3> offsets = {zero, zero, zero};
-            offsets[static_cast<unsigned>(dim)] = offset;
-            return BlockStep{item,
-                             BlockStep::makeTile(item, keysFirst, offsets)};
-          }};
+  Value zero = builder.index(0), block = builder.index(range.block);
+  auto stepAt = [=](bool isMasked) -> StepAt {
+    return [=](TileBuilder &b, Value offset) {
+      std::array<Value, 3> offsets = {zero, zero, zero};
+      offsets[static_cast<unsigned>(dim)] = offset;
+      return makeStep(b, item, keysFirst, offsets, isMasked);
+    };
+  };
+  BlockLoop loop;
+  if (!item.seen) {
+    loop.parts = {
+        {zero, builder.index(range.extent), block, stepAt(/*isMasked=*/false)}};
+    return loop;
+  }
+  SeenBlocks blocks = item.findBlocks(builder, dim);
+  auto offsetOf = [&](Value number) { return builder.mul(number, block); };
+  if (item.isCareful) {
+    loop.parts = {{offsetOf(blocks.begin), offsetOf(blocks.end), block,
+                   stepAt(/*isMasked=*/true)}};
+    return loop;
+  }
+  StepAt masked = stepAt(/*isMasked=*/true);
+  StepAt atEdge = [=](TileBuilder &b, Value number) {
+    return masked(b, b.mul(findEdge(b, blocks, number), block));
+  };
+  loop.parts = {
+      {zero, countEdges(builder, blocks), builder.index(1), atEdge},
+      {offsetOf(blocks.fullBegin), offsetOf(blocks.fullEnd), block,
+       stepAt(/*isMasked=*/false)}};
+  return loop;
+}
+
+BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
+                             const WorkItem &item, bool keysFirst) {
+  BlockLoop loop;
+  if (!item.seen)
+    return loop;
+  const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
+  Value zero = builder.index(0), block = builder.index(range.block);
+  StepAt stepAt = [=](TileBuilder &b, Value offset) {
+    std::array<Value, 3> offsets = {zero, zero, zero};
+    offsets[static_cast<unsigned>(dim)] = offset;
+    return makeStep(b, item, keysFirst, offsets, /*isMasked=*/false);
+  };
+  SeenBlocks blocks = item.findBlocks(builder, dim);
+  loop.parts = {{zero, builder.mul(blocks.begin, block), block, stepAt},
+                {builder.mul(blocks.end, block), builder.index(range.extent),
+                 block, stepAt}};
+  return loop;
 }
 
 BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
                              bool alignedRows, const BlockGrid::Place &place,
                              const std::array<Value, 5> &counts, Value first,
                              Value end, bool keysFirst) {
-  return {first, end, builder.index(1), [=](TileBuilder &b, Value number) {
-            WorkItem item = grid.itemAt(b, findPlace(b, place, counts, number),
-                                        alignedRows);
-            Value zero = b.index(0);
-            return BlockStep{
-                item, BlockStep::makeTile(item, keysFirst, {zero, zero, zero})};
-          }};
+  // The steps of a part of the loop, with its own counts along dimensions that
+  // move; `move` makes blocks of numbers.
+  auto stepAt = [=](const std::array<Value, 5> &counts, bool isMasked,
+                    std::function<void(TileBuilder &, BlockGrid::Place &)>
+                        move) -> StepAt {
+    return [=](TileBuilder &b, Value number) {
+      BlockGrid::Place at = findPlace(b, place, counts, number);
+      if (move)
+        move(b, at);
+      Value zero = b.index(0);
+      return makeStep(b, grid.itemAt(b, at, alignedRows), keysFirst,
+                      {zero, zero, zero}, isMasked);
+    };
+  };
+  Value one = builder.index(1);
+  BlockLoop loop;
+  bool movesQueries = counts[kBiasQ] != nullptr;
+  bool movesKeys = counts[kBiasK] != nullptr;
+  if (!grid.seen || (movesQueries && movesKeys)) {
+    loop.parts = {{first, end, one,
+                   stepAt(counts, /*isMasked=*/grid.seen.has_value(), {})}};
+    return loop;
+  }
+
+  // The blocks of one of the two dimensions that the other's block goes with.
+  int64_t dim = movesQueries ? kBiasQ : kBiasK;
+  WorkItem item = grid.itemAt(builder, place, alignedRows);
+  SeenBlocks blocks = item.findBlocks(
+      builder, movesQueries ? LogitDim::Queries : LogitDim::Keys);
+  auto isBetween = [&](Value low, Value high) -> Value {
+    Value number = place[dim];
+    return arith::AndIOp::create(
+        builder,
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, number, low),
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, number,
+                              high));
+  };
+  if (!movesQueries && !movesKeys) {
+    // One block of both: all steps are of the same kind.
+    Value isFull = isBetween(blocks.fullBegin, blocks.fullEnd);
+    Value isVisited = isBetween(blocks.begin, blocks.end);
+    Value fullEnd = builder.select(isFull, end, first);
+    Value edgeBegin = builder.select(isFull, end, first);
+    Value edgeEnd = builder.select(isVisited, end, edgeBegin);
+    loop.parts = {{edgeBegin, edgeEnd, one, stepAt(counts, true, {})},
+                  {first, fullEnd, one, stepAt(counts, false, {})}};
+    return loop;
+  }
+
+  auto withCount = [&](Value count) {
+    std::array<Value, 5> all = counts;
+    all[dim] = count;
+    return all;
+  };
+  auto countSteps = [&](const std::array<Value, 5> &counts) {
+    Value product = one;
+    for (Value count : counts)
+      if (count)
+        product = builder.mul(product, count);
+    return product;
+  };
+  auto edgeCounts = withCount(countEdges(builder, blocks));
+  auto fullCounts =
+      withCount(builder.sub(blocks.fullEnd, blocks.fullBegin));
+  Value edges = countSteps(edgeCounts), full = countSteps(fullCounts);
+  // Steps on the edges have the first numbers.
+  auto atMost = [&](Value x, Value y) -> Value {
+    return arith::MinUIOp::create(builder, x, y);
+  };
+  auto behindEdges = [&](Value number) {
+    return atMost(builder.sub(arith::MaxUIOp::create(builder, number, edges),
+                              edges),
+                  full);
+  };
+  loop.parts = {{atMost(first, edges), atMost(end, edges), one,
+                 stepAt(edgeCounts, true,
+                        [=](TileBuilder &b, BlockGrid::Place &at) {
+                          at[dim] = findEdge(b, blocks, at[dim]);
+                        })},
+                {behindEdges(first), behindEdges(end), one,
+                 stepAt(fullCounts, false,
+                        [=](TileBuilder &b, BlockGrid::Place &at) {
+                          at[dim] = b.add(blocks.fullBegin, at[dim]);
+                        })}};
+  return loop;
 }
 
 SmallVector<Value>
@@ -107,8 +264,11 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
                function_ref<SmallVector<Value>(TileBuilder &, const BlockStep &,
                                                ValueRange)>
                    body) const {
-  return builder.loop(first, end, step, start,
-                      [&](TileBuilder &b, Value at, ValueRange carried) {
-                        return body(b, stepAt(b, at), carried);
-                      });
+  SmallVector<Value> carried(start);
+  for (const Part &part : parts)
+    carried = builder.loop(part.first, part.end, part.step, carried,
+                           [&](TileBuilder &b, Value at, ValueRange carried) {
+                             return body(b, part.stepAt(b, at), carried);
+                           });
+  return carried;
 }

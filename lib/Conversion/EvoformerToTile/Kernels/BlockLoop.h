@@ -22,9 +22,15 @@ struct BlockGrid {
   std::array<int64_t, 5> block;
   /// How many heads share one of keys and values.
   int64_t groupSize = 1;
+  /// Which keys queries see; none: all of them.
+  std::optional<SeenKeys> seen = {};
 
   static BlockGrid of(TileBuilder &builder, Value query, Value key,
-                      const AttentionBlocks &blocks, int64_t groupSize = 1);
+                      const AttentionBlocks &blocks);
+  /// With what an attention says besides sizes.
+  static BlockGrid of(TileBuilder &builder, Value query, Value key,
+                      const AttentionBlocks &blocks,
+                      const AttentionFacts &facts);
 
   /// How many there are along a dimension.
   Value count(TileBuilder &builder, int64_t dim) const;
@@ -58,13 +64,20 @@ struct BlockStep {
 };
 
 /// The way of a work item from one tile of logits to the next: the loop of all
-/// kernels that compute logits. Which tiles there are is known here alone.
+/// kernels that compute logits. Which tiles there are is known here alone: where
+/// queries see a range of keys, blocks outside of it are not visited; those on
+/// its edges, where a tile says which pairs count, come first, in a loop of
+/// their own.
 class BlockLoop {
 public:
   /// Along the queries or keys of `item`, in its blocks. Items stay, and so do
   /// slices of their memory; offsets move.
   static BlockLoop along(TileBuilder &builder, LogitDim dim,
                          const WorkItem &item, bool keysFirst = false);
+
+  /// The blocks along queries or keys that `along` does not visit.
+  static BlockLoop outside(TileBuilder &builder, LogitDim dim,
+                           const WorkItem &item, bool keysFirst = false);
 
   /// From block to block of `grid`, one number for all dimensions that move,
   /// the last one fastest: from `first` to before `end`. `place` has the others
@@ -87,11 +100,13 @@ private:
   /// The step at a value of the loop's variable, with a builder inside of it.
   using StepAt = std::function<BlockStep(TileBuilder &, Value)>;
 
-  BlockLoop(Value first, Value end, Value step, StepAt stepAt)
-      : first(first), end(end), step(step), stepAt(std::move(stepAt)) {}
+  /// One loop of those that follow each other.
+  struct Part {
+    Value first, end, step;
+    StepAt stepAt;
+  };
 
-  Value first, end, step;
-  StepAt stepAt;
+  SmallVector<Part, 2> parts;
 };
 
 } // namespace mlir::evoformer

@@ -111,7 +111,8 @@ private:
             ItemRange::ofBlock(b, numRows, row, blocks.rows),
             ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
             ItemRange::ofBlock(b, numKeys, key, blocks.keys),
-            /*ownsKeyBlock=*/true};
+            /*ownsKeyBlock=*/true,
+            makeSeenKeys(b, shared.facts.keys, operands.query, operands.key)};
   }
 
   /// Sets what the item's sums start from to zero.
@@ -144,6 +145,7 @@ private:
   }
 
   void writeKeyBlock(const WorkItem &item) {
+    shared.clearLogitGrads(item, LogitDim::Queries);
     KeyBlock keys(shared, item, /*keysFirst=*/false);
     SmallVector<Value> ofKeys = shared.clearNaN(item.builder, keys.getKeys());
     Value querySums =

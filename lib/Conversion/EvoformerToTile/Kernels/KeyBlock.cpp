@@ -36,7 +36,7 @@ KeyBlock::Sums KeyBlock::sum(const Sums &start, Beside beside) const {
   TileBuilder &builder = item.builder;
   Sums sums = sumQueries(builder, shared, item, start, beside);
   // One after the other, which takes fewer registers than both at once.
-  if (operands.keyGrad && !shared.choosesDrops() && !operands.biases.empty())
+  if (operands.keyGrad && !shared.choosesDrops() && shared.dropsForQueries())
     sums.key = shared.repeatWithCare(
         builder, sums.key, [&](TileBuilder &b, const LogitRecompute &careful) {
           return sumQueries(b, careful,
@@ -154,7 +154,7 @@ KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,
 SmallVector<Value> KeyBlock::sumValuesWithCare(ValueRange sums) const {
   // What the prepared sum drops is cleared where sums are stored. Where GPUs'
   // loops choose, registers do not do for a second one.
-  if (shared.operands.biases.empty() ||
+  if (!shared.dropsForQueries() ||
       (shared.choosesDrops() && !shared.choosesAll()))
     return llvm::to_vector(sums);
   return shared.repeatWithCare(

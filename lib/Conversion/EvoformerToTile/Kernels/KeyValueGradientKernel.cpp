@@ -19,7 +19,7 @@ static void writeGroup(const LogitRecompute &shared, WorkItem item) {
   TileBuilder &builder = item.builder;
   const GradientOperands &operands = shared.operands;
   // Where heads drop keys of their own, each is cleared before it is added.
-  bool apart = !operands.biases.empty() ||
+  bool apart = shared.dropsForQueries() ||
                (operands.keySum.memory && !operands.keySum.broadcast[kBiasH]);
   item.keys.head = item.head;
   Value size = builder.index(shared.facts.groupSize);
@@ -47,7 +47,8 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
                                       const LogitRecompute &shared) {
   WorkItem item =
       WorkItem::find(builder, shared.alignedRows, shared.operands.query,
-                     shared.operands.key, shared.blocks, /*ownsKeyBlock=*/true);
+                     shared.operands.key, shared.blocks, shared.facts.keys,
+                     /*ownsKeyBlock=*/true);
   if (shared.facts.groupSize != 1)
     return writeGroup(shared, item);
   KeyBlock(shared, item, /*keysFirst=*/true).write();

@@ -178,7 +178,7 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   LogitsSlices ofLogits = slices.logits;
   ofLogits.drops = getDrops();
   Value logits = buildLogits(b, ofLogits, tile, scores);
-  Value dropped = choosesZeros() ? b.equals(logits, -kInfinity) : Value();
+  Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
   result.dropped = dropped;
   // The maximum first: where it is large, its sum with the logarithm would
@@ -260,13 +260,28 @@ void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
   }
 }
 
+void LogitRecompute::clearLogitGrads(const WorkItem &item,
+                                     LogitDim dim) const {
+  if (operands.logitGrads.empty())
+    return;
+  BlockLoop::outside(item.builder, dim, item)
+      .run(item.builder, {},
+           [&](TileBuilder &b, const BlockStep &step,
+               ValueRange) -> SmallVector<Value> {
+             Value none = b.splat(step.tile.shape, b.getF32Type(), 0);
+             storeLogitGrads(b, step, none,
+                             b.splat(step.tile.shape, facts.elementType, 0));
+             return {};
+           });
+}
+
 //===----------------------------------------------------------------------===//
 // What is dropped
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> LogitRecompute::clearNaN(TileBuilder &b,
                                             ArrayRef<Value> parts) const {
-  if (!chooseDrops || operands.biases.empty())
+  if (!chooseDrops || !dropsForQueries())
     return llvm::to_vector(parts);
   return llvm::map_to_vector(parts, [&](Value part) {
     return b.select(b.isNaN(part), b.splatLike(part, 0), part);

@@ -103,6 +103,9 @@ public:
   /// nothing is summed; `narrow` are the same in the inputs' type.
   void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,
                        Value narrow) const;
+  /// Stores zeros there for the blocks that a loop along queries or keys does
+  /// not visit.
+  void clearLogitGrads(const WorkItem &item, LogitDim dim) const;
 
   //===--------------------------------------------------------------------===//
   // What is dropped
@@ -111,6 +114,10 @@ public:
   /// Whether the loop chooses zeros for what biases drop. Where it does not, a
   /// NaN of a dropped key, its value or a statistic spoils sums.
   bool choosesDrops() const { return chooseDrops; }
+  /// Whether some queries may drop a key that others keep.
+  bool dropsForQueries() const {
+    return !operands.biases.empty() || !facts.keys.isWhole();
+  }
   /// And for what the prepared sum drops: where that costs little, or is rarely
   /// run.
   bool choosesAll() const { return chooseAll; }
@@ -133,10 +140,11 @@ public:
 
 private:
   bool needsLogitGrad() const { return operands.delta != nullptr; }
-  /// Whether weights of dropped keys and gradients of their logits are chosen
-  /// to be 0, at three instructions a logit.
-  bool choosesZeros() const {
-    return chooseDrops && (operands.keySum.memory || !operands.biases.empty());
+  /// Whether weights of dropped keys and gradients of their logits in a tile
+  /// are chosen to be 0, at three instructions a logit.
+  bool choosesZeros(const LogitsTile &tile) const {
+    return chooseDrops && (operands.keySum.memory || !operands.biases.empty() ||
+                           tile.seen);
   }
   /// Whether blocks of keys are read in the loop, and what a NaN has spoilt is
   /// done again.

@@ -98,5 +98,7 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
   }
   if (sum && slices.drops == Drops::Chosen)
     dropWhere(sum);
+  if (tile.seen)
+    logits = builder.select(tile.seen, logits, nothing);
   return logits;
 }

@@ -43,6 +43,9 @@ struct LogitsTile {
   bool keysFirst = false;
   /// Where the tile starts in the slices, by LogitDim.
   std::array<Value, 3> offsets;
+  /// i1 in the tile's shape: pairs of a query and a key that it sees; null:
+  /// all.
+  Value seen = {};
 
   int64_t getPosition(LogitDim dim) const {
     if (dim == LogitDim::Rows)

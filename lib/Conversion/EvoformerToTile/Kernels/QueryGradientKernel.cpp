@@ -16,7 +16,7 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
   const GradientOperands &operands = shared.operands;
   const AttentionBlocks &blocks = shared.blocks;
   WorkItem item = WorkItem::find(builder, shared.alignedRows, operands.query,
-                                 operands.key, blocks)
+                                 operands.key, blocks, shared.facts.keys)
                       .withGroups(shared.facts.groupSize);
   LogitRecompute::Slices slices = shared.slice(item);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
@@ -36,6 +36,7 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
                                         shared.clearNaN(b, keys.key));
              });
   };
+  shared.clearLogitGrads(item, LogitDim::Keys);
   SmallVector<Value> sums = sumKeys(builder, shared, item);
   if (!shared.choosesDrops())
     sums = shared.repeatWithCare(

@@ -43,14 +43,22 @@ SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
 
 WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
                         Value key, const AttentionBlocks &blocks,
-                        bool ownsKeyBlock) {
+                        const KeyRange &keyRange, bool ownsKeyBlock) {
+  std::optional<SeenKeys> seen =
+      makeSeenKeys(builder, keyRange, query, key);
   Value id[4];
   for (int64_t dim = 0; dim < 4; ++dim)
     id[dim] = WorkItemIdOp::create(builder, dim);
   Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
-  Value start =
-      builder.mul(id[kSpaceBlocks],
-                  builder.index(ownsKeyBlock ? blocks.keys : blocks.queries));
+  int64_t block = ownsKeyBlock ? blocks.keys : blocks.queries;
+  Value number = id[kSpaceBlocks];
+  if (seen &&
+      seen->growsWith(ownsKeyBlock ? LogitDim::Keys : LogitDim::Queries)) {
+    Value count =
+        builder.ceilDiv(builder.dim(ownsKeyBlock ? key : query, 3), block);
+    number = builder.sub(builder.sub(count, builder.index(1)), number);
+  }
+  Value start = builder.mul(number, builder.index(block));
   auto range = [&](Value sequence, bool isOwned, int64_t block) {
     OpFoldResult size = builder.dim(sequence, 3);
     return isOwned ? ItemRange::ofBlock(builder, size, start, block)
@@ -63,13 +71,15 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
           ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
           range(query, !ownsKeyBlock, blocks.queries),
           range(key, ownsKeyBlock, blocks.keys),
-          ownsKeyBlock};
+          ownsKeyBlock,
+          seen};
 }
 
 WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
   // Better short than quick. They divide the block, which memory is padded to.
   constexpr int64_t kAtoms = 16;
   WorkItem item = *this;
+  item.isCareful = true;
   ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   if (range.block % (2 * kAtoms) == 0)
     range.block /= 2;
@@ -85,7 +95,39 @@ WorkItem WorkItem::withGroups(int64_t groupSize) const {
 }
 
 WorkItem WorkItem::withHead(TileBuilder &b, Value head) const {
-  return {b, alignedRows, batch, head, rows, queries, keys, ownsKeyBlock};
+  return {b,       alignedRows, batch,        head, rows,
+          queries, keys,        ownsKeyBlock, seen, isCareful};
+}
+
+std::optional<SeenKeys> evoformer::makeSeenKeys(TileBuilder &builder,
+                                                const KeyRange &range,
+                                                Value query, Value key) {
+  if (range.isWhole())
+    return std::nullopt;
+  return SeenKeys(range, builder.index(builder.dim(query, 3)),
+                  builder.index(builder.dim(key, 3)));
+}
+
+Value WorkItem::findSeen(TileBuilder &b, const LogitsTile &tile) const {
+  if (!seen)
+    return {};
+  auto at = [&](const ItemRange &range, LogitDim dim) {
+    return b.add(range.start, tile.offsets[static_cast<unsigned>(dim)]);
+  };
+  return seen->isSeen(b, tile, at(queries, LogitDim::Queries),
+                      at(keys, LogitDim::Keys));
+}
+
+SeenBlocks WorkItem::findBlocks(TileBuilder &b, LogitDim dim) const {
+  bool ofKeys = dim == LogitDim::Keys;
+  const ItemRange &moving = ofKeys ? keys : queries;
+  const ItemRange &fixed = ofKeys ? queries : keys;
+  // The last block may stick out.
+  Value extent = b.index(fixed.extent);
+  if (!getConstantIntValue(fixed.extent))
+    extent = arith::MinUIOp::create(b, extent, b.index(fixed.block));
+  Value last = b.sub(b.add(fixed.start, extent), b.index(1));
+  return seen->find(b, dim, moving.block, fixed.start, last);
 }
 
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
@@ -263,9 +305,11 @@ Value WorkItem::keepsNone(TileBuilder &b, const BiasSlice &keySum) const {
                [&](TileBuilder &inner, const BlockStep &step,
                    ValueRange carried) -> SmallVector<Value> {
                  Value sum = readBias(inner, keySum, step.tile);
-                 Value kept = inner.select(inner.equals(sum, -kInfinity),
-                                           inner.splatLike(sum, 0),
+                 Value none = inner.splatLike(sum, 0);
+                 Value kept = inner.select(inner.equals(sum, -kInfinity), none,
                                            inner.splatLike(sum, 1));
+                 if (step.tile.seen)
+                   kept = inner.select(step.tile.seen, kept, none);
                  return {inner.maxnum(carried[0],
                                       inner.reduce(ReduceKind::Max, kept, 2))};
                });

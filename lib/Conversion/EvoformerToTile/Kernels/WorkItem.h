@@ -10,6 +10,7 @@
 
 #include "Kernels.h"
 #include "Logits.h"
+#include "SeenKeys.h"
 
 namespace mlir::evoformer {
 
@@ -42,6 +43,11 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
+/// Which keys the queries of these operands see; none: all of them.
+std::optional<SeenKeys> makeSeenKeys(TileBuilder &builder,
+                                     const KeyRange &range, Value query,
+                                     Value key);
+
 /// The space of kernels whose items own a block of queries or of keys, slowest
 /// first: such blocks share what the item loops over, heads share cache lines,
 /// and the rows that share a pair bias come one after the other.
@@ -57,12 +63,16 @@ struct WorkItem {
   ItemRange rows, queries, keys;
   /// The item has one block of keys (its range is that block), not all.
   bool ownsKeyBlock = false;
+  /// Which keys its queries see; none: all of them.
+  std::optional<SeenKeys> seen = {};
+  /// Its loops are rarely run: better short than quick.
+  bool isCareful = false;
 
   /// The item of that space: a block of queries with all keys, or a block of
-  /// keys with all queries.
+  /// keys with all queries. Items that see much come first.
   static WorkItem find(TileBuilder &builder, bool alignedRows, Value query,
                        Value key, const AttentionBlocks &blocks,
-                       bool ownsKeyBlock = false);
+                       const KeyRange &range, bool ownsKeyBlock = false);
 
   /// With the blocks along queries or keys that rarely run loops take.
   WorkItem withCarefulBlocks(LogitDim dim) const;
@@ -71,6 +81,13 @@ struct WorkItem {
   WorkItem withGroups(int64_t groupSize) const;
   /// With this head of the queries, in a loop that `b` writes.
   WorkItem withHead(TileBuilder &b, Value head) const;
+
+  /// The pairs of a tile that see each other, see LogitsTile::seen; null where
+  /// the item sees all.
+  Value findSeen(TileBuilder &b, const LogitsTile &tile) const;
+  /// The blocks along `dim`, queries or keys, that the item's block of the
+  /// other goes with; an item that does not see all.
+  SeenBlocks findBlocks(TileBuilder &b, LogitDim dim) const;
 
   /// The positions `range` (queries or keys) of a sequence [b, n, h, s, d], as
   /// a memref [rows, s, d].

@@ -81,13 +81,16 @@ void AttentionOp::setOperandOrder(OpOperand &operand, DimOrderAttr order) {
   }
 }
 
-void AttentionOp::copyOrders(AttentionOp other) {
+void AttentionOp::copyFacts(AttentionOp other) {
   setQueryOrderAttr(other.getQueryOrder());
   setKeyOrderAttr(other.getKeyOrder());
   setValueOrderAttr(other.getValueOrder());
   setBiasOrdersAttr(other.getBiasOrders());
   setGateOrderAttr(other.getGateOrder());
   setOutputOrderAttr(other.getOutputOrder());
+  setGroupSize(other.getGroupSize());
+  setKeysFromAttr(other.getKeysFromAttr());
+  setKeysToAttr(other.getKeysToAttr());
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,7 @@
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
-//       scale(0.25) group_size(4) {attributes}
+//       scale(0.25) group_size(4) keys(from #map, to #map) {attributes}
 //
 // One clause an operand, in the order of the op's groups. A missing order is
 // the default one. The results have the destinations' types, so that these are
@@ -109,6 +109,22 @@ ParseResult family::parseGroupSize(OpAsmParser &parser,
       parser.parseRParen());
 }
 
+ParseResult family::parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
+                                  AffineMapAttr &to) {
+  if (failed(parser.parseOptionalKeyword("keys")))
+    return success();
+  if (parser.parseLParen())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("from"))) {
+    if (parser.parseAttribute(from))
+      return failure();
+    if (failed(parser.parseOptionalComma()))
+      return parser.parseRParen();
+  }
+  return failure(parser.parseKeyword("to") || parser.parseAttribute(to) ||
+                 parser.parseRParen());
+}
+
 void family::printClauses(OpAsmPrinter &printer, Operation *operation,
                           ArrayRef<int64_t> biasGradients) {
   auto op = cast<AttentionFamilyOpInterface>(operation);
@@ -145,6 +161,21 @@ void family::printGroupSize(OpAsmPrinter &printer, uint64_t groupSize) {
   printer << "    group_size(" << groupSize << ")";
 }
 
+void family::printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
+                           AffineMapAttr to) {
+  if (!from && !to)
+    return;
+  printer.printNewline();
+  printer << "    keys(";
+  if (from)
+    printer << "from " << from;
+  if (from && to)
+    printer << ", ";
+  if (to)
+    printer << "to " << to;
+  printer << ")";
+}
+
 //===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
@@ -155,6 +186,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   if (family::parseClauses(parser, state, getGroups(), clauses) ||
       family::parseScale(parser, properties.scale) ||
       family::parseGroupSize(parser, properties.group_size) ||
+      family::parseKeyRange(parser, properties.keys_from, properties.keys_to) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
@@ -180,6 +212,7 @@ void AttentionOp::print(OpAsmPrinter &printer) {
   family::printClauses(printer, getOperation());
   family::printScale(printer, getScaleAttr());
   family::printGroupSize(printer, getGroupSize());
+  family::printKeyRange(printer, getKeysFromAttr(), getKeysToAttr());
   printer.printOptionalAttrDict(
       llvm::to_vector((*this)->getDiscardableAttrs()));
 }
@@ -199,7 +232,8 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
     properties.bias_gradients =
         parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
     if (family::parseScale(parser, properties.scale) ||
-        family::parseGroupSize(parser, properties.group_size))
+        family::parseGroupSize(parser, properties.group_size) ||
+        family::parseKeyRange(parser, properties.keys_from, properties.keys_to))
       return failure();
   }
   properties.operand_orders =
@@ -216,6 +250,7 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
     family::printClauses(printer, op, op.getBiasGradients());
     family::printScale(printer, op.getScaleAttr());
     family::printGroupSize(printer, op.getGroupSize());
+    family::printKeyRange(printer, op.getKeysFromAttr(), op.getKeysToAttr());
   }
   printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
 }

@@ -147,8 +147,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr());
-    smaller.copyOrders(op);
-    smaller.setGroupSize(op.getGroupSize());
+    smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
     if (op.getLse())
@@ -212,6 +211,41 @@ struct DropNeutralBias : OpRewritePattern<AttentionOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Ranges of keys
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A bound that every key keeps to goes away.
+struct DropWideBounds : RewritePattern {
+  DropWideBounds(StringRef name, MLIRContext *context)
+      : RewritePattern(name, /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *operation,
+                                PatternRewriter &rewriter) const override {
+    auto op = cast<AttentionFamilyOpInterface>(operation);
+    AttentionSizes sizes = op.getSizes();
+    KeyRange range = op.getKeyRange();
+    KeyRange simpler = range.simplified(sizes.queries, sizes.keys);
+    bool dropsFrom = range.from && !simpler.from;
+    bool dropsTo = range.to && !simpler.to;
+    if (!dropsFrom && !dropsTo)
+      return rewriter.notifyMatchFailure(op, "no bound holds for every key");
+    rewriter.modifyOpInPlace(op, [&] {
+      if (dropsFrom)
+        op->removeAttr(family::kKeysFromName);
+      if (dropsTo)
+        op->removeAttr(family::kKeysToName);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void family::addKeyRangePatterns(RewritePatternSet &patterns, StringRef op) {
+  patterns.add<DropWideBounds>(op, patterns.getContext());
+}
+
+//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -219,4 +253,5 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
   patterns.add<DropNeutralBias, DropUnusedStatistics, FoldTransposedOperand,
                FoldTransposedResult>(context);
+  family::addKeyRangePatterns(patterns, getOperationName());
 }

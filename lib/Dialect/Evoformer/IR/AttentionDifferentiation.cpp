@@ -30,8 +30,7 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
   auto larger = AttentionOp::create(
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr());
-  larger.copyOrders(*this);
-  larger.setGroupSize(getGroupSize());
+  larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());
   return larger.getOperation();
@@ -135,6 +134,8 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
   properties.operand_orders = family::makeOrders(getContext(), orders);
   properties.scale = getScaleAttr();
   properties.group_size = getGroupSizeAttr();
+  properties.keys_from = getKeysFromAttr();
+  properties.keys_to = getKeysToAttr();
   llvm::copy(segments, properties.operandSegmentSizes.begin());
   Operation *backward = builder.create(state);
   return llvm::map_to_vector(operands, [&](unsigned number) -> Value {

@@ -247,6 +247,20 @@ int64_t family::getGroupSize(Operation *op) {
   return groupSize ? groupSize.getInt() : 1;
 }
 
+/// The op has been verified.
+static std::optional<KeyBound> getKeyBound(Operation *op, StringRef name) {
+  auto map = op->getAttrOfType<AffineMapAttr>(name);
+  if (!map)
+    return std::nullopt;
+  auto emit = [&] { return op->emitOpError(); };
+  FailureOr<KeyBound> bound = KeyBound::get(map.getValue(), emit);
+  return succeeded(bound) ? std::optional(*bound) : std::nullopt;
+}
+
+KeyRange family::getKeyRange(Operation *op) {
+  return {getKeyBound(op, kKeysFromName), getKeyBound(op, kKeysToName)};
+}
+
 float family::getScaleValue(Operation *op) {
   if (auto scale = op->getAttrOfType<FloatAttr>("scale"))
     return scale.getValue().convertToFloat();

@@ -26,5 +26,6 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
   auto sequence = DimOrderAttr::getSequence(builder.getContext());
   build(builder, state, resultTypes, query, key, value, biases, gate, output,
         lse, stats, sequence, sequence, sequence, builder.getArrayAttr({}),
-        sequence, sequence, scale);
+        sequence, sequence, scale, /*group_size=*/1, /*keys_from=*/{},
+        /*keys_to=*/{});
 }

@@ -293,6 +293,18 @@ static LogicalResult verifyAliasing(Family op) {
   return success();
 }
 
+/// `name`: of the attribute of a bound of keys, `clause` how the textual form
+/// calls it.
+static LogicalResult verifyKeyBound(Family op, StringRef name,
+                                    StringRef clause) {
+  auto map = op->getAttrOfType<AffineMapAttr>(name);
+  if (!map)
+    return success();
+  return failure(failed(KeyBound::get(map.getValue(), [&] {
+    return op->emitOpError() << "keys(" << clause << ") ";
+  })));
+}
+
 LogicalResult family::verifyFamily(Operation *operation) {
   auto op = cast<Family>(operation);
   int64_t groupSize = op.getGroupSizeOrOne();
@@ -315,6 +327,9 @@ LogicalResult family::verifyFamily(Operation *operation) {
     if (failed(verifyStrides(op, operand)))
       return failure();
   if (failed(verifyAliasing(op)))
+    return failure();
+  if (failed(verifyKeyBound(op, kKeysFromName, "from")) ||
+      failed(verifyKeyBound(op, kKeysToName, "to")))
     return failure();
   auto scale = op->getAttrOfType<FloatAttr>("scale");
   if (scale && !scale.getValue().isFinite())

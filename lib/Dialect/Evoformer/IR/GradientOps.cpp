@@ -241,4 +241,10 @@ struct DropUnusedGradients : OpRewritePattern<AttentionBackwardOp> {
 void AttentionBackwardOp::getCanonicalizationPatterns(
     RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropUnusedGradients>(context);
+  family::addKeyRangePatterns(patterns, getOperationName());
+}
+
+void AttentionGradientOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext * /*context*/) {
+  family::addKeyRangePatterns(patterns, getOperationName());
 }

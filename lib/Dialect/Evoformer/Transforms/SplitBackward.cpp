@@ -146,6 +146,8 @@ private:
       properties.bias_gradients = rewriter.getDenseI64ArrayAttr(biasGradients);
       properties.scale = op.getScaleAttr();
       properties.group_size = op.getGroupSizeAttr();
+      properties.keys_from = op.getKeysFromAttr();
+      properties.keys_to = op.getKeysToAttr();
     }
     return cast<OpTy>(rewriter.create(state));
   }

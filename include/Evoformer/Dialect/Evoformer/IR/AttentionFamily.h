@@ -14,8 +14,10 @@
 #define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_H
 
 #include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -63,6 +65,12 @@ bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);
 int64_t getGroupSize(Operation *op);
+/// The names of the attributes of bounds.
+inline constexpr StringLiteral kKeysFromName("keys_from");
+inline constexpr StringLiteral kKeysToName("keys_to");
+KeyRange getKeyRange(Operation *op);
+/// Patterns that drop bounds which every key keeps to.
+void addKeyRangePatterns(RewritePatternSet &patterns, StringRef op);
 float getScaleValue(Operation *op);
 
 // Of other interfaces, for all ops of the family.
@@ -97,10 +105,15 @@ ParseResult parseClauses(OpAsmParser &parser, OperationState &state,
                          ParsedClauses &clauses);
 ParseResult parseScale(OpAsmParser &parser, FloatAttr &scale);
 ParseResult parseGroupSize(OpAsmParser &parser, IntegerAttr &groupSize);
+/// `keys(from #map, to #map)`, either of the two alone, or nothing.
+ParseResult parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
+                          AffineMapAttr &to);
 void printClauses(OpAsmPrinter &printer, Operation *op,
                   ArrayRef<int64_t> biasGradients = {});
 void printScale(OpAsmPrinter &printer, FloatAttr scale);
 void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
+void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
+                   AffineMapAttr to);
 
 // `operand_orders`: empty, or an order for every operand that is no statistic.
 DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);

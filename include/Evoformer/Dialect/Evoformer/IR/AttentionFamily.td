@@ -33,6 +33,9 @@ def Evoformer_BiasOrders
 
 def Evoformer_GroupSize : DefaultValuedAttr<I64Attr, "1">;
 
+/// A bound of the keys that a query sees, see KeyRange.h.
+def Evoformer_KeyBound : OptionalAttr<AffineMapAttr>;
+
 /// An op of the family: what it declares follows from its table of groups.
 class Evoformer_FamilyOp<string mnemonic, list<Trait> traits = []>
     : Op<Evoformer_Dialect, mnemonic, [

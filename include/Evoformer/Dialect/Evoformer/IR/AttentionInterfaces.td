@@ -68,6 +68,11 @@ def Evoformer_AttentionFamilyInterface
       return ::mlir::evoformer::family::getGroupSize($_op);
     }
 
+    /// Which keys a query sees, as far as it is not all of them.
+    ::mlir::evoformer::KeyRange getKeyRange() {
+      return ::mlir::evoformer::family::getKeyRange($_op);
+    }
+
     /// Whether dimension `dim` of an operand broadcasts (a static 1 of a bias
     /// or of its gradient).
     bool isBroadcast(::mlir::OpOperand &operand, int64_t dim) {

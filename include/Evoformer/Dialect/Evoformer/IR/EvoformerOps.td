@@ -163,7 +163,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_SequenceOrder:$gate_order,
     Evoformer_SequenceOrder:$output_order,
     OptionalAttr<F32Attr>:$scale,
-    Evoformer_GroupSize:$group_size
+    Evoformer_GroupSize:$group_size,
+    Evoformer_KeyBound:$keys_from,
+    Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
 
@@ -189,8 +191,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     /// The orders of all biases, one each (`bias_orders` may be empty).
     ::llvm::SmallVector<DimOrderAttr> getAllBiasOrders();
 
-    /// Takes the orders from another op with as many biases.
-    void copyOrders(AttentionOp other);
+    /// Takes what is no operand, but for the scale, from another op with as
+    /// many biases: orders, the size of groups, the range of keys.
+    void copyFacts(AttentionOp other);
 
     /// The results by name; null on memrefs or if there is none.
     ::mlir::Value getOutputResult();

@@ -61,6 +61,9 @@ def Evoformer_AttentionBackwardOp
     uses. `bias_grad[t]` belongs to bias `t`, whose sizes and static ones it has;
     an i1 bias has no gradient. A gradient has the type of its operand or f32.
 
+    `keys(from, to)` is that of the forward op: a key that a query does not see
+    is one that it drops.
+
     Where heads of queries share one of keys (`group_size`), the gradients of key
     and value are the sums of those of these heads.
 
@@ -98,7 +101,9 @@ def Evoformer_AttentionBackwardOp
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
     DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
     OptionalAttr<F32Attr>:$scale,
-    Evoformer_GroupSize:$group_size
+    Evoformer_GroupSize:$group_size,
+    Evoformer_KeyBound:$keys_from,
+    Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasCanonicalizer = 1;
@@ -161,9 +166,12 @@ def Evoformer_AttentionGradientOp
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_gradients,
     DefaultValuedAttr<Evoformer_Orders, "{}">:$operand_orders,
     OptionalAttr<F32Attr>:$scale,
-    Evoformer_GroupSize:$group_size
+    Evoformer_GroupSize:$group_size,
+    Evoformer_KeyBound:$keys_from,
+    Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizer = 1;
 }
 
 #endif // EVOFORMER_DIALECT_EVOFORMER_IR_GRADIENTOPS_TD

@@ -1,0 +1,155 @@
+//===- SeenKeys.cpp - Which keys go with which queries --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SeenKeys.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+static Value min(TileBuilder &b, Value x, Value y) {
+  return arith::MinSIOp::create(b, x, y);
+}
+static Value max(TileBuilder &b, Value x, Value y) {
+  return arith::MaxSIOp::create(b, x, y);
+}
+static Value clamp(TileBuilder &b, Value x, Value low, Value high) {
+  return min(b, max(b, x, low), high);
+}
+
+/// `x`, which is not negative, rounded down to a multiple.
+static Value roundDown(TileBuilder &b, Value x, int64_t multiple) {
+  if (multiple == 1)
+    return x;
+  Value factor = b.index(multiple);
+  return b.mul(arith::DivUIOp::create(b, x, factor), factor);
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+Value SeenKeys::getOffset(TileBuilder &b, const KeyBound &bound) const {
+  Value offset = b.index(bound.constant);
+  auto add = [&](int64_t factor, Value size) {
+    if (factor != 0)
+      offset = factor > 0 ? b.add(offset, size) : b.sub(offset, size);
+  };
+  add(bound.ofKeys, numKeys);
+  add(bound.ofQueries, numQueries);
+  return offset;
+}
+
+Value SeenKeys::at(TileBuilder &b, const KeyBound &bound, Value query) const {
+  Value key = getOffset(b, bound);
+  if (bound.coefficient)
+    key = b.add(roundDown(b, query, bound.granule), key);
+  return clamp(b, key, b.index(0), numKeys);
+}
+
+Value SeenKeys::firstBeyond(TileBuilder &b, const KeyBound &bound,
+                            Value key) const {
+  Value zero = b.index(0);
+  Value offset = getOffset(b, bound);
+  if (!bound.coefficient) {
+    Value isBeyond =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, offset, key);
+    return b.select(isBeyond, zero, numQueries);
+  }
+  // (i floordiv c) * c > key - offset.
+  Value query = b.sub(b.add(key, b.index(1)), offset);
+  query = b.roundUp(max(b, query, zero), bound.granule);
+  return min(b, query, numQueries);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
+                          Value first, Value last) const {
+  bool ofKeys = dim == LogitDim::Keys;
+  Value size = ofKeys ? numKeys : numQueries;
+  // Where the range of an element of the other dimension begins and ends.
+  const std::optional<KeyBound> &begin = ofKeys ? range.from : range.to;
+  const std::optional<KeyBound> &end = ofKeys ? range.to : range.from;
+  auto boundOf = [&](const KeyBound &bound, Value element) {
+    return ofKeys ? at(b, bound, element) : firstBeyond(b, bound, element);
+  };
+  Value step = b.index(block);
+  auto roundedDown = [&](Value x) -> Value {
+    return arith::DivUIOp::create(b, x, step);
+  };
+
+  SeenBlocks blocks;
+  blocks.hasLow = begin.has_value();
+  blocks.hasHigh = end.has_value();
+  Value zero = b.index(0), count = b.ceilDiv(size, block);
+  Value someBegin = begin ? boundOf(*begin, first) : zero;
+  Value someEnd = end ? boundOf(*end, last) : size;
+  blocks.begin = begin ? roundedDown(someBegin) : zero;
+  Value isAny =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, someBegin, someEnd);
+  blocks.end = b.select(isAny, end ? b.ceilDiv(someEnd, block) : count,
+                        blocks.begin);
+  blocks.fullBegin = blocks.begin;
+  if (begin)
+    blocks.fullBegin = clamp(b, b.ceilDiv(boundOf(*begin, last), block),
+                             blocks.begin, blocks.end);
+  blocks.fullEnd = blocks.end;
+  if (end) {
+    Value allEnd = boundOf(*end, first);
+    // Of the last block elements that do not exist are no matter.
+    Value isWhole =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, allEnd, size);
+    blocks.fullEnd = clamp(b, b.select(isWhole, count, roundedDown(allEnd)),
+                           blocks.fullBegin, blocks.end);
+  }
+  return blocks;
+}
+
+Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
+                       Value firstKey) const {
+  auto type = RankedTensorType::get(tile.shape, b.getI32Type());
+  // Differences beyond what positions reach compare as the largest ones do.
+  Value limit = b.index(KeyBound::kMaxConstant);
+  Value lowest = b.index(-KeyBound::kMaxConstant);
+  Value all;
+  auto add = [&](const KeyBound &bound, arith::CmpIPredicate predicate) {
+    Value query = b.splat(tile.shape, b.getI32Type(), 0);
+    if (bound.coefficient) {
+      query = IotaOp::create(b, type, firstQuery,
+                             tile.getPosition(LogitDim::Queries));
+      Value granule =
+          b.splatLike(query, static_cast<double>(bound.granule));
+      if (bound.granule != 1)
+        query = arith::MulIOp::create(
+            b, arith::DivUIOp::create(b, query, granule), granule);
+    }
+    Value relative = clamp(b, b.sub(firstKey, getOffset(b, bound)), lowest,
+                           limit);
+    Value key =
+        IotaOp::create(b, type, relative, tile.getPosition(LogitDim::Keys));
+    Value holds = arith::CmpIOp::create(b, predicate, key, query);
+    all = all ? arith::AndIOp::create(b, all, holds) : holds;
+  };
+  if (range.from)
+    add(*range.from, arith::CmpIPredicate::sge);
+  if (range.to)
+    add(*range.to, arith::CmpIPredicate::slt);
+  return all;
+}
+
+bool SeenKeys::growsWith(LogitDim dim) const {
+  auto moves = [](const std::optional<KeyBound> &bound) {
+    return bound && bound->coefficient;
+  };
+  return dim == LogitDim::Queries ? moves(range.to) && !moves(range.from)
+                                  : moves(range.from) && !moves(range.to);
+}

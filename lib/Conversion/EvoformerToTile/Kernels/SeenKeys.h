@@ -1,0 +1,59 @@
+//===- SeenKeys.h - Which keys go with which queries ------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
+
+#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
+#include "Logits.h"
+
+namespace mlir::evoformer {
+
+/// The blocks, by number, of one dimension of the logits that a block of the
+/// other goes with: those of [begin, end) are visited, and in those of
+/// [fullBegin, fullEnd), which lie among them, every pair counts.
+struct SeenBlocks {
+  Value begin, end, fullBegin, fullEnd;
+  /// Whether blocks before the full ones, and behind them, may be visited.
+  bool hasLow, hasHigh;
+};
+
+/// A range of keys with the sizes that its bounds are of.
+class SeenKeys {
+public:
+  SeenKeys(const KeyRange &range, Value numQueries, Value numKeys)
+      : range(range), numQueries(numQueries), numKeys(numKeys) {}
+
+  /// The blocks of `block` along `dim`, queries or keys, that the elements
+  /// [first, last] of the other dimension go with.
+  SeenBlocks find(TileBuilder &b, LogitDim dim, int64_t block, Value first,
+                  Value last) const;
+
+  /// i1 in the shape of `tile`, which starts at a query and a key: the pairs
+  /// that count.
+  Value isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
+               Value firstKey) const;
+
+  /// Whether later queries (keys) go with more of the other dimension, so that
+  /// the last blocks take longest.
+  bool growsWith(LogitDim dim) const;
+
+private:
+  /// What of a bound does not depend on the query.
+  Value getOffset(TileBuilder &b, const KeyBound &bound) const;
+  /// A bound of keys for a query, within [0, numKeys].
+  Value at(TileBuilder &b, const KeyBound &bound, Value query) const;
+  /// The first query whose bound is beyond a key, within [0, numQueries].
+  Value firstBeyond(TileBuilder &b, const KeyBound &bound, Value key) const;
+
+  KeyRange range;
+  Value numQueries, numKeys;
+};
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
