@@ -10,6 +10,7 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
 #include "CopyEngine.h"
+#include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
@@ -26,7 +27,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
-#include <map>
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
@@ -51,17 +51,18 @@ static bool leavesLanesIdle(StoreOp store) {
          ArrayRef(map.getBox()) != store.getTileType().getShape();
 }
 
-/// Places the kernel's LDS buffers one after the other, those of longer periods
-/// first: each then starts at a multiple of its own without gaps.
-static LogicalResult placeLDS(KernelOp kernel, KernelContext &context) {
-  std::multimap<int64_t, AllocLDSOp, std::greater<>> byPeriod;
+/// Places the kernel's LDS buffers, with barriers where one takes over the
+/// memory of another.
+static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
+  LDSPlacement placement = placeLDS(getLDSBuffers(kernel));
+  size_t number = 0;
   kernel.walk([&](AllocLDSOp alloc) {
-    Swizzle swizzle = getSwizzle(cast<MemRefType>(alloc.getType()));
-    byPeriod.emplace(swizzle.getPeriod(), alloc);
+    context.ldsOffsets[alloc] = placement.offsets[number++];
   });
-  for (auto [period, alloc] : byPeriod) {
-    context.ldsOffsets[alloc] = context.ldsBytes;
-    context.ldsBytes += getLDSBytes(cast<MemRefType>(alloc.getType()));
+  context.ldsBytes = placement.bytes;
+  for (Operation *op : placement.takeovers) {
+    OpBuilder builder(op);
+    BarrierOp::create(builder, op->getLoc());
   }
   if (context.ldsBytes > context.target.getLdsBytes())
     return kernel.emitOpError("needs ")
@@ -235,7 +236,7 @@ protected:
       return failure();
     KernelContext context;
     context.target = *kernel.getTarget();
-    if (failed(placeLDS(kernel, context)) ||
+    if (failed(placeBuffers(kernel, context)) ||
         failed(prepareCopies(kernel, context)))
       return failure();
     keepRolled(kernel, context.target);

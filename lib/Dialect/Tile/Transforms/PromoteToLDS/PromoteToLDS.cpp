@@ -10,6 +10,7 @@
 #include "ExchangeThroughLDS.h"
 #include "LDSPlan.h"
 
+#include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -341,14 +342,18 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
 }
 
 int64_t Promotion::getNeededBytes(ArrayRef<StagedGroup> groups) {
-  int64_t needed = 0;
-  kernel.walk([&](AllocLDSOp alloc) {
-    needed += getLDSBytes(cast<MemRefType>(alloc.getType()));
-  });
-  for (const StagedGroup &group : groups)
-    for (const StagedTile &tile : group.tiles)
-      needed += getLDSBytes(tile.plan.type);
-  return needed;
+  SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
+  for (const StagedGroup &group : groups) {
+    for (const StagedTile &tile : group.tiles) {
+      LDSBuffer &buffer = buffers.emplace_back();
+      buffer.bytes = getLDSBytes(tile.plan.type);
+      buffer.period = tile.plan.swizzle.getPeriod();
+      buffer.users = {group.anchor};
+      for (LoadOp load : tile.loads)
+        buffer.users.push_back(load);
+    }
+  }
+  return placeLDS(buffers).bytes;
 }
 
 LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {

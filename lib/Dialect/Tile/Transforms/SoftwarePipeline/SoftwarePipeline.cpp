@@ -9,6 +9,7 @@
 #include "../PromoteToLDS/LDSPlan.h"
 #include "LoopPipeliner.h"
 
+#include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -44,35 +45,37 @@ analyseByDefault(scf::ForOp loop, TargetAttr target, std::string &reason) {
   return staged;
 }
 
+/// Bytes of workgroup memory that the kernel takes.
 static int64_t getKernelBytes(KernelOp kernel) {
-  int64_t bytes = 0;
-  kernel.walk([&](AllocLDSOp alloc) {
-    bytes += getLDSBytes(cast<MemRefType>(alloc.getType()));
-  });
-  return bytes;
+  return placeLDS(getLDSBuffers(kernel)).bytes;
 }
 
-/// Bytes that the loop's rings take beyond its buffers.
-static int64_t getGrowth(const StagedLoop &staged, const PipelineShape &shape) {
-  int64_t growth = 0;
-  auto add = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
-    for (AllocLDSOp alloc : allocs) {
-      auto type = cast<MemRefType>(const_cast<AllocLDSOp &>(alloc).getType());
-      growth += getLDSBytes(getRingType(type, slots)) - getLDSBytes(type);
-    }
-  };
-  add(staged.asyncBuffers, shape.asyncSlots);
-  add(staged.registerBuffers, kRegisterSlots);
-  return growth;
+/// The same with rings in place of a loop's buffers.
+static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
+                              const PipelineShape &shape) {
+  SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
+  size_t number = 0;
+  kernel.walk([&](AllocLDSOp alloc) {
+    LDSBuffer &buffer = buffers[number++];
+    auto enlarge = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
+      if (llvm::is_contained(allocs, alloc))
+        buffer.bytes = getLDSBytes(
+            getRingType(cast<MemRefType>(alloc.getType()), slots));
+    };
+    enlarge(staged.asyncBuffers, shape.asyncSlots);
+    enlarge(staged.registerBuffers, kRegisterSlots);
+  });
+  return placeLDS(buffers).bytes;
 }
 
 /// The most stages up to `stages` whose rings fit beside the rest into what is
 /// `available`.
-static std::optional<PipelineShape> chooseShape(const StagedLoop &staged,
-                                                int64_t stages, int64_t used,
+static std::optional<PipelineShape> chooseShape(KernelOp kernel,
+                                                const StagedLoop &staged,
+                                                int64_t stages,
                                                 int64_t available) {
   auto fits = [&](const PipelineShape &shape) {
-    return used + getGrowth(staged, shape) <= available;
+    return getKernelBytes(kernel, staged, shape) <= available;
   };
   for (; stages > 2; --stages)
     if (PipelineShape shape{stages, stages}; fits(shape))
@@ -114,14 +117,13 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     }
     if (!staged->hasBuffers() && staged->prefetches.empty())
       continue;
-    int64_t used = getKernelBytes(kernel);
     std::optional<PipelineShape> shape = chooseShape(
-        *staged, stages, used, getLDSShare(target, *kernel.getSchedule()));
+        kernel, *staged, stages, getLDSShare(target, *kernel.getSchedule()));
     if (!shape)
-      shape = chooseShape(*staged, stages, used, target.getLdsBytes());
+      shape = chooseShape(kernel, *staged, stages, target.getLdsBytes());
     if (!shape) {
       missed(Twine("two stages need ") +
-             Twine(used + getGrowth(*staged, PipelineShape{2, 2})) +
+             Twine(getKernelBytes(kernel, *staged, PipelineShape{2, 2})) +
              " bytes of workgroup memory, there are " +
              Twine(target.getLdsBytes()));
       continue;
