@@ -122,11 +122,15 @@ static void lowerIota(RewriterBase &rewriter, IotaOp op) {
   Type i32 = rewriter.getI32Type();
   Value offset =
       arith::IndexCastOp::create(rewriter, op.getLoc(), i32, op.getOffset());
-  int64_t dim = op.getDim();
   auto body = [&](OpBuilder &b, Location loc, ValueRange) -> Value {
-    Value index = linalg::IndexOp::create(b, loc, dim);
-    index = arith::IndexCastOp::create(b, loc, i32, index);
-    return arith::AddIOp::create(b, loc, offset, index);
+    auto indexOf = [&](uint64_t dim) -> Value {
+      Value index = linalg::IndexOp::create(b, loc, dim);
+      return arith::IndexCastOp::create(b, loc, i32, index);
+    };
+    Value sum = arith::AddIOp::create(b, loc, offset, indexOf(op.getDim()));
+    if (std::optional<uint64_t> minus = op.getMinus())
+      sum = arith::SubIOp::create(b, loc, sum, indexOf(*minus));
+    return sum;
   };
   rewriter.replaceOp(op, emitParallel(rewriter, op.getLoc(), {}, {},
                                       tileType(op.getResult()), body));

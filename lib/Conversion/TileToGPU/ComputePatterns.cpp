@@ -142,17 +142,25 @@ struct IotaPattern : KernelPattern<IotaOp> {
     auto type = VectorType::get({size}, rewriter.getI32Type());
     Value start = lane.add(lane.toI32(op.getOffset()),
                            lane.getPosition(map, op.getDim()));
+    std::optional<uint64_t> minus = op.getMinus();
+    if (minus)
+      start = arith::SubIOp::create(rewriter, op.getLoc(), start,
+                                    lane.getPosition(map, *minus));
     Value base =
         vector::BroadcastOp::create(rewriter, op.getLoc(), type, start);
     SmallVector<Value> results;
     for (int64_t v = 0, e = map.getNumVectors(); v < e; ++v) {
       SmallVector<int32_t> offsets;
-      for (int64_t i = 0; i < size; ++i)
-        offsets.push_back(map.registerOffset(v * size + i)[op.getDim()]);
+      for (int64_t i = 0; i < size; ++i) {
+        auto offset = map.registerOffset(v * size + i);
+        offsets.push_back(offset[op.getDim()] - (minus ? offset[*minus] : 0));
+      }
       Value step = arith::ConstantOp::create(
           rewriter, op.getLoc(), DenseIntElementsAttr::get(type, offsets));
+      // Which lets a comparison take the step's place.
       results.push_back(
-          arith::AddIOp::create(rewriter, op.getLoc(), base, step));
+          arith::AddIOp::create(rewriter, op.getLoc(), base, step,
+                                arith::IntegerOverflowFlags::nsw));
     }
     rewriter.replaceOpWithMultiple(op, {results});
     return success();

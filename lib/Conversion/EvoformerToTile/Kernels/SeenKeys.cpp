@@ -117,26 +117,30 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
 Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
                        Value firstKey) const {
   auto type = RankedTensorType::get(tile.shape, b.getI32Type());
+  int64_t ofKeys = tile.getPosition(LogitDim::Keys);
+  int64_t ofQueries = tile.getPosition(LogitDim::Queries);
   // Differences beyond what positions reach compare as the largest ones do.
-  Value limit = b.index(KeyBound::kMaxConstant);
-  Value lowest = b.index(-KeyBound::kMaxConstant);
+  auto makeIota = [&](Value offset, int64_t dim, IntegerAttr minus) -> Value {
+    Value limit = b.index(KeyBound::kMaxConstant);
+    Value lowest = b.index(-KeyBound::kMaxConstant);
+    return IotaOp::create(b, type, clamp(b, offset, lowest, limit), dim, minus);
+  };
   Value all;
   auto add = [&](const KeyBound &bound, arith::CmpIPredicate predicate) {
+    Value key = b.sub(firstKey, getOffset(b, bound));
     Value query = b.splat(tile.shape, b.getI32Type(), 0);
-    if (bound.coefficient) {
-      query = IotaOp::create(b, type, firstQuery,
-                             tile.getPosition(LogitDim::Queries));
-      Value granule =
-          b.splatLike(query, static_cast<double>(bound.granule));
-      if (bound.granule != 1)
-        query = arith::MulIOp::create(
-            b, arith::DivUIOp::create(b, query, granule), granule);
+    IntegerAttr minus;
+    if (bound.coefficient && bound.granule == 1) {
+      key = b.sub(key, firstQuery);
+      minus = b.getI64IntegerAttr(ofQueries);
+    } else if (bound.coefficient) {
+      query = makeIota(firstQuery, ofQueries, {});
+      Value granule = b.splatLike(query, static_cast<double>(bound.granule));
+      query = arith::MulIOp::create(
+          b, arith::DivUIOp::create(b, query, granule), granule);
     }
-    Value relative = clamp(b, b.sub(firstKey, getOffset(b, bound)), lowest,
-                           limit);
-    Value key =
-        IotaOp::create(b, type, relative, tile.getPosition(LogitDim::Keys));
-    Value holds = arith::CmpIOp::create(b, predicate, key, query);
+    Value holds = arith::CmpIOp::create(
+        b, predicate, makeIota(key, ofKeys, minus), query);
     all = all ? arith::AndIOp::create(b, all, holds) : holds;
   };
   if (range.from)

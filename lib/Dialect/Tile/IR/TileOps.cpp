@@ -306,9 +306,10 @@ LogicalResult TransposeOp::verify() {
 
 LogicalResult IotaOp::verify() {
   auto type = cast<RankedTensorType>(getType());
-  if ((int64_t)getDim() >= type.getRank())
-    return emitOpError("dimension ")
-           << getDim() << " of a tile of rank " << type.getRank();
+  for (uint64_t dim : {getDim(), getMinus().value_or(0)})
+    if (static_cast<int64_t>(dim) >= type.getRank())
+      return emitOpError("dimension ")
+             << dim << " of a tile of rank " << type.getRank();
   return verifyLayout(*this, type);
 }
 

@@ -323,10 +323,26 @@ def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
 
 def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let summary = "offset + the index along one dimension";
+  let description = [{
+    With `minus`, less the index along that dimension: how far a key lies behind
+    a query. The offset is taken modulo 2^32; sums with the indices must not
+    leave i32.
+  }];
   let arguments = (ins Index:$offset,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>
+                           :$minus);
   let results = (outs StaticShapeTensorOf<[I32]>:$result);
-  let assemblyFormat = "$offset `dim` $dim attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $offset `dim` $dim (`minus` $minus^)? attr-dict `:` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$offset,
+                   "int64_t":$dim, CArg<"::mlir::IntegerAttr", "{}">:$minus), [{
+      build($_builder, $_state, type, offset,
+            $_builder.getI64IntegerAttr(dim), minus);
+    }]>
+  ];
   let hasVerifier = 1;
 }
 
