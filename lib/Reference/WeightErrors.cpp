@@ -85,12 +85,15 @@ void WeightErrors::findLost() {
 double WeightErrors::boundGrowth() const {
   // Of the first keys and of all keys, the largest and the smallest exponent.
   double first = -kGrowth, smallest = 0;
+  // Where queries see a range of keys, blocks on its edges come first, and how
+  // large these are is the kernel's affair.
+  bool isRanged = problem.keysFrom || problem.keysTo;
   bool hasFirst = false;
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (!head.kept[j])
       continue;
     smallest = std::min(smallest, head.exponents[j]);
-    if (j >= kFirstKeys)
+    if (j >= kFirstKeys || isRanged)
       continue;
     first = std::max(first, head.exponents[j]);
     hasFirst = true;

@@ -115,7 +115,7 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
 }
 
 Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
-                       Value firstKey) const {
+                       Value firstKey, bool sumsQueries) const {
   auto type = RankedTensorType::get(tile.shape, b.getI32Type());
   int64_t ofKeys = tile.getPosition(LogitDim::Keys);
   int64_t ofQueries = tile.getPosition(LogitDim::Queries);
@@ -126,6 +126,9 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
     return IotaOp::create(b, type, clamp(b, offset, lowest, limit), dim, minus);
   };
   Value all;
+  auto both = [&](Value condition) {
+    all = all ? arith::AndIOp::create(b, all, condition) : condition;
+  };
   auto add = [&](const KeyBound &bound, arith::CmpIPredicate predicate) {
     Value key = b.sub(firstKey, getOffset(b, bound));
     Value query = b.splat(tile.shape, b.getI32Type(), 0);
@@ -139,14 +142,20 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
       query = arith::MulIOp::create(
           b, arith::DivUIOp::create(b, query, granule), granule);
     }
-    Value holds = arith::CmpIOp::create(
-        b, predicate, makeIota(key, ofKeys, minus), query);
-    all = all ? arith::AndIOp::create(b, all, holds) : holds;
+    both(arith::CmpIOp::create(b, predicate, makeIota(key, ofKeys, minus),
+                               query));
   };
   if (range.from)
     add(*range.from, arith::CmpIPredicate::sge);
   if (range.to)
     add(*range.to, arith::CmpIPredicate::slt);
+  bool moves = (range.from && range.from->coefficient) ||
+               (range.to && range.to->coefficient);
+  if (sumsQueries && moves) {
+    Value beyond = makeIota(b.sub(firstQuery, numQueries), ofQueries, {});
+    both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
+                               b.splatLike(beyond, 0)));
+  }
   return all;
 }
 

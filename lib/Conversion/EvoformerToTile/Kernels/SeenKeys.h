@@ -34,9 +34,10 @@ public:
                   Value last) const;
 
   /// i1 in the shape of `tile`, which starts at a query and a key: the pairs
-  /// that count.
+  /// that count. With `sumsQueries` there are none of queries beyond the last,
+  /// which would see keys that no other does.
   Value isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
-               Value firstKey) const;
+               Value firstKey, bool sumsQueries) const;
 
   /// Whether later queries (keys) go with more of the other dimension, so that
   /// the last blocks take longest.

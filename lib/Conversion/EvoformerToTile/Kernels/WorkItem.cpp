@@ -115,7 +115,8 @@ Value WorkItem::findSeen(TileBuilder &b, const LogitsTile &tile) const {
     return b.add(range.start, tile.offsets[static_cast<unsigned>(dim)]);
   };
   return seen->isSeen(b, tile, at(queries, LogitDim::Queries),
-                      at(keys, LogitDim::Keys));
+                      at(keys, LogitDim::Keys),
+                      /*sumsQueries=*/ownsKeyBlock && !queries.fits);
 }
 
 SeenBlocks WorkItem::findBlocks(TileBuilder &b, LogitDim dim) const {
