@@ -26,6 +26,11 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
 ///   group_size=2          heads of queries that share one of keys and values;
 ///                         divides heads; without: 1
+///   keys_from=i-127       query i sees the keys from this one to before the
+///   keys_to=i+sk-sq+1     other: sums of i or i/c*c (i rounded down to a
+///                         multiple of c), sq, sk and numbers, where sq and sk
+///                         are the numbers of queries and keys; without: from
+///                         the first, and to the last
 ///   batch=1 rows=1        likewise: the gradient of a bias that is not summed
 ///                         over them is faster where that is known
 ///   value_depth=32        default: depth

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "evoformer-c/Compile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -28,6 +29,7 @@ struct Description {
   StringRef type, outputType, gateType;
   int64_t batch = -1, rows = -1, heads = -1, groupSize = 1, depth = 0,
           valueDepth = 0;
+  KeyRange keys;
   SmallVector<Bias> biases;
   std::optional<double> scale;
   bool lse = false, stats = false, backward = false;
@@ -89,6 +91,13 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setNumber(key, value, int64_t(1) << 20, result.heads);
   if (key == "group_size")
     return setNumber(key, value, int64_t(1) << 16, result.groupSize);
+  if (key == "keys_from" || key == "keys_to") {
+    Expected<KeyBound> bound = KeyBound::parse(value);
+    if (!bound)
+      return createStringError(key + "=" + toString(bound.takeError()));
+    (key == "keys_from" ? result.keys.from : result.keys.to) = *bound;
+    return Error::success();
+  }
   if (key == "depth")
     return setNumber(key, value, 256, result.depth);
   if (key == "value_depth")
@@ -253,6 +262,7 @@ Expected<std::string> ModuleWriter::write() {
     os << "      scale(" << format("%.9e", *description.scale) << ")\n";
   if (description.groupSize != 1)
     os << "      group_size(" << description.groupSize << ")\n";
+  os << "      " << description.keys.str() << "\n";
   os << "  return\n}\n";
   return text;
 }
