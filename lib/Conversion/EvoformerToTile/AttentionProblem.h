@@ -61,7 +61,7 @@ struct AttentionFacts {
   /// How many heads of queries share one of keys and values.
   int64_t groupSize = 1;
   /// Which keys a query sees.
-  KeyRange keys;
+  KeyRange keys = {};
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
 };
