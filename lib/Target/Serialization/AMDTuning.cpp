@@ -18,6 +18,7 @@
 
 #include "CodeGeneration.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Module.h"
@@ -148,21 +149,78 @@ static void apply(const Candidate &candidate, const Tuning &tuning) {
   setFences(candidate.fences, tuning.fences);
 }
 
+namespace {
+struct Generated {
+  std::string assembly;
+  std::vector<KernelReport> kernels;
+};
+} // namespace
+
+/// Code of these kernels, and what it turned out to be.
+static FailureOr<Generated> generate(CodeGenerator &generator,
+                                     const llvm::Module &code,
+                                     std::vector<KernelReport> kernels,
+                                     const llvm::StringSet<> &others,
+                                     Location loc) {
+  FailureOr<std::string> isa = generator.emit(code, others);
+  if (failed(isa))
+    return failure();
+  for (KernelReport &report : kernels)
+    countAMDInstructions(*isa, report);
+  if (!kernels.empty() && failed(readAMDMetadata(*isa, kernels, loc)))
+    return failure();
+  return Generated{std::move(*isa), std::move(kernels)};
+}
+
+/// Compiles with a choice those candidates that it may mend, without the other
+/// kernels, and keeps it where it is better.
+static LogicalResult tryTuning(CodeGenerator &generator, llvm::Module &code,
+                               tile::TargetAttr target, const Tuning &tuning,
+                               ArrayRef<KernelReport> blank,
+                               MutableArrayRef<Candidate> candidates,
+                               Location loc) {
+  llvm::StringMap<Candidate *> tried;
+  for (Candidate &candidate : candidates) {
+    if (!isWorthTrying(tuning, candidate, target))
+      continue;
+    apply(candidate, tuning);
+    tried[candidate.report.name] = &candidate;
+  }
+  if (tried.empty())
+    return success();
+  std::vector<KernelReport> kernels;
+  llvm::StringSet<> others;
+  for (const KernelReport &report : blank)
+    if (tried.contains(report.name))
+      kernels.push_back(report);
+    else
+      others.insert(report.name);
+  FailureOr<Generated> generated =
+      generate(generator, code, std::move(kernels), others, loc);
+  if (failed(generated))
+    return failure();
+  for (KernelReport &measured : generated->kernels) {
+    Candidate &candidate = *tried.lookup(measured.name);
+    if (weigh(measured, target) >= weigh(candidate.report, target))
+      continue;
+    candidate.best = tuning;
+    candidate.report = std::move(measured);
+  }
+  return success();
+}
+
 LogicalResult mlir::evoformer::generateTunedISA(
     CodeGenerator &generator, llvm::Module &code, tile::TargetAttr target,
     CompiledKernels &result, ArrayRef<std::string> pinned, Location loc) {
-  const std::vector<KernelReport> blank = result.kernels;
-  auto generate = [&]() -> LogicalResult {
-    FailureOr<std::string> isa = generator.emit(code);
-    if (failed(isa))
+  const std::vector<KernelReport> blank = std::move(result.kernels);
+  auto generateAll = [&]() -> LogicalResult {
+    FailureOr<Generated> generated =
+        generate(generator, code, blank, /*others=*/{}, loc);
+    if (failed(generated))
       return failure();
-    result.assembly = std::move(*isa);
-    result.kernels = blank;
-    for (KernelReport &report : result.kernels)
-      countAMDInstructions(result.assembly, report);
-    return blank.empty()
-               ? success()
-               : readAMDMetadata(result.assembly, result.kernels, loc);
+    result.assembly = std::move(generated->assembly);
+    result.kernels = std::move(generated->kernels);
+    return success();
   };
   llvm::StringMap<SmallVector<Fence>> fences;
   for (const KernelReport &report : blank)
@@ -171,7 +229,7 @@ LogicalResult mlir::evoformer::generateTunedISA(
       fences[report.name] = collectFences(*function);
       setFences(fences[report.name], kDefault.fences);
     }
-  if (failed(generate()))
+  if (failed(generateAll()))
     return failure();
 
   SmallVector<Candidate, 0> candidates;
@@ -182,38 +240,14 @@ LogicalResult mlir::evoformer::generateTunedISA(
       candidates.push_back({function, function->getFnAttribute(kWavesAttr),
                             fences.lookup(report.name), kDefault, report});
   }
-  SmallVector<Tuning> last(candidates.size(), kDefault);
-  for (const Tuning &tuning : kAlternatives) {
-    SmallVector<Tuning> next;
-    bool changed = false;
-    for (const Candidate &candidate : candidates) {
-      bool wanted = isWorthTrying(tuning, candidate, target);
-      next.push_back(wanted ? tuning : candidate.best);
-      changed |= wanted;
-    }
-    if (!changed)
-      continue;
-    last = next;
-    for (auto [candidate, tuning] : llvm::zip_equal(candidates, last))
-      apply(candidate, tuning);
-    if (failed(generate()))
+  for (const Tuning &tuning : kAlternatives)
+    if (failed(
+            tryTuning(generator, code, target, tuning, blank, candidates, loc)))
       return failure();
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      Candidate &candidate = candidates[i];
-      for (const KernelReport &measured : result.kernels) {
-        if (measured.name != candidate.report.name ||
-            weigh(measured, target) >= weigh(candidate.report, target))
-          continue;
-        candidate.best = last[i];
-        candidate.report = measured;
-        break;
-      }
-    }
-  }
-  bool isLast = true;
-  for (auto [candidate, applied] : llvm::zip_equal(candidates, last)) {
+  bool isAsBefore = true;
+  for (const Candidate &candidate : candidates) {
     apply(candidate, candidate.best);
-    isLast &= applied == candidate.best;
+    isAsBefore &= candidate.best == kDefault;
   }
-  return isLast ? success() : generate();
+  return isAsBefore ? success() : generateAll();
 }

@@ -224,9 +224,14 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
   });
 }
 
-FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module) {
+FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module,
+                                           const llvm::StringSet<> &leftOut) {
   // Code generation changes the IR.
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::ValueToValueMapTy values;
+  std::unique_ptr<llvm::Module> copy =
+      llvm::CloneModule(module, values, [&](const llvm::GlobalValue *value) {
+        return !leftOut.contains(value->getName());
+      });
   llvm::SmallString<0> text;
   bool refused = false;
   LogicalResult result = run(copy->getContext(), [&] {

@@ -11,6 +11,7 @@
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Target/Serialize.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace llvm {
 class LLVMContext;
@@ -33,8 +34,10 @@ public:
 
   LogicalResult optimize(llvm::Module &module);
 
-  /// The assembly of an optimized module, which is left as it is.
-  FailureOr<std::string> emit(const llvm::Module &module);
+  /// The assembly of an optimized module, which is left as it is; without the
+  /// functions that `leftOut` names.
+  FailureOr<std::string> emit(const llvm::Module &module,
+                              const llvm::StringSet<> &leftOut = {});
 
 private:
   CodeGenerator(unsigned optimization, Location loc);
