@@ -20,7 +20,7 @@ __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
 
 def __getattr__(name: str) -> _Any:
     # Modules that need torch or take long to import.
-    if name in ("dropins", "nn"):
+    if name in ("dropins", "jax", "nn"):
         import importlib
         return importlib.import_module("evoformer." + name)
     raise AttributeError(f"module 'evoformer' has no attribute '{name}'")

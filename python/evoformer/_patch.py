@@ -8,9 +8,12 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-# The files of dropins, by the package that each stands for.
-_PEERS = {"deepspeed": "deepspeed", "cuequivariance_torch": "cuequivariance",
-          "trifast": "trifast", "protenix": "protenix", "openfold3": "triton"}
+# Our modules, by the package that each stands for: torch's, and JAX's.
+_PEERS = {"deepspeed": "dropins.deepspeed",
+          "cuequivariance_torch": "dropins.cuequivariance",
+          "trifast": "dropins.trifast", "protenix": "dropins.protenix",
+          "openfold3": "dropins.triton"}
+_PEERS_OF_JAX = {"jax": "jax.nn", "cuequivariance_jax": "jax.cuequivariance"}
 
 # An attribute of modules that only stand in.
 _STAND_IN = "_evoformer_stand_in"
@@ -115,24 +118,26 @@ def patch(packages: Sequence[str] = tuple(_PEERS), stand_in: bool = False) -> Pa
     (DeepSpeed's kernel, and Triton's in OpenFold3), Boltz (cuEquivariance's,
     trifast's), Protenix (its own, DeepSpeed's, cuEquivariance's).
 
-    packages: any of deepspeed, cuequivariance_torch, trifast, protenix and
-    openfold3. Functions are replaced in their packages, and wherever a module that
-    is imported by now holds them under any name. `stand_in` also makes modules that
-    are not installed, or cannot be imported here, importable, with their attention
-    and what models import beside it, so that a model can be told to use that
-    kernel. Call it before the model's modules are imported then: they ask once
+    packages: any of deepspeed, cuequivariance_torch, trifast, protenix and openfold3;
+    or, for models in JAX, of jax (its jax.nn.dot_product_attention) and
+    cuequivariance_jax, which are replaced where they are named alone. Functions are
+    replaced in their packages, and wherever a module that is imported by now holds
+    them under any name. `stand_in` also makes modules that are not installed, or
+    cannot be imported here, importable, with their attention and what models import
+    beside it, so that a model can be told to use that kernel. Call it before the model's modules are imported then: they ask once
     whether a package is there.
 
     Returns a Patch: `replaced` lists what was replaced, `undo()` brings it back;
     it is a context manager. Raises ValueError for other packages.
     """
-    unknown = [name for name in packages if name not in _PEERS]
+    peers = _PEERS | _PEERS_OF_JAX
+    unknown = [name for name in packages if name not in peers]
     if isinstance(packages, str) or unknown:
         raise ValueError(f"packages is {packages!r}; accepted are lists of "
-                         f"{', '.join(_PEERS)}")
+                         f"{', '.join(peers)}")
     result = Patch()
     for package in packages:
-        peer = importlib.import_module(f"evoformer.dropins.{_PEERS[package]}")
+        peer = importlib.import_module(f"evoformer.{peers[package]}")
         for (module_name, name), replacement in peer.REPLACES.items():
             module = _import(module_name)
             if module is not None and not _is_stand_in(module):
