@@ -23,13 +23,15 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # The folders that may include the attention dialect: the dialect itself, the
-# step that leaves it, and what assembles the whole.
+# steps that make it and leave it, and what assembles the whole.
 KNOWS_ATTENTION = (
     "include/Evoformer/Dialect/Evoformer/",
     "include/Evoformer/Conversion/EvoformerToTile/",
+    "include/Evoformer/Conversion/LinalgToEvoformer/",
     "include/Evoformer/Pipelines/",
     "lib/Dialect/Evoformer/",
     "lib/Conversion/EvoformerToTile/",
+    "lib/Conversion/LinalgToEvoformer/",
     "lib/Pipelines/",
     "test/",
     "tools/",

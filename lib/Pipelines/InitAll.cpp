@@ -9,6 +9,7 @@
 
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Conversion/LinalgToEvoformer/Passes.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
@@ -35,5 +36,6 @@ void mlir::evoformer::registerAllPasses() {
   registerConvertGPULanesToLLVM();
   tile::registerEvoTileToGPUPasses();
   registerEvoformerToTilePasses();
+  registerLinalgToEvoformerPasses();
   registerEvoformerSerialize();
 }

@@ -16,6 +16,7 @@ NO_CODE = "holds no gpu.module to serialize"
 # the whole of a module's functions do nothing where there is nothing to do.
 PASSES = {
     "evoformer-bufferize-host": {"graph": True},
+    "evoformer-raise-attention": {},
     "evoformer-results-to-arguments": {},
     "evoformer-set-target{target=gfx942}": {},
     "evoformer-split-backward": {},
