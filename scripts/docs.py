@@ -1,5 +1,5 @@
 """Generates docs/reference (from TableGen), docs/lowering.md (from a test), the
-table of what works in README.md (from the tests' data) and what showcase.py makes
+table of remarks in docs/raising.md, the table of what works in README.md (from the tests' data) and what showcase.py makes
 of kept measurements and the list of features.
 
 With --check nothing is written: the exit code says whether the files in the
@@ -103,6 +103,19 @@ def support():
                                  "\n".join(table) + "\n")
 
 
+def refusals():
+    """docs/raising.md with its table of remarks renewed from the pass's own list."""
+    listed = read("lib", "Conversion", "LinalgToEvoformer", "Refusals.def")
+    rows = []
+    for name, literals in re.findall(
+            r'^REFUSAL\(\w+,\s*"([\w-]+)",((?:\s*"[^"]*")+)\)', listed, re.MULTILINE):
+        message = "".join(re.findall(r'"([^"]*)"', literals))
+        rows.append(f"| `{name}` | {message} |\n")
+    return {os.path.join("docs", "raising.md"): showcase.replace_part(
+        read("docs", "raising.md"), "refusals",
+        "| remark | why attention is left as it is |\n|---|---|\n" + "".join(rows))}
+
+
 # The levels of docs/lowering.md: name, the step that made it, what to see.
 LEVELS = (
     ("graph", None,
@@ -201,7 +214,7 @@ def main():
         shown = showcase.documents(support())
     except showcase.Wrong as problem:
         sys.exit(f"docs: {problem}")
-    documents = {**reference(options), **tour(options), **shown}
+    documents = {**reference(options), **tour(options), **refusals(), **shown}
     stale = []
     for path, text in documents.items():
         target = os.path.join(ROOT, path)

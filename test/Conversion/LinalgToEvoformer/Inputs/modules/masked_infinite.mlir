@@ -1,0 +1,81 @@
+// masked_fill with minus infinity and a plain softmax.
+// Made by Inputs/export_modules.py; torch 2.11.0+cu130.
+
+#map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#map1 = affine_map<(d0, d1, d2, d3) -> (d0, 0, 0, d3)>
+#map2 = affine_map<(d0, d1, d2, d3) -> ()>
+#map3 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+#map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>
+module {
+  func.func @masked_infinite(%arg0: tensor<2x2x5x4xf32>, %arg1: tensor<2x2x7x4xf32>, %arg2: tensor<2x2x7x4xf32>, %arg3: tensor<2x7xi1>) -> tensor<2x2x5x4xf32> {
+    %cst = arith.constant 0.000000e+00 : f32
+    %true = arith.constant true
+    %c0_i64 = arith.constant 0 : i64
+    %cst_0 = arith.constant 0xFF800000 : f32
+    %cst_1 = arith.constant dense<0xFF800000> : tensor<f32>
+    %0 = tensor.empty() : tensor<2x2x4x7xf32>
+    %transposed = linalg.transpose ins(%arg1 : tensor<2x2x7x4xf32>) outs(%0 : tensor<2x2x4x7xf32>) permutation = [0, 1, 3, 2]
+    %collapsed = tensor.collapse_shape %arg0 [[0, 1], [2], [3]] : tensor<2x2x5x4xf32> into tensor<4x5x4xf32>
+    %collapsed_2 = tensor.collapse_shape %transposed [[0, 1], [2], [3]] : tensor<2x2x4x7xf32> into tensor<4x4x7xf32>
+    %1 = tensor.empty() : tensor<4x5x7xf32>
+    %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<4x5x7xf32>) -> tensor<4x5x7xf32>
+    %3 = linalg.batch_matmul ins(%collapsed, %collapsed_2 : tensor<4x5x4xf32>, tensor<4x4x7xf32>) outs(%2 : tensor<4x5x7xf32>) -> tensor<4x5x7xf32>
+    %expanded = tensor.expand_shape %3 [[0, 1], [2], [3]] output_shape [2, 2, 5, 7] : tensor<4x5x7xf32> into tensor<2x2x5x7xf32>
+    %expanded_3 = tensor.expand_shape %arg3 [[0], [1, 2, 3]] output_shape [2, 1, 1, 7] : tensor<2x7xi1> into tensor<2x1x1x7xi1>
+    %4 = tensor.empty() : tensor<2x1x1x7xi1>
+    %5 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%expanded_3 : tensor<2x1x1x7xi1>) outs(%4 : tensor<2x1x1x7xi1>) {
+    ^bb0(%in: i1, %out: i1):
+      %22 = arith.xori %in, %true : i1
+      linalg.yield %22 : i1
+    } -> tensor<2x1x1x7xi1>
+    %6 = tensor.empty() : tensor<2x2x5x7xf32>
+    %7 = linalg.generic {indexing_maps = [#map1, #map2, #map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%5, %cst_1, %expanded : tensor<2x1x1x7xi1>, tensor<f32>, tensor<2x2x5x7xf32>) outs(%6 : tensor<2x2x5x7xf32>) {
+    ^bb0(%in: i1, %in_8: f32, %in_9: f32, %out: f32):
+      %22 = arith.select %in, %in_8, %in_9 : f32
+      linalg.yield %22 : f32
+    } -> tensor<2x2x5x7xf32>
+    %8 = tensor.empty() : tensor<2x2x5xi64>
+    %9 = linalg.fill ins(%c0_i64 : i64) outs(%8 : tensor<2x2x5xi64>) -> tensor<2x2x5xi64>
+    %10 = tensor.empty() : tensor<2x2x5xf32>
+    %11 = linalg.fill ins(%cst_0 : f32) outs(%10 : tensor<2x2x5xf32>) -> tensor<2x2x5xf32>
+    %12:2 = linalg.generic {indexing_maps = [#map, #map3, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%7 : tensor<2x2x5x7xf32>) outs(%11, %9 : tensor<2x2x5xf32>, tensor<2x2x5xi64>) {
+    ^bb0(%in: f32, %out: f32, %out_8: i64):
+      %22 = linalg.index 3 : index
+      %23 = arith.index_cast %22 : index to i64
+      %24 = arith.maximumf %in, %out : f32
+      %25 = arith.cmpf ogt, %in, %out : f32
+      %26 = arith.select %25, %23, %out_8 : i64
+      linalg.yield %24, %26 : f32, i64
+    } -> (tensor<2x2x5xf32>, tensor<2x2x5xi64>)
+    %expanded_4 = tensor.expand_shape %12#0 [[0], [1], [2, 3]] output_shape [2, 2, 5, 1] : tensor<2x2x5xf32> into tensor<2x2x5x1xf32>
+    %13 = linalg.generic {indexing_maps = [#map, #map4, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%7, %expanded_4 : tensor<2x2x5x7xf32>, tensor<2x2x5x1xf32>) outs(%6 : tensor<2x2x5x7xf32>) {
+    ^bb0(%in: f32, %in_8: f32, %out: f32):
+      %22 = arith.subf %in, %in_8 : f32
+      linalg.yield %22 : f32
+    } -> tensor<2x2x5x7xf32>
+    %14 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%13 : tensor<2x2x5x7xf32>) outs(%6 : tensor<2x2x5x7xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %22 = math.exp %in : f32
+      linalg.yield %22 : f32
+    } -> tensor<2x2x5x7xf32>
+    %15 = tensor.empty() : tensor<2x2x5x1xf32>
+    %16 = linalg.fill ins(%cst : f32) outs(%15 : tensor<2x2x5x1xf32>) -> tensor<2x2x5x1xf32>
+    %17 = linalg.generic {indexing_maps = [#map, #map4], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%14 : tensor<2x2x5x7xf32>) outs(%16 : tensor<2x2x5x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %22 = arith.addf %in, %out : f32
+      linalg.yield %22 : f32
+    } -> tensor<2x2x5x1xf32>
+    %18 = linalg.generic {indexing_maps = [#map, #map4, #map], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%14, %17 : tensor<2x2x5x7xf32>, tensor<2x2x5x1xf32>) outs(%6 : tensor<2x2x5x7xf32>) {
+    ^bb0(%in: f32, %in_8: f32, %out: f32):
+      %22 = arith.divf %in, %in_8 : f32
+      linalg.yield %22 : f32
+    } -> tensor<2x2x5x7xf32>
+    %collapsed_5 = tensor.collapse_shape %18 [[0, 1], [2], [3]] : tensor<2x2x5x7xf32> into tensor<4x5x7xf32>
+    %collapsed_6 = tensor.collapse_shape %arg2 [[0, 1], [2], [3]] : tensor<2x2x7x4xf32> into tensor<4x7x4xf32>
+    %19 = tensor.empty() : tensor<4x5x4xf32>
+    %20 = linalg.fill ins(%cst : f32) outs(%19 : tensor<4x5x4xf32>) -> tensor<4x5x4xf32>
+    %21 = linalg.batch_matmul ins(%collapsed_5, %collapsed_6 : tensor<4x5x7xf32>, tensor<4x7x4xf32>) outs(%20 : tensor<4x5x4xf32>) -> tensor<4x5x4xf32>
+    %expanded_7 = tensor.expand_shape %21 [[0, 1], [2], [3]] output_shape [2, 2, 5, 4] : tensor<4x5x4xf32> into tensor<2x2x5x4xf32>
+    return %expanded_7 : tensor<2x2x5x4xf32>
+  }
+}
