@@ -4,12 +4,13 @@ dev_help() {
   cat <<'HELP'
 usage: ./dev COMMAND
 
-  build [--sanitize | --static] [TARGET...]
+  build [--sanitize[=input] | --static] [TARGET...]
                     set up what is missing and build
-  test [--sanitize] [--full] [--models] [PATH | lit option]...
+  test [--sanitize[=input]] [--full] [--models] [PATH | lit option]...
                     build, run the tests (all, or those under PATH); --models:
                     also those that need the models' own packages, which it
-                    installs
+                    installs; --sanitize=input: under sanitizers, only what reads
+                    what users give
   demo [--again]    lower the examples, report on each kernel, run them here;
                     what has not changed is shown as it was (--again: all anew)
   fmt               format the C++ sources
@@ -31,14 +32,23 @@ usage: ./dev COMMAND
 HELP
 }
 
-# Takes --sanitize or --static off the arguments: sets preset and rest.
+# What reads what users give and needs no lowering: modules and their verifiers,
+# plans, arrays, the simulator's programs; and its tests. What else these need runs
+# without sanitizers.
+input_targets=(SupportTests EvoformerDialectTests TileTests RuntimeTests
+  SimulatorTests evoformer-sim)
+input_tests=(unit Simulator/damaged-input.py Simulator/tool.mlir Simulator/kernels.py)
+
+# Takes --sanitize or --static off the arguments: sets preset, input_only and rest.
 take_preset() {
   preset=release
+  input_only=
   rest=()
   local argument
   for argument in "$@"; do
     case "$argument" in
     --sanitize) preset=sanitize ;;
+    --sanitize=input) preset=sanitize input_only=1 ;;
     --static) preset=static ;;
     *) rest+=("$argument") ;;
     esac
@@ -56,6 +66,7 @@ build_preset() {
 
 dev_build() {
   take_preset "$@"
+  [ -z "$input_only" ] || rest+=("${input_targets[@]}")
   build_preset "$preset" ${rest[@]+"${rest[@]}"}
 }
 
@@ -67,7 +78,10 @@ dev_test() {
   done
   # The shared library is no part of `all`; sanitizers would have to be loaded
   # before the Python that opens it.
-  if [ "$preset" = sanitize ]; then
+  if [ -n "$input_only" ]; then
+    build_preset release evoformer-opt
+    build_preset sanitize "${input_targets[@]}"
+  elif [ "$preset" = sanitize ]; then
     build_preset "$preset"
   else
     build_preset "$preset" all evoformer
@@ -85,6 +99,10 @@ dev_test() {
     *) paths+=("$argument") ;;
     esac
   done
+  if [ -n "$input_only" ]; then
+    PATH="$PATH:$PWD/$(build_folder release)/bin"
+    ((${#paths[@]})) || paths=("${input_tests[@]/#/$folder/test/}")
+  fi
   ((${#paths[@]})) || paths=("$folder/test" "$folder/test/unit")
   local results="$folder/test-results.json" rc=0
   rm -f "$results"
