@@ -23,12 +23,25 @@ def _name(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any
     return arrays
 
 
+def _axes(spec: Any) -> list[str]:
+    """The mesh's axes that a PartitionSpec names."""
+    return [axis for entry in spec if entry is not None
+            for axis in ((entry,) if isinstance(entry, str) else tuple(entry))]
+
+
 def _check(arrays: dict[str, Any], scale: Any) -> None:
     """What shapes and types do not show."""
     for name, array in arrays.items():
         if not isinstance(array, jax.Array):
             raise TypeError(f"{name} is a {type(array).__name__}; accepted is a "
                             "jax.Array, as query is one")
+        sharding = jax.typeof(array).sharding
+        if any(sharding.mesh.axis_types[sharding.mesh.axis_names.index(axis)]
+               == jax.sharding.AxisType.Explicit for axis in _axes(sharding.spec)):
+            raise ValueError(
+                f"{name} is spread as {sharding.spec} along explicit axes of a mesh; "
+                "accepted are automatic ones (AxisType.Auto), or the call inside of "
+                "jax.shard_map")
         if not all(isinstance(size, int) for size in array.shape):
             raise ValueError(f"{name} has shape {array.shape}; accepted are sizes "
                              "that are known when the program is traced")

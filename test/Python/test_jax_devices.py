@@ -9,6 +9,7 @@ import evoformer
 import jax
 import jax.numpy as jnp
 import jax_reference as reference
+import numpy as np
 import pytest
 from jax.sharding import NamedSharding, PartitionSpec as P
 from jax_cases import B, D, H, N, SHAPES, compare, draw, gradients, with_function
@@ -118,6 +119,30 @@ def test_spread_outside_of_jit():
     out = evoformer.attention(placed, placed, placed)
     assert out.sharding.is_equivalent_to(placed.sharding, 5)
     assert (out == evoformer.attention(q, q, q)).all()
+
+
+def test_explicit_axes():
+    """Of such a mesh, JAX knows at each operation how its result is spread: inside of
+    shard_map alone."""
+    explicit = jax.make_mesh((2, 2), ("x", "y"),
+                             axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    q, pair = draw((B, N, 8, H, D), (1, 1, H, 8, 8))
+    def function(q, pair):
+        return evoformer.attention(q, q, q, [pair])
+    def loss(function):
+        return lambda q, pair: (function(q, pair) ** 2).sum()
+    expected = jax.jit(jax.grad(loss(function), (0, 1)))(q, pair)
+    with jax.set_mesh(explicit):
+        spread = jax.device_put(q, NamedSharding(explicit, BOTH))
+        whole = jax.device_put(pair, NamedSharding(explicit, P()))
+        for call in (function, jax.jit(function)):
+            with pytest.raises(ValueError, match="query is spread as .* along explicit "
+                               "axes of a mesh; accepted are automatic ones"):
+                call(spread, whole)
+        sharded = jax.shard_map(function, in_specs=(BOTH, P()), out_specs=BOTH)
+        found = jax.jit(jax.grad(loss(sharded), (0, 1)))(spread, whole)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_spread_under_vmap_and_scan():
