@@ -172,14 +172,6 @@ class Mutant:
         return "\n".join(self.lines) + "\n"
 
 
-def widen(text):
-    """The program in f64: conversions do nothing then."""
-    text = re.sub(r"arith\.(extf|truncf) (%\w+) : \w+ to \w+",
-                  r"arith.bitcast \2 : f64 to f64", text)
-    text = text.replace("0xFF800000", "0xFFF0000000000000")
-    return re.sub(r"\bf32\b|(?<=x)f32\b", "f64", text)
-
-
 def rename_maps(text, number):
     """Map names of its own, so that many modules become one."""
     return re.sub(r"#map", f"#m{number}_map", text)
@@ -255,7 +247,7 @@ class Campaign:
                 return
             before.append(("", first))
             after.append(("", last))
-        libraries = [programs.Library(llvm, widen(joined(parts)),
+        libraries = [programs.Library(llvm, programs.widen(joined(parts)),
                                       f"{folder}/{kind}_{number}.so")
                      for kind, parts in
                      (("wanted", wanted), ("before", before), ("after", after))]
@@ -264,14 +256,13 @@ class Campaign:
 
     def compare_one(self, name, function, op, libraries, names):
         changes, masks = names[name]
-        inputs = [array.astype(np.float64) if array.dtype == np.float32 else array
-                  for array in programs.random_inputs(
-                      function, int(name[1:]), masks)]
-        results = [widen(t) for t in function.results]
+        inputs = programs.widen_arrays(
+            programs.random_inputs(function, int(name[1:]), masks))
+        results = [programs.widen(t) for t in function.results]
         with np.errstate(all="ignore"):
             expected = libraries[0].run(name, inputs, results)
             arrays = libraries[1].run(f"{name}_before", inputs,
-                                      [widen(t) for *_, t in op.inputs])
+                                      [programs.widen(t) for *_, t in op.inputs])
             attended = op.by_definition(arrays)
             got = libraries[2].run(f"{name}_after", [*inputs, attended], results)
         for a, b in zip(got, expected):
