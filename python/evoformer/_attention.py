@@ -5,11 +5,17 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
 
+from . import _keys
+
 if TYPE_CHECKING:
     from ._numpy import Gradients
 
 # A NumPy array, torch tensor or JAX array: all operands and results are of one kind.
 Array = TypeVar("Array")
+
+# (left, right), and (the first key, the one behind the last).
+Window = Sequence[Optional[int]]
+Bounds = Sequence[Optional[str]]
 
 
 def _proxy(*operands: object) -> Any:
@@ -50,26 +56,34 @@ def _check_biases(biases: object) -> None:
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
               layout: Optional[str] = None,
-              return_lse: Literal[False] = False) -> Array: ...
+              return_lse: Literal[False] = False, *, causal: bool = False,
+              window: Optional[Window] = None,
+              keys: Optional[Bounds] = None) -> Array: ...
 
 
 @overload
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
               layout: Optional[str] = None, *,
-              return_lse: Literal[True]) -> tuple[Array, Array]: ...
+              return_lse: Literal[True], causal: bool = False,
+              window: Optional[Window] = None,
+              keys: Optional[Bounds] = None) -> tuple[Array, Array]: ...
 
 
 @overload
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
               layout: Optional[str] = None,
-              return_lse: bool = False) -> Union[Array, tuple[Array, Array]]: ...
+              return_lse: bool = False, *, causal: bool = False,
+              window: Optional[Window] = None,
+              keys: Optional[Bounds] = None) -> Union[Array, tuple[Array, Array]]: ...
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               gate: Optional[Any] = None, scale: Optional[float] = None,
-              layout: Optional[str] = None, return_lse: bool = False) -> Any:
+              layout: Optional[str] = None, return_lse: bool = False, *,
+              causal: bool = False, window: Optional[Window] = None,
+              keys: Optional[Bounds] = None) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -97,9 +111,19 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                as letters of 'bnshd'. b, n and h may be left out, here and in the
                biases. Default: 'bnshd', 'nshd' or 'shd', by the query's rank
       return_lse: also return lse, [b, n, h, sq] in float32 (no gradient)
+      causal:  True: a query sees no key behind it; the last query is beside the
+               last key
+      window:  (left, right): how many keys before and behind its own place a query
+               sees, the places as with causal; -1 or None for all. With causal
+               the right one is 0
+      keys:    instead of both: (first, end), query i sees the keys first <= j < end.
+               Either is None or a text, a sum of i or i/c*c (i rounded down to a
+               multiple of c), sq, sk (the numbers of queries and keys) and numbers.
+               ("i/32*32-48", "i/32*32+80") is AlphaFold 3's local attention of atoms
 
     Returns out, in the layout and of the type of query, or (out, lse). A query
-    whose keys are all dropped (False, or a bias of -inf) has out 0 and lse -inf.
+    without keys (all are dropped by False or a bias of -inf, or it sees none) has
+    out 0 and lse -inf. Keys that no query of a tile sees are not read.
 
     Arrays are read where they lie, whatever their strides, but for a last
     dimension 'd' that is not contiguous: then of a copy.
@@ -113,18 +137,22 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
         # One call in the traced graph.
         return proxy.tracer.create_proxy(
             "call_function", attention,
-            (query, key, value, list(biases), gate, scale, layout, return_lse), {})
+            (query, key, value, list(biases), gate, scale, layout, return_lse),
+            {"causal": causal, "window": window, "keys": keys})
     return _backend(query).attention(query, key, value, biases, gate, scale,
-                                     layout, return_lse)
+                                     layout, return_lse,
+                                     _keys.resolve(causal, window, keys))
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   gate: Optional[Any] = None, scale: Optional[float] = None,
-                  layout: Optional[str] = None
+                  layout: Optional[str] = None, *, causal: bool = False,
+                  window: Optional[Window] = None, keys: Optional[Bounds] = None
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
     output_gradient). torch and JAX differentiate `attention` itself."""
     from . import _numpy
     _check_biases(biases)
-    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout)
+    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
+                                _keys.resolve(causal, window, keys))

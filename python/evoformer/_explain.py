@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from . import _attention
+from . import _attention, _keys
 from ._peaks import PEAKS
 from ._problem import Attention
 from ._runtime import Call, Device
@@ -34,8 +34,7 @@ class Explanation:
         self.module = attention.describe()
         self.workspace_bytes = call.workspace_bytes
         size = attention.sizes
-        logits = (size["b"] * size["n"] * size["h"] * size["q"] * size["k"])
-        self.operations = 2 * logits * (size["d"] + size["e"])
+        self.operations = 2 * attention.logits * (size["d"] + size["e"])
         width = {"f32": 4, "f16": 2, "bf16": 2, "i1": 1}
         elements = size["b"] * size["n"] * size["h"]
         self.bytes = width[attention.type] * elements * (
@@ -75,10 +74,13 @@ class Explanation:
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             gate: Optional[Any] = None, scale: Optional[float] = None,
-            layout: Optional[str] = None) -> Explanation:
+            layout: Optional[str] = None, *, causal: bool = False,
+            window: Optional[_attention.Window] = None,
+            keys: Optional[_attention.Bounds] = None) -> Explanation:
     """What `evoformer.attention` of the same arguments compiles to: kernels, their
     resources, work and a bound of time. Computes nothing. Print it."""
     _attention._check_biases(biases)
     found: Explanation = _attention._backend(query).explain(
-        query, key, value, biases, gate, scale, layout)
+        query, key, value, biases, gate, scale, layout,
+        _keys.resolve(causal, window, keys))
     return found

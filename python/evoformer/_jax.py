@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import jax
 
-from . import _jax_ops, _problem, _runtime
+from . import _jax_ops, _keys, _problem, _runtime
 from ._jax_handlers import PLATFORMS
 from ._jax_problem import Signature, meta
 
@@ -75,7 +75,8 @@ class _Checked:
     """Operands of rank 5."""
 
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
-                 gate: Any, scale: Optional[float], layout: Optional[str]) -> None:
+                 gate: Any, scale: Optional[float], layout: Optional[str],
+                 keys: _keys.Keys) -> None:
         arrays = _name(query, key, value, biases, gate)
         _check(arrays, scale)
         layout = layout or _problem.default_layout(query.ndim)
@@ -84,10 +85,10 @@ class _Checked:
                              "accepted are those that end in 'd'")
         self.problem = _problem.Attention(
             meta(query), meta(key), meta(value), [meta(b) for b in biases],
-            meta(gate) if gate is not None else None, scale, layout)
+            meta(gate) if gate is not None else None, scale, layout, keys=keys)
         letters = "".join(c for c in "bnh" if c not in layout) + layout
         self.signature = Signature(letters, len(biases), gate is not None,
-                                   self.problem.scale)
+                                   self.problem.scale, keys)
         self.operands = [
             _expand(array, self.problem.layout.bias, "bnhqk")
             if name.startswith("biases") else _expand(array, layout, letters)
@@ -95,8 +96,9 @@ class _Checked:
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
-              scale: Optional[float], layout: Optional[str], return_lse: bool) -> Any:
-    checked = _Checked(query, key, value, biases, gate, scale, layout)
+              scale: Optional[float], layout: Optional[str], return_lse: bool,
+              keys: _keys.Keys) -> Any:
+    checked = _Checked(query, key, value, biases, gate, scale, layout, keys)
     out, *rest = _jax_ops.attention(checked.operands, checked.signature, return_lse)
     out = out.reshape(checked.problem.shape)
     if not return_lse:
@@ -118,9 +120,10 @@ def _open_device(query: Any) -> _runtime.Device:
 
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
-            scale: Optional[float], layout: Optional[str]) -> "Explanation":
+            scale: Optional[float], layout: Optional[str], keys: _keys.Keys
+            ) -> "Explanation":
     from ._explain import Explanation
-    problem = _Checked(query, key, value, biases, gate, scale, layout).problem
+    problem = _Checked(query, key, value, biases, gate, scale, layout, keys).problem
     device = _open_device(query)
     call = problem.forward(device)
     return Explanation(problem, device, call, [0] * len(problem.forward_views()))

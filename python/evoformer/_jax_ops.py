@@ -19,7 +19,7 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _jax_call
 from ._jax_handlers import PLATFORMS
-from ._jax_partition import LSE, STATS, operand_roles, partitioned
+from ._jax_partition import LSE, STATS, operand_roles, partitioned, spreadable
 from ._jax_problem import Signature
 
 def _primitive(name: str) -> Primitive:
@@ -98,7 +98,7 @@ def _spread_attention(*operands: Any, signature: Signature, lse: bool, stats: bo
     inputs = [operand_roles(signature, name, operand)
               for name, operand in zip(signature.names(), operands)]
     results = [operand_roles(signature, "out", None)] + [LSE] * lse + [STATS] * stats
-    return partitioned(run, operands, inputs, results)
+    return partitioned(run, operands, inputs, results, spreadable(signature))
 
 
 def _spread_backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...]
@@ -109,7 +109,7 @@ def _spread_backward(*arrays: Any, signature: Signature, gradients: tuple[str, .
              for name, array in zip(signature.names(), arrays)}
     out = operand_roles(signature, "out", None)
     return partitioned(run, arrays, [*roles.values(), out, STATS, out],
-                       [roles[name] for name in gradients])
+                       [roles[name] for name in gradients], spreadable(signature))
 
 
 for _outer, _local, _shapes, _spread, _call in (

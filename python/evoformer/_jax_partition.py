@@ -13,13 +13,16 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ._jax_problem import Signature
+from ._keys import ALL
 
 # For each dimension of an array what it is: b, n, q(ueries), h(eads), k(eys), g for
 # the heads of keys, d and e for depths; None where it has nothing to do with them.
 Roles = tuple[Optional[str], ...]
 
-# What may be spread.
-_SPREAD = "bnqh"
+
+def spreadable(signature: Signature) -> str:
+    """What may be spread: queries where all see the same keys, whichever they are."""
+    return "bnqh" if signature.keys == ALL else "bnh"
 
 
 def operand_roles(signature: Signature, name: str, array: Any) -> Roles:
@@ -40,8 +43,8 @@ STATS: Roles = (None, *LSE)
 class _Spread:
     """The mesh's axes along which each of b, n, q and h is spread."""
 
-    def __init__(self, mesh: Mesh, arrays: Sequence[Any], roles: Sequence[Roles]
-                 ) -> None:
+    def __init__(self, mesh: Mesh, arrays: Sequence[Any], roles: Sequence[Roles],
+                 spreadable: str) -> None:
         self.mesh = mesh
         self.axes: dict[str, tuple[str, ...]] = {}
         sizes: dict[Optional[str], int] = {}
@@ -54,7 +57,7 @@ class _Spread:
                 names = ((entry,) if isinstance(entry, str) else
                          entry if isinstance(entry, tuple) else ())
                 used = [name for taken in self.axes.values() for name in taken]
-                if (letter is None or letter not in _SPREAD or not names or
+                if (letter is None or letter not in spreadable or not names or
                         letter in self.axes or set(names) & set(used)):
                     continue
                 count = math.prod(mesh.shape[name] for name in names)
@@ -83,7 +86,8 @@ def _sum(array: Any, axes: tuple[str, ...]) -> Any:
 
 
 def _rule(inputs: Sequence[Roles], results: Sequence[Roles],
-          sizes: dict[Optional[str], int]) -> tuple[str, dict[str, Any]]:
+          sizes: dict[Optional[str], int], spreadable: str
+          ) -> tuple[str, dict[str, Any]]:
     """For Shardy: https://openxla.org/shardy/sharding_representation."""
     names = iter(range(1000))
     grouped = sizes["h"] != sizes["g"]
@@ -100,7 +104,8 @@ def _rule(inputs: Sequence[Roles], results: Sequence[Roles],
                        for side in (inputs, results))
     # In the order in which they come, as Shardy asks for.
     words = dict.fromkeys(re.findall(r"\w+", text))
-    whole = tuple(word for word in words if word in "dekr")
+    whole = tuple(word for word in words if word in "bnqdekr" and
+                  word not in spreadable)
     options: dict[str, Any] = {"need_replication_factors": whole}
     if grouped:
         options["r"] = sizes["h"] // sizes["g"] if sizes["g"] else 1
@@ -108,10 +113,11 @@ def _rule(inputs: Sequence[Roles], results: Sequence[Roles],
 
 
 def partitioned(function: Callable[..., Sequence[Any]], arrays: Sequence[Any],
-                inputs: Sequence[Roles], results: Sequence[Roles]) -> list[Any]:
-    """What `function` gives of the arrays, spread as XLA finds best. It runs on
-    each device's part; results without a dimension that is spread are partial
-    sums."""
+                inputs: Sequence[Roles], results: Sequence[Roles], spreadable: str
+                ) -> list[Any]:
+    """What `function` gives of the arrays, spread as XLA finds best along the
+    letters of `spreadable`. It runs on each device's part; results without a
+    dimension that is spread are partial sums."""
     call = custom_partitioning(lambda *parts: tuple(function(*parts)))
     sizes: dict[Optional[str], int] = {}
     for array, roles in zip(arrays, inputs):
@@ -119,7 +125,7 @@ def partitioned(function: Callable[..., Sequence[Any]], arrays: Sequence[Any],
 
     def spread(mesh: Mesh, given: Sequence[Any], made: Sequence[Any]) -> _Spread:
         # The query and the output, or its own gradients.
-        return _Spread(mesh, [*given, *made], [*inputs, *results])
+        return _Spread(mesh, [*given, *made], [*inputs, *results], spreadable)
 
     def partition(mesh: Mesh, given: Sequence[Any], made: Sequence[Any]) -> Any:
         found = spread(mesh, given, made)
@@ -132,9 +138,9 @@ def partitioned(function: Callable[..., Sequence[Any]], arrays: Sequence[Any],
                 tuple(map(found.sharding, inputs)))
 
     def infer(mesh: Mesh, given: Sequence[Any], made: Sequence[Any]) -> Any:
-        found = _Spread(mesh, given, inputs)
+        found = _Spread(mesh, given, inputs, spreadable)
         return tuple(map(found.sharding, results))
 
     call.def_partition(partition, infer_sharding_from_operands=infer,
-                       sharding_rule=lambda *_: _rule(inputs, results, sizes))
+                       sharding_rule=lambda *_: _rule(inputs, results, sizes, spreadable))
     return list(call(*arrays))

@@ -11,7 +11,7 @@ from typing import Any, Optional
 import jax
 import jax.numpy as jnp
 
-from . import _problem
+from . import _keys, _problem
 
 _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
 
@@ -31,13 +31,15 @@ class Signature:
     biases: int
     gated: bool
     scale: Optional[float]
+    keys: _keys.Keys = _keys.ALL
 
     def problem(self, operands: Sequence[Any]) -> _problem.Attention:
         query, key, value, *rest = map(meta, operands)
         return _problem.Attention(
             query, key, value, rest[:self.biases],
             rest[self.biases] if self.gated else None, self.scale, self.letters,
-            [i for i, b in enumerate(rest[:self.biases]) if b.type != "i1"])
+            [i for i, b in enumerate(rest[:self.biases]) if b.type != "i1"],
+            self.keys)
 
     def names(self) -> list[str]:
         """The operands, as gradients are called."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 import numpy as np
 import numpy.typing as npt
 
-from . import _problem, _runtime
+from . import _keys, _problem, _runtime
 
 if TYPE_CHECKING:
     from ._explain import Explanation
@@ -62,7 +62,8 @@ class _Prepared:
     """Checked operands and what the passes over them share."""
 
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
-                 gate: Any, scale: Optional[float], layout: Optional[str]) -> None:
+                 gate: Any, scale: Optional[float], layout: Optional[str],
+                 keys: _keys.Keys) -> None:
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None
@@ -72,7 +73,7 @@ class _Prepared:
         self.attention = _problem.Attention(
             _meta(query), _meta(key), _meta(value), [_meta(a) for a in self.biases],
             _meta(self.gate) if self.gate is not None else None, scale, layout,
-            self.differentiable)
+            self.differentiable, keys)
         if self.gate is not None:
             arrays.append(self.gate)
         for i in self.attention.copies:
@@ -129,17 +130,18 @@ class _Prepared:
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               gate: Any = None, scale: Optional[float] = None,
-              layout: Optional[str] = None, return_lse: bool = False) -> Any:
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout)
+              layout: Optional[str] = None, return_lse: bool = False,
+              keys: _keys.Keys = _keys.ALL) -> Any:
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
     results = prepared.forward(return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   gate: Any = None, scale: Optional[float] = None,
-                  layout: Optional[str] = None
+                  layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL
                   ) -> tuple[Array, Callable[[Any], Gradients]]:
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout)
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
     out, stats = prepared.forward(False, True)
 
     def gradients(output_gradient: Any) -> Gradients:
@@ -151,9 +153,10 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             gate: Any = None, scale: Optional[float] = None,
-            layout: Optional[str] = None) -> "Explanation":
+            layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL
+            ) -> "Explanation":
     from ._explain import Explanation
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout)
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
     call = prepared.attention.forward(prepared.device)
     return Explanation(prepared.attention, prepared.device, call,
                        [0] * (len(prepared.inputs) + 1))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, Optional
 
-from . import _runtime
+from . import _keys, _runtime
 
 # Sizes, and strides in elements.
 View = tuple[tuple[int, ...], tuple[int, ...]]
@@ -84,11 +84,14 @@ class Attention:
     def __init__(self, query: Meta, key: Meta, value: Meta,
                  biases: Sequence[Meta] = (), gate: Optional[Meta] = None,
                  scale: Optional[float] = None, layout: Optional[str] = None,
-                 differentiable: Collection[int] = ()) -> None:
+                 differentiable: Collection[int] = (),
+                 keys: _keys.Keys = _keys.ALL) -> None:
         rank = len(query.shape)
         self.layout = Layout(layout or default_layout(rank))
         self._check_sequences(query, key, value, gate)
         self.scale = _check_scale(scale)
+        _keys.check(keys)
+        self.keys = keys
         self.type = query.type
         self.gate_type = gate.type if gate is not None else None
         self.copies = tuple(
@@ -101,6 +104,8 @@ class Attention:
         self.sizes = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "d": d, "e": dv}
         # How many heads of queries share one of keys and values.
         self.group_size = h // views[1][0][3] if h else 1
+        # How many logits there are.
+        self.logits = b * n * h * _keys.count_pairs(keys, sq, sk)
         self._views = views
         self._gate_view = (self.layout.spread(self._as_passed(gate))
                            if gate is not None else None)
@@ -238,6 +243,8 @@ class Attention:
             words.append(f"gate={self.gate_type}")
         if self.scale is not None:
             words.append(f"scale={self.scale!r}")
+        words += [f"keys_{end}={bound}"
+                  for end, bound in zip(("from", "to"), self.keys) if bound]
         return words
 
     def describe(self, lse: bool = False, stats: bool = False,

@@ -7,7 +7,6 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 `torch.ops.evoformer.attention` (_torch_ops.py), which ends in the same functions.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from . import _problem, _runtime
+from . import _keys, _problem, _runtime
 
 if TYPE_CHECKING:
     from ._explain import Explanation
@@ -75,14 +74,14 @@ def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
 
 def _make_attention(query: Tensor, key: Tensor, value: Tensor,
                     biases: Sequence[Tensor], gate: Optional[Tensor],
-                    scale: Optional[float], layout: str,
+                    scale: Optional[float], layout: str, keys: _keys.Keys,
                     differentiable: Sequence[bool]) -> _problem.Attention:
     """The checked problem of these operands."""
     _check_devices(_named(query, key, value, biases, gate))
     return _problem.Attention(
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
-        [i for i, flag in enumerate(differentiable) if flag])
+        [i for i, flag in enumerate(differentiable) if flag], keys)
 
 
 class Prepared:
@@ -93,10 +92,10 @@ class Prepared:
 
     def __init__(self, query: Tensor, key: Tensor, value: Tensor,
                  biases: Sequence[Tensor], gate: Optional[Tensor],
-                 scale: Optional[float], layout: str,
+                 scale: Optional[float], layout: str, keys: _keys.Keys,
                  differentiable: Sequence[bool]) -> None:
         self.attention = attention = _make_attention(
-            query, key, value, biases, gate, scale, layout, differentiable)
+            query, key, value, biases, gate, scale, layout, keys, differentiable)
         self.device, self.dtype = query.device, query.dtype
         self.index = query.get_device() if self.device.type == "cuda" else None
         self.where = (_runtime.device("cpu") if self.index is None else
@@ -152,7 +151,7 @@ class Prepared:
                 f"{kernel['ldsBytes'] + report.get('static_lds_bytes', 0)} bytes of LDS")
         return torch._C._profiler._RecordFunctionFast(
             "evoformer::launch", [], {
-                "flops": 2 * depths * math.prod(size[c] for c in "bnhqk"),
+                "flops": 2 * depths * self.attention.logits,
                 "bytes": sum(t.numel() * t.element_size() for t in tensors),
                 "workspace_bytes": call.workspace_bytes,
                 "kernels": "; ".join(kernels)})
@@ -166,14 +165,14 @@ _MOST_PREPARED = 4096
 
 def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             gate: Optional[Tensor], scale: Optional[float], layout: str,
-            differentiable: tuple[bool, ...]
+            keys: _keys.Keys, differentiable: tuple[bool, ...]
             ) -> tuple[Prepared, tuple[Tensor, ...]]:
     """(Prepared, the operands as kernels read them)."""
     identity: tuple[Any, ...] = (
         query.shape, query.stride(), query.dtype, query.device,
         key.shape, key.stride(), key.dtype, key.device,
         value.shape, value.stride(), value.dtype, value.device,
-        scale, layout, differentiable)
+        scale, layout, keys, differentiable)
     for bias in biases:
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
@@ -183,7 +182,7 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
         if len(_prepared) >= _MOST_PREPARED:
             _prepared.clear()
         prepared = _prepared[identity] = Prepared(
-            query, key, value, biases, gate, scale, layout, differentiable)
+            query, key, value, biases, gate, scale, layout, keys, differentiable)
     if prepared.copies:
         copied = {i: prepared.depth_last(tensor)
                   for i, tensor in enumerate((query, key, value, gate))
@@ -284,10 +283,11 @@ def _refuse_transforms() -> None:
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor,
-                gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
-                *biases: Tensor) -> Union[Tensor, tuple[Tensor, Tensor]]:
+                gate: Optional[Tensor], scale: Optional[float], layout: str,
+                keys: _keys.Keys, lse: bool, *biases: Tensor
+                ) -> Union[Tensor, tuple[Tensor, Tensor]]:
         ctx.prepared, inputs = prepare(
-            query, key, value, biases, gate, scale, layout,
+            query, key, value, biases, gate, scale, layout, keys,
             tuple([bias.requires_grad for bias in biases]))
         results = run_forward(ctx.prepared, inputs, lse, True)
         ctx.gated = gate is not None
@@ -302,7 +302,7 @@ class _Attention(torch.autograd.Function):
         *inputs, out, stats = ctx.saved_tensors
         num_biases = len(inputs) - 3 - ctx.gated
         flags = ctx.needs_input_grad
-        needs = needed((*flags[:4], *flags[7:]), num_biases)
+        needs = needed((*flags[:4], *flags[8:]), num_biases)
         gradients = run_backward(ctx.prepared, inputs, out, stats, gradient,
                                  needs)
         if torch.is_grad_enabled():
@@ -310,7 +310,7 @@ class _Attention(torch.autograd.Function):
             gradients = NoSecondDerivative.apply(  # type: ignore[no-untyped-call]
                 len(gradients), *gradients, gradient, *inputs)
         *four, biases = fill_in(needs, gradients, num_biases)
-        return (*four, None, None, None, *biases)
+        return (*four, None, None, None, None, *biases)
 
 
 class NoSecondDerivative(torch.autograd.Function):
@@ -366,7 +366,7 @@ def _refuse_tangents(tensors: Iterable[object]) -> None:
 
 def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
-              return_lse: bool) -> Any:
+              return_lse: bool, keys: _keys.Keys) -> Any:
     _check_types(key, value, biases, gate)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
@@ -390,10 +390,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             wants_gradient = wants_gradient or torch._C._is_tracing()
         if query.is_meta:
             # Nothing else looks at what they are.
-            _make_attention(query, key, value, biases, gate, scale, layout, ())
+            _make_attention(query, key, value, biases, gate, scale, layout, keys, ())
         out, lse, _ = torch.ops.evoformer.attention(
             query, key, value, list(biases), gate, scale, layout, return_lse,
-            wants_gradient)
+            wants_gradient, *keys)
         return (out, lse) if return_lse else out
     # Views of negated memory: kernels read the memory. (torch's dispatcher
     # resolves them for operators.)
@@ -405,16 +405,16 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         biases = [bias.resolve_neg() for bias in biases]
     if wants_gradient:
         return _Attention.apply(  # type: ignore[no-untyped-call]
-            query, key, value, gate, scale, layout, return_lse, *biases)
-    prepared, inputs = prepare(query, key, value, biases, gate, scale, layout,
+            query, key, value, gate, scale, layout, keys, return_lse, *biases)
+    prepared, inputs = prepare(query, key, value, biases, gate, scale, layout, keys,
                                (False,) * len(biases))
     results = run_forward(prepared, inputs, return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
 def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
-            gate: Optional[Tensor], scale: Optional[float], layout: Optional[str]
-            ) -> "Explanation":
+            gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
+            keys: _keys.Keys) -> "Explanation":
     from ._explain import Explanation
     _check_types(key, value, biases, gate)
     if query.is_meta:
@@ -422,7 +422,7 @@ def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                         "'cuda'")
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
-        layout or _problem.default_layout(query.dim()), (False,) * len(biases))
+        layout or _problem.default_layout(query.dim()), keys, (False,) * len(biases))
     call = prepared.attention.forward(prepared.where)
     return Explanation(prepared.attention, prepared.where, call,
                        [tensor.data_ptr() for tensor in inputs] + [0])

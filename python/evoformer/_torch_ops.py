@@ -8,26 +8,30 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from . import _problem
+from . import _keys, _problem
 from ._torch import (NoSecondDerivative, fill_in, needed, prepare, run_backward,
                      run_forward)
 
 _library = torch.library.Library("evoformer", "DEF")
 _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
-    "Tensor? gate, float? scale, str layout, bool lse, bool stats) "
+    "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
+    "str keys_from, str keys_to) "
     "-> (Tensor, Tensor, Tensor)")
 _library.define(
     "attention_backward(Tensor query, Tensor key, Tensor value, "
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
-    "float? scale, str layout, bool[] needs) -> Tensor[]")
+    "float? scale, str layout, bool[] needs, "
+    "str keys_from, str keys_to) -> Tensor[]")
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
-             stats: bool) -> tuple[Tensor, ...]:
+             stats: bool, keys_from: str, keys_to: str
+             ) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, tuple(b.requires_grad for b in biases))
+                               layout, (keys_from, keys_to),
+                               tuple(b.requires_grad for b in biases))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
     return out, *(statistics.pop(0) if wanted else
                   torch.empty(0, dtype=torch.float32, device=out.device)
@@ -36,10 +40,10 @@ def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor]
 
 def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
-              scale: Optional[float], layout: str, needs: Sequence[bool]
-              ) -> list[Tensor]:
+              scale: Optional[float], layout: str, needs: Sequence[bool],
+              keys_from: str, keys_to: str) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, tuple(needs[4:]))
+                               layout, (keys_from, keys_to), tuple(needs[4:]))
     if out.stride() != prepared.output[1]:
         out = prepared.depth_last(out)
     return run_backward(prepared, inputs, out, stats.contiguous(), gradient,
@@ -63,7 +67,8 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
-                  lse: bool, stats: bool) -> tuple[Tensor, Tensor, Tensor]:
+                  lse: bool, stats: bool, keys_from: str, keys_to: str
+                  ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
     shape[layout.index("d")] = value.shape[layout.index("d")]
@@ -77,8 +82,8 @@ def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Te
 
 def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
-                   scale: Optional[float], layout: str, needs: Sequence[bool]
-                   ) -> list[Tensor]:
+                   scale: Optional[float], layout: str, needs: Sequence[bool],
+                   keys_from: str, keys_to: str) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -96,7 +101,7 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 # Gradients -------------------------------------------------------------------
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _ = inputs
+    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *ctx.keys = inputs
     out, lse, stats = output
     ctx.mark_non_differentiable(lse, stats)
     ctx.num_biases, ctx.gated = len(biases), gate is not None
@@ -116,10 +121,10 @@ def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
              *flags[3:3 + ctx.num_biases]]
     gradients = torch.ops.evoformer.attention_backward(
         query, key, value, biases, gate, out, stats, gradient, ctx.scale,
-        ctx.layout, needs)
+        ctx.layout, needs, *ctx.keys)
     *three, gate, biases = fill_in(needed(needs, ctx.num_biases), gradients,
                                    ctx.num_biases)
-    return (*three, biases, gate, None, None, None, None)
+    return (*three, biases, gate, *[None] * 6)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -130,29 +135,34 @@ torch.library.register_autograd("evoformer::attention_backward",
 
 # Operations ------------------------------------------------------------------
 
-def _logits(query: Sequence[int], key: Sequence[int], layout: str) -> int:
-    size = 1
+def _logits(query: Sequence[int], key: Sequence[int], layout: str,
+            keys: _keys.Keys) -> int:
+    at = layout.index("s")
+    size = _keys.count_pairs(keys, query[at], key[at])
     for letter, length in zip(layout, query):
-        size *= length if letter != "d" else 1
-    return size * key[layout.index("s")]
+        size *= length if letter in "bnh" else 1
+    return size
 
 
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
-                        biases: Any, gate: Any, scale: Any, layout: str, *_: Any,
-                        **__: Any) -> int:
+                        biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
+                        stats: Any, keys_from: str, keys_to: str,
+                        **_: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
-    return 2 * _logits(query, key, layout) * (query[depth] + value[depth])
+    logits = _logits(query, key, layout, (keys_from, keys_to))
+    return 2 * logits * (query[depth] + value[depth])
 
 
 def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
-                         stats: Any, gradient: Any, scale: Any, layout: str, *_: Any,
-                         **__: Any) -> int:
+                         stats: Any, gradient: Any, scale: Any, layout: str,
+                         needs: Any, keys_from: str, keys_to: str,
+                         **_: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
-    return 2 * _logits(query, key, layout) * (3 * query[depth] +
-                                              2 * value[depth])
+    logits = _logits(query, key, layout, (keys_from, keys_to))
+    return 2 * logits * (3 * query[depth] + 2 * value[depth])
 
 
 def _count_operations() -> None:

@@ -7,7 +7,7 @@ import evoformer
 import pytest
 import torch
 import torch_reference as reference
-from evoformer import _torch
+from evoformer import _keys, _torch
 from torch.utils.checkpoint import checkpoint
 from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 
@@ -119,7 +119,7 @@ def test_strides_without_copies(device):
     expected = evoformer.attention(q.contiguous(), k.contiguous(),
                                    v.contiguous(), [case.mask, case.pair])
     prepared, inputs = _torch.prepare(q, k, v, (case.mask, case.pair), None,
-                                      None, "bnshd", (False, False))
+                                      None, "bnshd", _keys.ALL, (False, False))
     assert not prepared.copies and inputs[0] is q
     assert torch.equal(evoformer.attention(q, k, v, [case.mask, case.pair]),
                        expected)
@@ -234,7 +234,7 @@ def test_second_derivative_is_refused(device, registered, loss):
     case = Case(device)
     if registered:
         out, _, _ = torch.ops.evoformer.attention(*case.operands, None, "bnshd",
-                                                  False, True)
+                                                  False, True, "", "")
     else:
         out = evoformer.attention(*case.operands)
     gradient, = torch.autograd.grad(loss(out), case.query, create_graph=True)
