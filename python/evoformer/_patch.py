@@ -13,7 +13,10 @@ _PEERS = {"deepspeed": "dropins.deepspeed",
           "cuequivariance_torch": "dropins.cuequivariance",
           "trifast": "dropins.trifast", "protenix": "dropins.protenix",
           "openfold3": "dropins.triton"}
-_PEERS_OF_JAX = {"jax": "jax.nn", "cuequivariance_jax": "jax.cuequivariance"}
+# Replaced where they are named alone. OpenFold would import what a stand-in for
+# flash_attn has not, and JAX's own function is more than other packages' kernels.
+_PEERS_BY_NAME = {"flash_attn": "dropins.flash_attn", "jax": "jax.nn",
+                  "cuequivariance_jax": "jax.cuequivariance"}
 
 # An attribute of modules that only stand in.
 _STAND_IN = "_evoformer_stand_in"
@@ -119,18 +122,18 @@ def patch(packages: Sequence[str] = tuple(_PEERS), stand_in: bool = False) -> Pa
     trifast's), Protenix (its own, DeepSpeed's, cuEquivariance's).
 
     packages: any of deepspeed, cuequivariance_torch, trifast, protenix and openfold3;
-    or, for models in JAX, of jax (its jax.nn.dot_product_attention) and
-    cuequivariance_jax, which are replaced where they are named alone. Functions are
-    replaced in their packages, and wherever a module that is imported by now holds
-    them under any name. `stand_in` also makes modules that are not installed, or
-    cannot be imported here, importable, with their attention and what models import
-    beside it, so that a model can be told to use that kernel. Call it before the model's modules are imported then: they ask once
-    whether a package is there.
+    or, where they are named alone, flash_attn (for torch) and, for models in JAX, jax
+    (its jax.nn.dot_product_attention) and cuequivariance_jax. Functions are replaced
+    in their packages, and wherever a module that is imported by now holds them under
+    any name. `stand_in` also makes modules that are not installed, or cannot be
+    imported here, importable, with their attention and what models import beside it,
+    so that a model can be told to use that kernel. Call it before the model's modules
+    are imported then: they ask once whether a package is there.
 
     Returns a Patch: `replaced` lists what was replaced, `undo()` brings it back;
     it is a context manager. Raises ValueError for other packages.
     """
-    peers = _PEERS | _PEERS_OF_JAX
+    peers = _PEERS | _PEERS_BY_NAME
     unknown = [name for name in packages if name not in peers]
     if isinstance(packages, str) or unknown:
         raise ValueError(f"packages is {packages!r}; accepted are lists of "

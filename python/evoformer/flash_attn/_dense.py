@@ -1,0 +1,90 @@
+"""Sequences of one length: [b, s, h, d]."""
+
+from typing import Any, Optional, Union
+
+from torch import Tensor
+
+from .._attention import attention
+
+Result = Union[Tensor, tuple[Tensor, Tensor, None]]
+
+
+def refuse(**options: Any) -> None:
+    """Options that are not there: all but None, 0 and False."""
+    for name, given in options.items():
+        if isinstance(given, Tensor) or given:
+            shown = "a tensor" if isinstance(given, Tensor) else repr(given)
+            plain = "None" if name == "alibi_slopes" else "0.0"
+            raise NotImplementedError(f"{name} is {shown}; accepted is {plain}: "
+                                      "evoformer.flash_attn has no such option yet")
+
+
+def _check(rank: int, **tensors: Any) -> None:
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
+                            "torch.Tensor")
+        if tensor.dim() != rank:
+            raise ValueError(f"{name} has rank {tensor.dim()}; accepted is {rank}")
+
+
+def _unpack(packed: Tensor, name: str, count: int) -> tuple[Tensor, ...]:
+    """[b, s, count, h, d] as so many tensors."""
+    _check(5, **{name: packed})
+    if packed.shape[2] != count:
+        raise ValueError(f"{name} has shape {tuple(packed.shape)}; accepted is size "
+                         f"{count} of the third dimension")
+    return packed.unbind(2)
+
+
+def flash_attn_func(
+        q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0,
+        softmax_scale: Optional[float] = None, causal: bool = False,
+        window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+        alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+        return_attn_probs: bool = False) -> Result:
+    """FlashAttention's `flash_attn_func`:
+
+        softmax(softmax_scale * q k^T, over the keys that a query sees) v
+
+    q: [b, sq, h, d], k: [b, sk, hk, d], v: [b, sk, hk, dv], hk divides h.
+    softmax_scale: default 1 / sqrt(d). causal: query i sees the keys
+    j <= i + sk - sq. window_size: (left, right), those from i + sk - sq - left to
+    i + sk - sq + right; -1: all. Results are deterministic in any case.
+
+    Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
+    [b, h, sq] in float32 without gradient. A query without keys has out 0 and lse
+    -inf.
+
+    Raises NotImplementedError for dropout_p, softcap and alibi_slopes; TypeError and
+    ValueError for operands that do not fit.
+    """
+    refuse(dropout_p=dropout_p, softcap=softcap, alibi_slopes=alibi_slopes)
+    _check(4, q=q, k=k, v=v)
+    result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
+                            return_lse=bool(return_attn_probs),
+                            causal=bool(causal), window=tuple(window_size))
+    return (*result, None) if return_attn_probs else result
+
+
+def flash_attn_kvpacked_func(
+        q: Tensor, kv: Tensor, dropout_p: float = 0.0,
+        softmax_scale: Optional[float] = None, causal: bool = False,
+        window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+        alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+        return_attn_probs: bool = False) -> Result:
+    """`flash_attn_func` of kv [b, sk, 2, hk, d]."""
+    k, v = _unpack(kv, "kv", 2)
+    return flash_attn_func(q, k, v, dropout_p, softmax_scale, causal, window_size,
+                           softcap, alibi_slopes, deterministic, return_attn_probs)
+
+
+def flash_attn_qkvpacked_func(
+        qkv: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
+        causal: bool = False, window_size: tuple[int, int] = (-1, -1),
+        softcap: float = 0.0, alibi_slopes: Optional[Tensor] = None,
+        deterministic: bool = False, return_attn_probs: bool = False) -> Result:
+    """`flash_attn_func` of qkv [b, s, 3, h, d]."""
+    q, k, v = _unpack(qkv, "qkv", 3)
+    return flash_attn_func(q, k, v, dropout_p, softmax_scale, causal, window_size,
+                           softcap, alibi_slopes, deterministic, return_attn_probs)
