@@ -236,6 +236,14 @@ mlir::evoformer::makeCover(StringRef size) {
         c.heads = sizes[2];
         c.groupSize = sizes[3];
       }));
+  axes.push_back(makeAxis(
+      std::vector<std::string>{"", "window=:i+sk-sq+1", "window=i-20:i+9",
+                               "window=i/32*32-48:i/32*32+80"},
+      [](AttentionCase &c, const std::string &text) {
+        AttentionCase ranged = llvm::cantFail(parseAttentionCase(text));
+        c.window = ranged.window;
+        c.seen = ranged.seen;
+      }));
   axes.push_back(
       makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {
         c.lse = outputs & 1;

@@ -232,3 +232,41 @@ func.func @tensor_casts(%q: tensor<1x2x16x4x32xf32>, %o: tensor<1x2x16x4x32xf32>
       outs(%oc : tensor<?x?x?x4x32xf32>)
   return %0 : tensor<?x?x?x4x32xf32>
 }
+
+// -----
+
+// Bounds that every key keeps to go, alone where only one does.
+// CHECK-DAG:   #[[TO:.*]] = affine_map<(d0)[s0, s1] -> (d0 + 1)>
+// CHECK-LABEL: func @wide_bounds(
+// CHECK:       evoformer.attention
+// CHECK-NOT:     keys(
+// CHECK:       evoformer.attention
+// CHECK:         keys(to #[[TO]])
+// CHECK:       evoformer.attention_backward
+// CHECK-NOT:     keys(
+// CHECK:         return
+func.func @wide_bounds(%q: memref<2x3x16x8x32xf16>, %d: memref<2x3x?x8x32xf16>, %o: memref<2x3x16x8x32xf16>,
+                       %e: memref<2x3x?x8x32xf16>, %s: memref<2x2x3x8x16xf32>, %g: memref<2x3x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> (i - 15)>, to affine_map<(i)[sq, sk] -> (i + 16)>)
+  evoformer.attention
+      query(%d : memref<2x3x?x8x32xf16>)
+      key(%d : memref<2x3x?x8x32xf16>)
+      value(%d : memref<2x3x?x8x32xf16>)
+      outs(%e : memref<2x3x?x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> (-3)>, to affine_map<(i)[sq, sk] -> (i + 1)>)
+  evoformer.attention_backward
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      output(%o : memref<2x3x16x8x32xf16>)
+      stats(%s : memref<2x2x3x8x16xf32>)
+      output_grad(%o : memref<2x3x16x8x32xf16>)
+      query_grad(%g : memref<2x3x16x8x32xf16>)
+      keys(to affine_map<(i)[sq, sk] -> (sk)>)
+  return
+}

@@ -919,3 +919,68 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
       group_size(0)
   return
 }
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{keys(from) must not fall with the query's index: the query's index must have the coefficient 0 or 1, but the map is}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> (2 * i)>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{keys(to) must not fall with the query's index: the query's index must have the coefficient 0 or 1}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(to affine_map<(i)[sq, sk] -> (sk - i)>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{keys(to) must be a map (i)[sq, sk] -> (..) of the query's index and the numbers of queries and keys}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> (i)>, to affine_map<(i)[sq] -> (i)>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{keys(to) must not fall with the query's index: must be a sum of i or (i floordiv c) * c, sq, sk and constants}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(to affine_map<(i)[sq, sk] -> (i mod 8)>)
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      // expected-error @+1 {{expected 'to'}}
+      keys()
+  return
+}

@@ -2,6 +2,10 @@
 // RUN: evoformer-opt %s --mlir-print-op-generic | evoformer-opt | FileCheck %s
 // RUN: evoformer-opt %s --emit-bytecode | evoformer-opt | FileCheck %s
 
+// CHECK-DAG:   #[[CAUSAL:.*]] = affine_map<(d0)[s0, s1] -> (d0 + s1 - s0 + 1)>
+// CHECK-DAG:   #[[LOW:.*]] = affine_map<(d0)[s0, s1] -> ((d0 floordiv 32) * 32 - 48)>
+// CHECK-DAG:   #[[HIGH:.*]] = affine_map<(d0)[s0, s1] -> ((d0 floordiv 32) * 32 + 80)>
+
 // CHECK-LABEL: func @triangle
 // CHECK:         %[[OUT:.*]] = evoformer.attention
 // CHECK-NEXT:      query(%{{.*}} : tensor<1x6x64x4x32xbf16>)
@@ -138,5 +142,43 @@ func.func @groups(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x2x32xf16>, %o: m
       value(%q : memref<2x3x16x8x32xf16>)
       outs(%o : memref<2x3x16x8x32xf16>)
       group_size(1)
+  return
+}
+
+// The keys that a query sees: causal attention, and what block-local windows
+// look like.
+// CHECK-LABEL: func @ranges
+// CHECK:         group_size(4)
+// CHECK-NEXT:    keys(to #[[CAUSAL]])
+// CHECK:       evoformer.attention_backward
+// CHECK:         keys(from #[[LOW]], to #[[HIGH]])
+// CHECK:       evoformer.attention
+// CHECK:         keys(from #[[LOW]])
+func.func @ranges(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x2x32xf16>, %o: memref<2x3x16x8x32xf16>,
+                  %s: memref<2x2x3x8x16xf32>, %dk: memref<2x3x5x2x32xf16>, %g: memref<2x3x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x2x32xf16>)
+      value(%k : memref<2x3x5x2x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      group_size(4)
+      keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
+  evoformer.attention_backward
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x3x5x2x32xf16>)
+      value(%k : memref<2x3x5x2x32xf16>)
+      output(%o : memref<2x3x16x8x32xf16>)
+      stats(%s : memref<2x2x3x8x16xf32>)
+      output_grad(%g : memref<2x3x16x8x32xf16>)
+      key_grad(%dk : memref<2x3x5x2x32xf16>)
+      group_size(4)
+      keys(from affine_map<(i)[sq, sk] -> ((i floordiv 32) * 32 - 48)>,
+           to affine_map<(i)[sq, sk] -> ((i floordiv 32) * 32 + 80)>)
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> ((i floordiv 32) * 32 - 48)>)
   return
 }

@@ -487,6 +487,14 @@ func.func @iota(%i: index) {
 
 // -----
 
+func.func @iota_minus(%i: index) {
+  // expected-error @below {{dimension 2 of a tile of rank 2}}
+  %r = evo_tile.iota %i dim 1 minus 2 : tensor<4x8xi32>
+  return
+}
+
+// -----
+
 #one = #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = []>
 func.func @convert_shape(%a: tensor<4xf32, #one>) {
   // expected-error @below {{changes more than the layout}}

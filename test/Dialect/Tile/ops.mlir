@@ -67,6 +67,8 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   %g = evo_tile.transpose %f [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
   // CHECK: evo_tile.iota %{{.*}} dim 1 : tensor<2x16xi32>
   %h = evo_tile.iota %i dim 1 : tensor<2x16xi32>
+  // CHECK: evo_tile.iota %{{.*}} dim 1 minus 0 : tensor<2x16xi32>
+  %behind = evo_tile.iota %i dim 1 minus 0 : tensor<2x16xi32>
   // CHECK: %[[NONE:.*]] = arith.constant dense<true> : tensor<2xi1>
   %none = arith.constant dense<true> : tensor<2xi1>
   // CHECK-NEXT: evo_tile.where %[[NONE]], %[[D:.*]], %{{.*}} {

@@ -32,6 +32,17 @@ static double countQueries(const AttentionSizes &sizes) {
          static_cast<double>(sizes.heads) * static_cast<double>(sizes.queries);
 }
 
+/// Those that queries see.
+static double countLogits(AttentionFamilyOpInterface op,
+                          const AttentionSizes &sizes) {
+  KeyRange range = op.getKeyRange();
+  double pairs = range.isWhole() ? static_cast<double>(sizes.queries) *
+                                       static_cast<double>(sizes.keys)
+                                 : countPairs(range, sizes.queries, sizes.keys);
+  return static_cast<double>(sizes.batch) * static_cast<double>(sizes.rows) *
+         static_cast<double>(sizes.heads) * pairs;
+}
+
 static double countFloatBiases(AttentionFamilyOpInterface op) {
   double count = 0;
   auto biases = op.getRoleOperands(AttentionOperand::Bias);
@@ -40,14 +51,17 @@ static double countFloatBiases(AttentionFamilyOpInterface op) {
   return count;
 }
 
+static double countOutputs(const AttentionSizes &sizes) {
+  return countQueries(sizes) * static_cast<double>(sizes.valueDepth);
+}
+
 AttentionCost AttentionOp::getCost(AttentionSizes sizes) {
   AttentionCost cost;
-  double queries = countQueries(sizes);
-  cost.logits = queries * static_cast<double>(sizes.keys);
+  cost.logits = countLogits(*this, sizes);
   cost.matrixFlops =
       2 * cost.logits * static_cast<double>(sizes.depth + sizes.valueDepth);
 
-  auto outputs = queries * static_cast<double>(sizes.valueDepth);
+  double outputs = countOutputs(sizes);
   double gates = getGate() ? 1 : 0;
   cost.vectorFlops =
       cost.logits * (4 + countFloatBiases(*this)) + outputs * (1 + gates);
@@ -61,7 +75,7 @@ AttentionCost AttentionOp::getCost(AttentionSizes sizes) {
 template <typename OpTy>
 static AttentionCost getRecomputationCost(OpTy op, AttentionSizes &sizes) {
   AttentionCost cost;
-  cost.logits = countQueries(sizes) * static_cast<double>(sizes.keys);
+  cost.logits = countLogits(op, sizes);
   auto depth = static_cast<double>(sizes.depth);
   auto valueDepth = static_cast<double>(sizes.valueDepth);
   auto numBiases = static_cast<double>(op.getBiasGrads().size());
@@ -81,10 +95,6 @@ static AttentionCost getRecomputationCost(OpTy op, AttentionSizes &sizes) {
                                     (needsLogits ? 2 : 0) + numBiases);
   cost.exponentials = cost.logits;
   return cost;
-}
-
-static double countOutputs(const AttentionSizes &sizes) {
-  return countQueries(sizes) * static_cast<double>(sizes.valueDepth);
 }
 
 AttentionCost AttentionGradientOp::getCost(AttentionSizes sizes) {
