@@ -149,9 +149,7 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
     add(*range.from, arith::CmpIPredicate::sge);
   if (range.to)
     add(*range.to, arith::CmpIPredicate::slt);
-  bool moves = (range.from && range.from->coefficient) ||
-               (range.to && range.to->coefficient);
-  if (sumsQueries && moves) {
+  if (sumsQueries && range.moves()) {
     Value beyond = makeIota(b.sub(firstQuery, numQueries), ofQueries, {});
     both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
                                b.splatLike(beyond, 0)));

@@ -79,6 +79,16 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   };
   cut(atoms, 64);
 
+  // Queries of a block compute all keys that any of them sees.
+  bool mayShrink = !request.queries && !request.subgroups;
+  if (mayShrink && facts.keys.moves()) {
+    constexpr int64_t kMostQueries = 128;
+    while (choice.subgroups > 1 && choice.blocks.queries > kMostQueries) {
+      choice.subgroups /= 2;
+      cut(atoms, 64);
+    }
+  }
+
   // Where workgroups share registers, fewer atoms leave room for more lanes.
   TargetAttr target = machine.target;
   bool sharesRegisters = machine.instr && target.getRegistersPerProcessor() > 0;

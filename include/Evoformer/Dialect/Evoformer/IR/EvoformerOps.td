@@ -73,10 +73,29 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
 
+    #### Ranges of keys
+
+    With `keys(from #lo, to #hi)` query `i` sees the keys `j` with lo(i) <= j <
+    hi(i) alone; either bound may be absent. The others are dropped, and work
+    on tiles that no query sees is not done. A bound is a map (i)[sq, sk] of the
+    query's index and the numbers Sq and Sk that does not fall with i: a sum of
+
+    * i, or (i floordiv c) * c with a constant c, or neither,
+    * sq and sk with the coefficients -1, 0 or 1,
+    * a constant from -2^30 to 2^30.
+
+    Bounds may lie outside of the keys there are. With the last key of the last
+    query, as FlashAttention has it, causal attention is `to (i + sk - sq + 1)`;
+    with the first key of the first, as torch has it, `to (i + 1)`. A window of
+    `left` keys before and `right` keys behind is `from (i + sk - sq - left), to (i
+    + sk - sq + right + 1)`. AlphaFold 3's atom attention (32 queries with 128
+    keys around them) is `from ((i floordiv 32) * 32 - 48), to ((i floordiv 32) *
+    32 + 80)`.
+
     #### Dropped keys
 
     An i1 bias means 'keep where true'. Key `j` is dropped for query `i` if an
-    i1 bias is false there or another bias is -inf there. The weight of a
+    i1 bias is false there, another bias is -inf there, or `keys` leaves it out. The weight of a
     dropped key is exactly 0: a NaN in its row of `key` is ignored (a NaN or +inf
     that a further bias of the query has there need not be); its row of
     `value` is multiplied by 0, so a NaN or an infinity there makes the output
@@ -144,6 +163,15 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
         outs(%out : memref<?x?x?x4x32xf16>)
         lse(%lse : memref<?x?x4x?xf32>)
         scale(0.25)
+
+    // Causal, with eight heads of queries for one of keys.
+    %1 = evoformer.attention
+        query(%q : tensor<1x1x?x32x128xbf16>)
+        key(%k : tensor<1x1x?x4x128xbf16>)
+        value(%v : tensor<1x1x?x4x128xbf16>)
+        outs(%out : tensor<1x1x?x32x128xbf16>)
+        group_size(8)
+        keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
     ```
   }];
 

@@ -63,6 +63,10 @@ struct KeyRange {
   std::optional<KeyBound> from, to;
 
   bool isWhole() const { return !from && !to; }
+  /// Whether queries see different keys.
+  bool moves() const {
+    return (from && from->coefficient) || (to && to->coefficient);
+  }
   /// The clause `keys(..)` of the textual form; empty where it is whole.
   std::string str() const;
   /// Without the bounds that hold for every key, as far as sizes are known.
