@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Support/KeyRange.h"
 #include "Support.h"
-#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "evoformer-c/Compile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -103,8 +103,7 @@ static double termOf(const Bias &bias, double element) {
 
 /// Whether query i, of a part of the queries, sees key j.
 static bool sees(const AttentionProblem &problem, int64_t i, int64_t j) {
-  int64_t queries =
-      problem.allQueries ? problem.allQueries : problem.queries;
+  int64_t queries = problem.allQueries ? problem.allQueries : problem.queries;
   int64_t query = problem.firstQuery + i;
   auto valueOf = [&](const KeyBound &bound) {
     return bound.coefficient * (query - query % bound.granule) +

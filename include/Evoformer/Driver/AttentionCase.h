@@ -8,8 +8,8 @@
 #ifndef EVOFORMER_DRIVER_ATTENTIONCASE_H
 #define EVOFORMER_DRIVER_ATTENTIONCASE_H
 
-#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
 #include "Evoformer/Driver/HostArray.h"
+#include "Evoformer/Support/KeyRange.h"
 
 namespace mlir::evoformer {
 

@@ -8,7 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
 
-#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
+#include "Evoformer/Support/KeyRange.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include <array>

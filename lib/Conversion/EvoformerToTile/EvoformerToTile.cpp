@@ -191,11 +191,10 @@ protected:
 
   static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
-    AttentionFacts facts = {op.getInputElementType(), sizes.depth,
-                            sizes.valueDepth, op.getScaleValue(),
-                            op.getGroupSizeOrOne(),
-                            op.getKeyRange().simplified(sizes.queries,
-                                                        sizes.keys)};
+    AttentionFacts facts = {
+        op.getInputElementType(), sizes.depth,
+        sizes.valueDepth,         op.getScaleValue(),
+        op.getGroupSizeOrOne(),   sizes.simplify(op.getKeyRange())};
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))

@@ -158,9 +158,8 @@ struct IotaPattern : KernelPattern<IotaOp> {
       Value step = arith::ConstantOp::create(
           rewriter, op.getLoc(), DenseIntElementsAttr::get(type, offsets));
       // Which lets a comparison take the step's place.
-      results.push_back(
-          arith::AddIOp::create(rewriter, op.getLoc(), base, step,
-                                arith::IntegerOverflowFlags::nsw));
+      results.push_back(arith::AddIOp::create(
+          rewriter, op.getLoc(), base, step, arith::IntegerOverflowFlags::nsw));
     }
     rewriter.replaceOpWithMultiple(op, {results});
     return success();

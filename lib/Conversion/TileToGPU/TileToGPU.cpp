@@ -27,7 +27,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
-
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
 #include "Evoformer/Conversion/TileToGPU/Passes.h.inc"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyBoundMap.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "gtest/gtest.h"
@@ -33,7 +34,7 @@ struct KeyRanges : testing::Test {
     });
     auto attr = cast<AffineMapAttr>(parseAttribute(map, &context));
     auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
-    EXPECT_EQ(failed(KeyBound::get(attr.getValue(), emit)), !message.empty());
+    EXPECT_EQ(failed(readKeyBound(attr.getValue(), emit)), !message.empty());
     return message;
   }
   bool mentions(const std::string &message, StringRef part) {
@@ -49,11 +50,12 @@ TEST_F(KeyRanges, TextAndMapsSayTheSame) {
                          "i-1073741824", "sk+sq", "i/7*7+sq"}) {
     KeyBound bound = parse(text);
     auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
-    FailureOr<KeyBound> same = KeyBound::get(bound.getMap(&context), emit);
+    FailureOr<KeyBound> same =
+        readKeyBound(makeKeyBoundMap(bound, &context), emit);
     ASSERT_TRUE(succeeded(same)) << text.str();
     EXPECT_TRUE(*same == bound) << text.str();
     auto printed = cast<AffineMapAttr>(parseAttribute(bound.str(), &context));
-    same = KeyBound::get(printed.getValue(), emit);
+    same = readKeyBound(printed.getValue(), emit);
     ASSERT_TRUE(succeeded(same)) << text.str();
     EXPECT_TRUE(*same == bound) << text.str();
   }
@@ -95,9 +97,10 @@ TEST_F(KeyRanges, RefuseMapsThatAreNoBound) {
 }
 
 TEST_F(KeyRanges, BoundsThatAllKeysKeepToGo) {
-  int64_t unknown = ShapedType::kDynamic;
-  auto simplify = [&](StringRef from, StringRef to, int64_t queries,
-                      int64_t keys) {
+  std::optional<int64_t> unknown;
+  auto simplify = [&](StringRef from, StringRef to,
+                      std::optional<int64_t> queries,
+                      std::optional<int64_t> keys) {
     KeyRange range{parse(from), parse(to)};
     KeyRange left = range.simplified(queries, keys);
     return std::pair(left.from.has_value(), left.to.has_value());

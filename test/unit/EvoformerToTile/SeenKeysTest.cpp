@@ -82,8 +82,7 @@ void Seen::check(const KeyRange &range, int64_t queries, int64_t keys,
     TileBuilder b(loc, OpBuilder::atBlockEnd(module->getBody()));
     SeenKeys seen(range, b.index(queries), b.index(keys));
     int64_t last = std::min(start + otherBlock, others) - 1;
-    SeenBlocks blocks =
-        seen.find(b, dim, block, b.index(start), b.index(last));
+    SeenBlocks blocks = seen.find(b, dim, block, b.index(start), b.index(last));
     int64_t begin = evaluate(blocks.begin), end = evaluate(blocks.end);
     int64_t fullBegin = evaluate(blocks.fullBegin),
             fullEnd = evaluate(blocks.fullEnd);
@@ -95,8 +94,8 @@ void Seen::check(const KeyRange &range, int64_t queries, int64_t keys,
     int64_t numSeen = 0, numFull = 0;
     for (int64_t number = 0; number * block < size; ++number) {
       int64_t some = 0, all = 0;
-      for (int64_t m = number * block;
-           m < std::min((number + 1) * block, size); ++m)
+      for (int64_t m = number * block; m < std::min((number + 1) * block, size);
+           ++m)
         for (int64_t f = start; f <= last; ++f)
           (sees(m, f) ? some : all)++;
       bool isVisited = number >= begin && number < end;

@@ -45,8 +45,8 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
     return ItemRange::ofBlock(builder, sizes[dim], origin(builder, place, dim),
                               block[dim]);
   };
-  WorkItem item{builder,       alignedRows,          place[kBiasB],
-                place[kBiasH], range(kBiasN),        range(kBiasQ),
+  WorkItem item{builder,       alignedRows,           place[kBiasB],
+                place[kBiasH], range(kBiasN),         range(kBiasQ),
                 range(kBiasK), /*ownsKeyBlock=*/true, seen};
   return item.withGroups(groupSize);
 }
@@ -142,10 +142,9 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
   StepAt atEdge = [=](TileBuilder &b, Value number) {
     return masked(b, b.mul(findEdge(b, blocks, number), block));
   };
-  loop.parts = {
-      {zero, countEdges(builder, blocks), builder.index(1), atEdge},
-      {offsetOf(blocks.fullBegin), offsetOf(blocks.fullEnd), block,
-       stepAt(/*isMasked=*/false)}};
+  loop.parts = {{zero, countEdges(builder, blocks), builder.index(1), atEdge},
+                {offsetOf(blocks.fullBegin), offsetOf(blocks.fullEnd), block,
+                 stepAt(/*isMasked=*/false)}};
   return loop;
 }
 
@@ -175,8 +174,8 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   // The steps of a part of the loop, with its own counts along dimensions that
   // move; `move` makes blocks of numbers.
   auto stepAt = [=](const std::array<Value, 5> &counts, bool isMasked,
-                    std::function<void(TileBuilder &, BlockGrid::Place &)>
-                        move) -> StepAt {
+                    std::function<void(TileBuilder &, BlockGrid::Place &)> move)
+      -> StepAt {
     return [=](TileBuilder &b, Value number) {
       BlockGrid::Place at = findPlace(b, place, counts, number);
       if (move)
@@ -199,8 +198,8 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   // The blocks of one of the two dimensions that the other's block goes with.
   int64_t dim = movesQueries ? kBiasQ : kBiasK;
   WorkItem item = grid.itemAt(builder, place, alignedRows);
-  SeenBlocks blocks = item.findBlocks(
-      builder, movesQueries ? LogitDim::Queries : LogitDim::Keys);
+  SeenBlocks blocks = item.findBlocks(builder, movesQueries ? LogitDim::Queries
+                                                            : LogitDim::Keys);
   auto isBetween = [&](Value low, Value high) -> Value {
     Value number = place[dim];
     return arith::AndIOp::create(
@@ -234,28 +233,27 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
     return product;
   };
   auto edgeCounts = withCount(countEdges(builder, blocks));
-  auto fullCounts =
-      withCount(builder.sub(blocks.fullEnd, blocks.fullBegin));
+  auto fullCounts = withCount(builder.sub(blocks.fullEnd, blocks.fullBegin));
   Value edges = countSteps(edgeCounts), full = countSteps(fullCounts);
   // Steps on the edges have the first numbers.
   auto atMost = [&](Value x, Value y) -> Value {
     return arith::MinUIOp::create(builder, x, y);
   };
   auto behindEdges = [&](Value number) {
-    return atMost(builder.sub(arith::MaxUIOp::create(builder, number, edges),
-                              edges),
-                  full);
+    return atMost(
+        builder.sub(arith::MaxUIOp::create(builder, number, edges), edges),
+        full);
   };
-  loop.parts = {{atMost(first, edges), atMost(end, edges), one,
-                 stepAt(edgeCounts, true,
-                        [=](TileBuilder &b, BlockGrid::Place &at) {
-                          at[dim] = findEdge(b, blocks, at[dim]);
-                        })},
-                {behindEdges(first), behindEdges(end), one,
-                 stepAt(fullCounts, false,
-                        [=](TileBuilder &b, BlockGrid::Place &at) {
-                          at[dim] = b.add(blocks.fullBegin, at[dim]);
-                        })}};
+  loop.parts = {
+      {atMost(first, edges), atMost(end, edges), one,
+       stepAt(edgeCounts, true,
+              [=](TileBuilder &b, BlockGrid::Place &at) {
+                at[dim] = findEdge(b, blocks, at[dim]);
+              })},
+      {behindEdges(first), behindEdges(end), one,
+       stepAt(fullCounts, false, [=](TileBuilder &b, BlockGrid::Place &at) {
+         at[dim] = b.add(blocks.fullBegin, at[dim]);
+       })}};
   return loop;
 }
 

@@ -64,10 +64,10 @@ struct BlockStep {
 };
 
 /// The way of a work item from one tile of logits to the next: the loop of all
-/// kernels that compute logits. Which tiles there are is known here alone: where
-/// queries see a range of keys, blocks outside of it are not visited; those on
-/// its edges, where a tile says which pairs count, come first, in a loop of
-/// their own.
+/// kernels that compute logits. Which tiles there are is known here alone:
+/// where queries see a range of keys, blocks outside of it are not visited;
+/// those on its edges, where a tile says which pairs count, come first, in a
+/// loop of their own.
 class BlockLoop {
 public:
   /// Along the queries or keys of `item`, in its blocks. Items stay, and so do

@@ -260,8 +260,7 @@ void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
   }
 }
 
-void LogitRecompute::clearLogitGrads(const WorkItem &item,
-                                     LogitDim dim) const {
+void LogitRecompute::clearLogitGrads(const WorkItem &item, LogitDim dim) const {
   if (operands.logitGrads.empty())
     return;
   BlockLoop::outside(item.builder, dim, item)

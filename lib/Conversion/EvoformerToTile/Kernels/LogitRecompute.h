@@ -143,8 +143,8 @@ private:
   /// Whether weights of dropped keys and gradients of their logits in a tile
   /// are chosen to be 0, at three instructions a logit.
   bool choosesZeros(const LogitsTile &tile) const {
-    return chooseDrops && (operands.keySum.memory || !operands.biases.empty() ||
-                           tile.seen);
+    return chooseDrops &&
+           (operands.keySum.memory || !operands.biases.empty() || tile.seen);
   }
   /// Whether blocks of keys are read in the loop, and what a NaN has spoilt is
   /// done again.

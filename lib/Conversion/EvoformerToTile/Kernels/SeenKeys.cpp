@@ -96,8 +96,8 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
   blocks.begin = begin ? roundedDown(someBegin) : zero;
   Value isAny =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, someBegin, someEnd);
-  blocks.end = b.select(isAny, end ? b.ceilDiv(someEnd, block) : count,
-                        blocks.begin);
+  blocks.end =
+      b.select(isAny, end ? b.ceilDiv(someEnd, block) : count, blocks.begin);
   blocks.fullBegin = blocks.begin;
   if (begin)
     blocks.fullBegin = clamp(b, b.ceilDiv(boundOf(*begin, last), block),

@@ -8,7 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
 
-#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
+#include "Evoformer/Support/KeyRange.h"
 #include "Logits.h"
 
 namespace mlir::evoformer {

@@ -44,8 +44,7 @@ SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
 WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
                         Value key, const AttentionBlocks &blocks,
                         const KeyRange &keyRange, bool ownsKeyBlock) {
-  std::optional<SeenKeys> seen =
-      makeSeenKeys(builder, keyRange, query, key);
+  std::optional<SeenKeys> seen = makeSeenKeys(builder, keyRange, query, key);
   Value id[4];
   for (int64_t dim = 0; dim < 4; ++dim)
     id[dim] = WorkItemIdOp::create(builder, dim);

@@ -225,7 +225,7 @@ struct DropWideBounds : RewritePattern {
     auto op = cast<AttentionFamilyOpInterface>(operation);
     AttentionSizes sizes = op.getSizes();
     KeyRange range = op.getKeyRange();
-    KeyRange simpler = range.simplified(sizes.queries, sizes.keys);
+    KeyRange simpler = sizes.simplify(range);
     bool dropsFrom = range.from && !simpler.from;
     bool dropsTo = range.to && !simpler.to;
     if (!dropsFrom && !dropsTo)

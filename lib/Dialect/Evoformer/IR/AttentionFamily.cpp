@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyBoundMap.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
@@ -47,6 +48,13 @@ bool AttentionSizes::isStatic() const {
   return llvm::none_of(ArrayRef<int64_t>{batch, rows, queries, keys, heads,
                                          keyHeads, depth, valueDepth},
                        ShapedType::isDynamic);
+}
+
+KeyRange AttentionSizes::simplify(const KeyRange &range) const {
+  auto known = [](int64_t size) {
+    return ShapedType::isDynamic(size) ? std::nullopt : std::optional(size);
+  };
+  return range.simplified(known(queries), known(keys));
 }
 
 StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
@@ -253,7 +261,7 @@ static std::optional<KeyBound> getKeyBound(Operation *op, StringRef name) {
   if (!map)
     return std::nullopt;
   auto emit = [&] { return op->emitOpError(); };
-  FailureOr<KeyBound> bound = KeyBound::get(map.getValue(), emit);
+  FailureOr<KeyBound> bound = readKeyBound(map.getValue(), emit);
   return succeeded(bound) ? std::optional(*bound) : std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyBoundMap.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -300,7 +301,7 @@ static LogicalResult verifyKeyBound(Family op, StringRef name,
   auto map = op->getAttrOfType<AffineMapAttr>(name);
   if (!map)
     return success();
-  return failure(failed(KeyBound::get(map.getValue(), [&] {
+  return failure(failed(readKeyBound(map.getValue(), [&] {
     return op->emitOpError() << "keys(" << clause << ") ";
   })));
 }

@@ -25,8 +25,7 @@ static void addUsers(Value memory, SmallVectorImpl<Operation *> &users) {
   }
 }
 
-SmallVector<LDSBuffer>
-mlir::evoformer::tile::getLDSBuffers(KernelOp kernel) {
+SmallVector<LDSBuffer> mlir::evoformer::tile::getLDSBuffers(KernelOp kernel) {
   SmallVector<LDSBuffer> buffers;
   kernel.walk([&](AllocLDSOp alloc) {
     auto type = cast<MemRefType>(alloc.getType());
@@ -96,8 +95,7 @@ static std::optional<Succession> findSuccession(const LDSBuffer &a,
   return std::nullopt;
 }
 
-LDSPlacement
-mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
+LDSPlacement mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
   LDSPlacement placement;
   placement.offsets.assign(buffers.size(), 0);
   // Those of longer periods first: each then starts at a multiple of its own
@@ -128,10 +126,11 @@ mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
                         std::max<int64_t>(buffer.period, 1)));
     llvm::sort(candidates);
     int64_t offset = *llvm::find_if(candidates, [&](int64_t candidate) {
-      return llvm::none_of(llvm::zip_equal(placed, successions), [&](auto pair) {
-        auto [other, succession] = pair;
-        return !succession && overlaps(other, candidate);
-      });
+      return llvm::none_of(llvm::zip_equal(placed, successions),
+                           [&](auto pair) {
+                             auto [other, succession] = pair;
+                             return !succession && overlaps(other, candidate);
+                           });
     });
     placement.offsets[index] = offset;
     placement.bytes = std::max(placement.bytes, offset + buffer.bytes);

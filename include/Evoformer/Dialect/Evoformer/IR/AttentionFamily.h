@@ -14,7 +14,7 @@
 #define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_H
 
 #include "Evoformer/Dialect/Evoformer/IR/AttentionSizes.h"
-#include "Evoformer/Dialect/Evoformer/IR/KeyRange.h"
+#include "Evoformer/Support/KeyRange.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -112,8 +112,7 @@ void printClauses(OpAsmPrinter &printer, Operation *op,
                   ArrayRef<int64_t> biasGradients = {});
 void printScale(OpAsmPrinter &printer, FloatAttr scale);
 void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
-void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
-                   AffineMapAttr to);
+void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from, AffineMapAttr to);
 
 // `operand_orders`: empty, or an order for every operand that is no statistic.
 DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);

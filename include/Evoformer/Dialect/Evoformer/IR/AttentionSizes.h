@@ -12,6 +12,7 @@
 #ifndef EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONSIZES_H
 #define EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONSIZES_H
 
+#include "Evoformer/Support/KeyRange.h"
 #include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/OpDefinition.h"
 #include <array>
@@ -96,6 +97,8 @@ template <typename SizeT> struct AttentionSizesOf {
 /// Static sizes, ShapedType::kDynamic where unknown.
 struct AttentionSizes : AttentionSizesOf<int64_t> {
   bool isStatic() const;
+  /// Without the bounds that all keys keep to.
+  KeyRange simplify(const KeyRange &range) const;
 };
 
 /// Sizes as constants or SSA values of type index.

@@ -59,8 +59,8 @@ static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
     LDSBuffer &buffer = buffers[number++];
     auto enlarge = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
       if (llvm::is_contained(allocs, alloc))
-        buffer.bytes = getLDSBytes(
-            getRingType(cast<MemRefType>(alloc.getType()), slots));
+        buffer.bytes =
+            getLDSBytes(getRingType(cast<MemRefType>(alloc.getType()), slots));
     };
     enlarge(staged.asyncBuffers, shape.asyncSlots);
     enlarge(staged.registerBuffers, kRegisterSlots);

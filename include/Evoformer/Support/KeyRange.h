@@ -11,13 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_KEYRANGE_H
-#define EVOFORMER_DIALECT_EVOFORMER_IR_KEYRANGE_H
+#ifndef EVOFORMER_SUPPORT_KEYRANGE_H
+#define EVOFORMER_SUPPORT_KEYRANGE_H
 
-#include "mlir/IR/AffineMap.h"
-#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
+#include <string>
+#include <tuple>
 
 namespace mlir::evoformer {
 
@@ -38,16 +39,13 @@ struct KeyBound {
 
   static constexpr int64_t kMaxConstant = int64_t(1) << 30;
 
-  /// The bound that `map`, (i)[sq, sk] -> (..), stands for; the diagnostic says
-  /// what is accepted.
-  static FailureOr<KeyBound>
-  get(AffineMap map, function_ref<InFlightDiagnostic()> emitError);
-  /// The same as text, as the C API and covers have it: "i/32*32+sk-sq-48".
-  static llvm::Expected<KeyBound> parse(StringRef text);
-
-  AffineMap getMap(MLIRContext *context) const;
-  /// The map as the textual form has it.
+  /// From text as the C interface and covers have it: "i/32*32+sk-sq-48".
+  static llvm::Expected<KeyBound> parse(llvm::StringRef text);
+  /// As the attention dialect's textual form has it: an affine map (i)[sq, sk].
   std::string str() const;
+
+  /// What a bound does not keep to of the above, in words, or null.
+  const char *findFault() const;
   int64_t at(int64_t query, int64_t numQueries, int64_t numKeys) const;
 
   friend bool operator==(const KeyBound &a, const KeyBound &b) {
@@ -70,7 +68,8 @@ struct KeyRange {
   /// The clause `keys(..)` of the textual form; empty where it is whole.
   std::string str() const;
   /// Without the bounds that hold for every key, as far as sizes are known.
-  KeyRange simplified(int64_t numQueries, int64_t numKeys) const;
+  KeyRange simplified(std::optional<int64_t> numQueries,
+                      std::optional<int64_t> numKeys) const;
 };
 
 /// How many pairs of a query and a key a range has.
@@ -78,4 +77,4 @@ double countPairs(const KeyRange &range, int64_t numQueries, int64_t numKeys);
 
 } // namespace mlir::evoformer
 
-#endif // EVOFORMER_DIALECT_EVOFORMER_IR_KEYRANGE_H
+#endif // EVOFORMER_SUPPORT_KEYRANGE_H

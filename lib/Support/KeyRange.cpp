@@ -1,0 +1,143 @@
+//===- KeyRange.cpp - The keys that a query sees --------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Support/KeyRange.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cstdlib>
+
+using namespace mlir::evoformer;
+using llvm::StringRef;
+using llvm::Twine;
+
+const char *KeyBound::findFault() const {
+  if (coefficient < 0 || coefficient > 1)
+    return "the query's index must have the coefficient 0 or 1";
+  if (granule < 1 || granule > kMaxConstant)
+    return "the query's index must be divided by 1 to 2^30";
+  if (std::abs(ofQueries) > 1 || std::abs(ofKeys) > 1)
+    return "sq and sk must have the coefficient -1, 0 or 1";
+  if (constant > kMaxConstant || constant < -kMaxConstant)
+    return "the constant must be from -2^30 to 2^30";
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
+  KeyBound bound;
+  auto fail = [&](const Twine &why) {
+    return llvm::createStringError(
+        "'" + text + "': " + why +
+        "; accepted are sums of i or i/c*c, sq, sk and numbers, like "
+        "i/32*32+sk-sq-48");
+  };
+  StringRef rest = text;
+  if (rest.empty())
+    return fail("a bound is empty");
+  bool isFirst = true;
+  while (!rest.empty()) {
+    int64_t sign = 1;
+    if (rest.consume_front("-"))
+      sign = -1;
+    else if (!rest.consume_front("+") && !isFirst)
+      return fail("expected + or - before '" + rest + "'");
+    isFirst = false;
+    if (rest.consume_front("sq")) {
+      bound.ofQueries += sign;
+    } else if (rest.consume_front("sk")) {
+      bound.ofKeys += sign;
+    } else if (rest.consume_front("i")) {
+      bound.coefficient += sign;
+      int64_t again;
+      if (rest.consume_front("/") &&
+          (rest.consumeInteger(10, bound.granule) || !rest.consume_front("*") ||
+           rest.consumeInteger(10, again) || again != bound.granule))
+        return fail("expected i/c*c with one number c");
+    } else {
+      int64_t number;
+      if (rest.consumeInteger(10, number) || number < 0 ||
+          number > kMaxConstant)
+        return fail("expected a term at '" + rest + "'");
+      bound.constant += sign * number;
+    }
+  }
+  if (const char *fault = bound.findFault())
+    return fail(fault);
+  return bound;
+}
+
+std::string KeyBound::str() const {
+  std::string text = "affine_map<(i)[sq, sk] -> (";
+  llvm::raw_string_ostream os(text);
+  if (coefficient && granule != 1)
+    os << "(i floordiv " << granule << ") * " << granule << " + ";
+  else if (coefficient)
+    os << "i + ";
+  os << "sq * " << ofQueries << " + sk * " << ofKeys << " + " << constant
+     << ")>";
+  return text;
+}
+
+std::string KeyRange::str() const {
+  if (isWhole())
+    return "";
+  std::string text = "keys(";
+  if (from)
+    text += "from " + from->str();
+  if (from && to)
+    text += ", ";
+  if (to)
+    text += "to " + to->str();
+  return text + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+int64_t KeyBound::at(int64_t query, int64_t numQueries, int64_t numKeys) const {
+  return coefficient * (query / granule) * granule + ofQueries * numQueries +
+         ofKeys * numKeys + constant;
+}
+
+KeyRange KeyRange::simplified(std::optional<int64_t> numQueries,
+                              std::optional<int64_t> numKeys) const {
+  KeyRange result = *this;
+  int64_t queries = numQueries.value_or(0), keys = numKeys.value_or(0);
+  // Whether a bound's value for the last (or first) query follows from what is
+  // known; `ofKeys` is what of sk is taken away first.
+  auto isKnown = [&](const KeyBound &bound, int64_t ofKeys, bool ofLast) {
+    return (numKeys || bound.ofKeys == ofKeys) &&
+           (numQueries ||
+            (bound.ofQueries == 0 && !(ofLast && bound.coefficient)));
+  };
+  if (from && isKnown(*from, 0, /*ofLast=*/true) &&
+      from->at(std::max<int64_t>(queries - 1, 0), queries, keys) <= 0)
+    result.from = std::nullopt;
+  if (to && isKnown(*to, 1, /*ofLast=*/false) &&
+      to->at(0, queries, keys) >= keys)
+    result.to = std::nullopt;
+  return result;
+}
+
+double mlir::evoformer::countPairs(const KeyRange &range, int64_t numQueries,
+                                   int64_t numKeys) {
+  double count = 0;
+  for (int64_t query = 0; query < numQueries; ++query) {
+    int64_t from = 0, to = numKeys;
+    if (range.from)
+      from = std::max(from, range.from->at(query, numQueries, numKeys));
+    if (range.to)
+      to = std::min(to, range.to->at(query, numQueries, numKeys));
+    count += static_cast<double>(std::max<int64_t>(to - from, 0));
+  }
+  return count;
+}
