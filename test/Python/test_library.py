@@ -116,11 +116,21 @@ def test_errors_are_readable():
                          "there is no such float operand"),
                         ("type=f32 depth=8 heads=6 group_size=4",
                          "heads=6 must be a multiple of group_size=4"),
+                        ("type=f32 depth=8 keys_from=", "a bound is empty"),
+                        ("type=f32 depth=8 keys_to=i1",
+                         "'i1': expected + or - before '1'"),
+                        ("type=f32 depth=8 keys_to=i/4*5",
+                         "'i/4*5': expected i/c*c with one number c"),
+                        ("type=f32 depth=8 keys_from=i+j",
+                         "'i+j': expected a term at 'j'; accepted are sums of i "
+                         "or i/c*c, sq, sk and numbers, like i/32*32+sk-sq-48"),
+                        ("type=f32 depth=8 keys_from=i+i",
+                         "the query's index must have the coefficient 0 or 1"),
                         ("type=f32 depth=8 group_size=0",
                          "'group_size=0': group_size is a number from 1 to 65536"),
                         ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),
                         ("depth=8", "an attention needs type= and depth=")):
-        with pytest.raises(evoformer.EvoformerError, match=text):
+        with pytest.raises(evoformer.EvoformerError, match=re.escape(text)):
             _runtime.describe(words)
     with pytest.raises(evoformer.EvoformerError, match="no NVIDIA driver|device"):
         _runtime.Device("cuda", 99)

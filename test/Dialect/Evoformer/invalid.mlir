@@ -949,7 +949,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
-  // expected-error @+1 {{keys(to) must be a map (i)[sq, sk] -> (..) of the query's index and the numbers of queries and keys}}
+  // expected-error @+1 {{keys(to) must be a map (i)[sq, sk] -> (..) of the query's index and the numbers of queries and keys, but is}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
