@@ -169,22 +169,24 @@ static bool hasPlaces(const AttentionCase &result) {
   });
 }
 
-static bool parseWindow(StringRef text, AttentionCase &result) {
+static llvm::Error parseWindow(StringRef text, AttentionCase &result) {
   auto [from, to] = text.split(':');
-  auto parse = [](StringRef bound, std::optional<KeyBound> &into) {
+  if (!text.contains(':'))
+    return createStringError("window is FROM:TO, not '" + text + "'");
+  auto parse = [](StringRef bound,
+                  std::optional<KeyBound> &into) -> llvm::Error {
     if (bound.empty())
-      return true;
+      return llvm::Error::success();
     Expected<KeyBound> parsed = KeyBound::parse(bound);
-    if (!parsed) {
-      consumeError(parsed.takeError());
-      return false;
-    }
+    if (!parsed)
+      return parsed.takeError();
     into = *parsed;
-    return true;
+    return llvm::Error::success();
   };
   result.window = text.str();
-  return text.contains(':') && parse(from, result.seen.from) &&
-         parse(to, result.seen.to);
+  if (llvm::Error error = parse(from, result.seen.from))
+    return error;
+  return parse(to, result.seen.to);
 }
 
 /// One `key=value`; whether it means something.
@@ -225,8 +227,6 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   }
   if (key == "bias")
     return parseBias(value, result);
-  if (key == "window")
-    return parseWindow(value, result);
   if (key == "put")
     return parsePut(value, result);
   if (key == "type") {
@@ -276,6 +276,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
   llvm::SplitString(text, entries);
   for (StringRef entry : entries) {
     auto [key, value] = entry.split('=');
+    if (key == "window") {
+      if (llvm::Error error = parseWindow(value, result))
+        return std::move(error);
+      continue;
+    }
     if (!parseEntry(key, value, result))
       return createStringError("malformed '" + entry + "' in the case '" +
                                text + "'");

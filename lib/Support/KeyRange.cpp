@@ -9,7 +9,6 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <cstdlib>
 
 using namespace mlir::evoformer;
 using llvm::StringRef;
@@ -20,7 +19,8 @@ const char *KeyBound::findFault() const {
     return "the query's index must have the coefficient 0 or 1";
   if (granule < 1 || granule > kMaxConstant)
     return "the query's index must be divided by 1 to 2^30";
-  if (std::abs(ofQueries) > 1 || std::abs(ofKeys) > 1)
+  auto isSign = [](int64_t factor) { return factor >= -1 && factor <= 1; };
+  if (!isSign(ofQueries) || !isSign(ofKeys))
     return "sq and sk must have the coefficient -1, 0 or 1";
   if (constant > kMaxConstant || constant < -kMaxConstant)
     return "the constant must be from -2^30 to 2^30";
@@ -55,12 +55,15 @@ llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
     } else if (rest.consume_front("sk")) {
       bound.ofKeys += sign;
     } else if (rest.consume_front("i")) {
-      bound.coefficient += sign;
-      int64_t again;
+      int64_t granule = 1, again;
       if (rest.consume_front("/") &&
-          (rest.consumeInteger(10, bound.granule) || !rest.consume_front("*") ||
-           rest.consumeInteger(10, again) || again != bound.granule))
+          (rest.consumeInteger(10, granule) || !rest.consume_front("*") ||
+           rest.consumeInteger(10, again) || again != granule))
         return fail("expected i/c*c with one number c");
+      if (bound.coefficient != 0 && bound.granule != granule)
+        return fail("expected i with one divisor");
+      bound.coefficient += sign;
+      bound.granule = granule;
     } else {
       int64_t number;
       if (rest.consumeInteger(10, number) || number < 0 ||
@@ -71,6 +74,8 @@ llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
   }
   if (const char *fault = bound.findFault())
     return fail(fault);
+  if (bound.coefficient == 0)
+    bound.granule = 1;
   return bound;
 }
 

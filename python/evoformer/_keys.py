@@ -104,14 +104,18 @@ def parse(text: str) -> Bound:
                 int(term[7] or 0) > _LARGEST):
             raise ValueError(f"keys has the bound {text!r}; {_BOUND}")
         sign = -1 if term[1] == "-" else 1
-        granule = int(term[4] or granule)
         name = term[2] or term[3] or ("1" if term[7] else "i")
+        if name == "i":
+            divisor = int(term[4] or 1)
+            if counts["i"] and granule != divisor:
+                raise ValueError(f"keys has the bound {text!r}; {_BOUND}")
+            granule = divisor
         counts[name] += sign * int(term[7] or 1)
         at = term.end()
     if (counts["i"] not in (0, 1) or abs(counts["sq"]) > 1 or abs(counts["sk"]) > 1 or
             abs(counts["1"]) > _LARGEST or not 1 <= granule <= _LARGEST):
         raise ValueError(f"keys has the bound {text!r}; {_BOUND}")
-    return Bound(counts["i"], granule, counts["sq"], counts["sk"], counts["1"])
+    return Bound(counts["i"], granule if counts["i"] else 1, counts["sq"], counts["sk"], counts["1"])
 
 
 def check(keys: Keys) -> None:

@@ -124,6 +124,8 @@ def test_errors_are_readable():
                         ("type=f32 depth=8 keys_from=i+j",
                          "'i+j': expected a term at 'j'; accepted are sums of i "
                          "or i/c*c, sq, sk and numbers, like i/32*32+sk-sq-48"),
+                        ("type=f32 depth=8 keys_from=i-i/4*4",
+                         "expected i with one divisor"),
                         ("type=f32 depth=8 keys_from=i+i",
                          "the query's index must have the coefficient 0 or 1"),
                         ("type=f32 depth=8 group_size=0",

@@ -61,6 +61,9 @@ struct KeyRange {
   std::optional<KeyBound> from, to;
 
   bool isWhole() const { return !from && !to; }
+  friend bool operator==(const KeyRange &a, const KeyRange &b) {
+    return a.from == b.from && a.to == b.to;
+  }
   /// Whether queries see different keys.
   bool moves() const {
     return (from && from->coefficient) || (to && to->coefficient);

@@ -923,7 +923,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
-  // expected-error @+1 {{keys(from) must not fall with the query's index: the query's index must have the coefficient 0 or 1, but the map is}}
+  // expected-error @+1 {{keys(from) must be a bound that does not fall with the query's index; the query's index must have the coefficient 0 or 1, but the map is}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
@@ -936,7 +936,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
-  // expected-error @+1 {{keys(to) must not fall with the query's index: the query's index must have the coefficient 0 or 1}}
+  // expected-error @+1 {{keys(to) must be a bound that does not fall with the query's index; the query's index must have the coefficient 0 or 1}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
@@ -962,7 +962,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
-  // expected-error @+1 {{keys(to) must not fall with the query's index: must be a sum of i or (i floordiv c) * c, sq, sk and constants}}
+  // expected-error @+1 {{keys(to) must be a bound that does not fall with the query's index; accepted are sums of i or (i floordiv c) * c, sq, sk and constants}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)

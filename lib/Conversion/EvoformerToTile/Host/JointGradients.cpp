@@ -18,7 +18,9 @@ using Role = AttentionOperand;
 
 /// Whether what they read is the same, delta aside, which only one may need.
 static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
-  if (a.getScaleValue() != b.getScaleValue())
+  if (a.getScaleValue() != b.getScaleValue() ||
+      a.getGroupSizeOrOne() != b.getGroupSizeOrOne() ||
+      !(a.getKeyRange() == b.getKeyRange()))
     return false;
   for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
                     Role::WeightedGradient, Role::Stats, Role::Delta}) {

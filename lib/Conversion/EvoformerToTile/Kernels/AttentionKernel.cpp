@@ -84,8 +84,9 @@ public:
     if (reference == Reference::First || mayHideNaN)
       state =
           repeatWithCare(sources, state, mayHideNaN ? Drops::Chosen : drops);
-    if (!hasBiases && !mayHideNaN && operands.keySum.memory &&
-        !operands.keySum.isTail)
+    // Of the tail alone no row is empty, unless it is all that a range leaves.
+    bool mayBeEmpty = !operands.keySum.isTail || !facts.keys.isWhole();
+    if (!hasBiases && !mayHideNaN && operands.keySum.memory && mayBeEmpty)
       forgetDropped(sources, state);
     finish(state);
   }

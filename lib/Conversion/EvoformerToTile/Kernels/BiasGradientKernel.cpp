@@ -93,30 +93,40 @@ private:
     if (keysFirst)
       std::swap(shape[1], shape[2]);
     Value start = outer.splat(shape, outer.getF32Type(), 0);
-    return BlockLoop::through(outer, grid, shared.alignedRows, place, counts,
-                              first, end, keysFirst)
-        .run(outer, start,
-             [&](TileBuilder &b, const BlockStep &step,
-                 ValueRange sums) -> SmallVector<Value> {
-               const WorkItem &item = step.item;
-               LogitRecompute::Slices slices = shared.slice(item);
-               for (auto [bias, read] : llvm::zip(slices.logits.biases, fixed))
-                 bias.tile = read;
-               LogitRecompute::QueryTiles queries = shared.loadQueries(
-                   b, item, slices, step.offset(LogitDim::Queries));
-               LogitRecompute::KeyTiles keys = shared.loadKeys(
-                   b, item, slices, step.offset(LogitDim::Keys));
-               if (!operands.queryGrad)
-                 return {shared
-                             .recompute(b, slices, queries, keys, step.tile,
-                                        sums[0])
-                             .logitGrad};
-               Value logitGrad =
-                   shared.recompute(b, slices, queries, keys, step.tile)
-                       .logitGrad;
-               storeQuery(b, step, logitGrad, keys);
-               return {b.addf(sums[0], logitGrad)};
-             });
+    SmallVector<Value> sums =
+        BlockLoop::through(outer, grid, shared.alignedRows, place, counts,
+                           first, end, keysFirst)
+            .run(outer, start,
+                 [&](TileBuilder &b, const BlockStep &step,
+                     ValueRange sums) -> SmallVector<Value> {
+                   const WorkItem &item = step.item;
+                   LogitRecompute::Slices slices = shared.slice(item);
+                   for (auto [bias, read] :
+                        llvm::zip(slices.logits.biases, fixed))
+                     bias.tile = read;
+                   LogitRecompute::QueryTiles queries = shared.loadQueries(
+                       b, item, slices, step.offset(LogitDim::Queries));
+                   LogitRecompute::KeyTiles keys = shared.loadKeys(
+                       b, item, slices, step.offset(LogitDim::Keys));
+                   if (!operands.queryGrad)
+                     return {shared
+                                 .recompute(b, slices, queries, keys, step.tile,
+                                            sums[0])
+                                 .logitGrad};
+                   Value logitGrad =
+                       shared.recompute(b, slices, queries, keys, step.tile)
+                           .logitGrad;
+                   storeQuery(b, step, logitGrad, keys);
+                   return {b.addf(sums[0], logitGrad)};
+                 });
+    if (!grid.seen || counts[kBiasQ] || counts[kBiasK])
+      return sums;
+    // All steps have had the same pairs in their tile.
+    WorkItem item = grid.itemAt(outer, place, shared.alignedRows);
+    Value seen = item.findSeen(
+        outer, BlockStep::makeTile(item, keysFirst,
+                                   {shared.zero, shared.zero, shared.zero}));
+    return {outer.select(seen, sums.front(), start)};
   }
 
   /// All keys are in the tile, so that this is all of the query's gradient in

@@ -113,38 +113,45 @@ static Value findEdge(TileBuilder &b, const SeenBlocks &blocks, Value number) {
   return b.select(isLow, lowBlock, highBlock);
 }
 
+BlockLoop::StepAt BlockLoop::stepsAlong(TileBuilder &builder, LogitDim dim,
+                                        const WorkItem &item, bool keysFirst,
+                                        bool isMasked) {
+  Value zero = builder.index(0);
+  return [=](TileBuilder &b, Value offset) {
+    std::array<Value, 3> offsets = {zero, zero, zero};
+    offsets[static_cast<unsigned>(dim)] = offset;
+    return makeStep(b, item, keysFirst, offsets, isMasked);
+  };
+}
+
 BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
                            const WorkItem &item, bool keysFirst) {
   assert(dim != LogitDim::Rows && "rows are cut by the space of items");
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   Value zero = builder.index(0), block = builder.index(range.block);
-  auto stepAt = [=](bool isMasked) -> StepAt {
-    return [=](TileBuilder &b, Value offset) {
-      std::array<Value, 3> offsets = {zero, zero, zero};
-      offsets[static_cast<unsigned>(dim)] = offset;
-      return makeStep(b, item, keysFirst, offsets, isMasked);
-    };
+  auto steps = [&](bool isMasked) {
+    return stepsAlong(builder, dim, item, keysFirst, isMasked);
   };
   BlockLoop loop;
   if (!item.seen) {
     loop.parts = {
-        {zero, builder.index(range.extent), block, stepAt(/*isMasked=*/false)}};
+        {zero, builder.index(range.extent), block, steps(/*isMasked=*/false)}};
     return loop;
   }
   SeenBlocks blocks = item.findBlocks(builder, dim);
   auto offsetOf = [&](Value number) { return builder.mul(number, block); };
+  StepAt masked = steps(/*isMasked=*/true);
   if (item.isCareful) {
-    loop.parts = {{offsetOf(blocks.begin), offsetOf(blocks.end), block,
-                   stepAt(/*isMasked=*/true)}};
+    loop.parts = {
+        {offsetOf(blocks.begin), offsetOf(blocks.end), block, masked}};
     return loop;
   }
-  StepAt masked = stepAt(/*isMasked=*/true);
   StepAt atEdge = [=](TileBuilder &b, Value number) {
     return masked(b, b.mul(findEdge(b, blocks, number), block));
   };
   loop.parts = {{zero, countEdges(builder, blocks), builder.index(1), atEdge},
                 {offsetOf(blocks.fullBegin), offsetOf(blocks.fullEnd), block,
-                 stepAt(/*isMasked=*/false)}};
+                 steps(/*isMasked=*/false)}};
   return loop;
 }
 
@@ -155,15 +162,11 @@ BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
     return loop;
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   Value zero = builder.index(0), block = builder.index(range.block);
-  StepAt stepAt = [=](TileBuilder &b, Value offset) {
-    std::array<Value, 3> offsets = {zero, zero, zero};
-    offsets[static_cast<unsigned>(dim)] = offset;
-    return makeStep(b, item, keysFirst, offsets, /*isMasked=*/false);
-  };
+  StepAt steps = stepsAlong(builder, dim, item, keysFirst, /*isMasked=*/false);
   SeenBlocks blocks = item.findBlocks(builder, dim);
-  loop.parts = {{zero, builder.mul(blocks.begin, block), block, stepAt},
+  loop.parts = {{zero, builder.mul(blocks.begin, block), block, steps},
                 {builder.mul(blocks.end, block), builder.index(range.extent),
-                 block, stepAt}};
+                 block, steps}};
   return loop;
 }
 
@@ -171,70 +174,66 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
                              bool alignedRows, const BlockGrid::Place &place,
                              const std::array<Value, 5> &counts, Value first,
                              Value end, bool keysFirst) {
-  // The steps of a part of the loop, with its own counts along dimensions that
-  // move; `move` makes blocks of numbers.
-  auto stepAt = [=](const std::array<Value, 5> &counts, bool isMasked,
-                    std::function<void(TileBuilder &, BlockGrid::Place &)> move)
-      -> StepAt {
-    return [=](TileBuilder &b, Value number) {
-      BlockGrid::Place at = findPlace(b, place, counts, number);
-      if (move)
-        move(b, at);
-      Value zero = b.index(0);
-      return makeStep(b, grid.itemAt(b, at, alignedRows), keysFirst,
-                      {zero, zero, zero}, isMasked);
-    };
-  };
-  Value one = builder.index(1);
-  BlockLoop loop;
   bool movesQueries = counts[kBiasQ] != nullptr;
   bool movesKeys = counts[kBiasK] != nullptr;
+  bool movesOne = movesQueries != movesKeys;
+  LogitDim dim = movesQueries ? LogitDim::Queries : LogitDim::Keys;
+  GridSteps steps{grid, alignedRows, place, counts, keysFirst};
+  BlockLoop loop;
   if (!grid.seen || (movesQueries && movesKeys)) {
-    loop.parts = {{first, end, one,
-                   stepAt(counts, /*isMasked=*/grid.seen.has_value(), {})}};
+    bool isMasked = grid.seen.has_value();
+    loop.parts = {{first, end, builder.index(1), steps.at(isMasked)}};
     return loop;
   }
-
-  // The blocks of one of the two dimensions that the other's block goes with.
-  int64_t dim = movesQueries ? kBiasQ : kBiasK;
-  WorkItem item = grid.itemAt(builder, place, alignedRows);
-  SeenBlocks blocks = item.findBlocks(builder, movesQueries ? LogitDim::Queries
-                                                            : LogitDim::Keys);
-  auto isBetween = [&](Value low, Value high) -> Value {
-    Value number = place[dim];
-    return arith::AndIOp::create(
-        builder,
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, number, low),
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, number,
-                              high));
+  SeenBlocks blocks =
+      grid.itemAt(builder, place, alignedRows).findBlocks(builder, dim);
+  if (movesOne) {
+    loop.addRange(builder, steps, dim, blocks, first, end);
+    return loop;
+  }
+  // One block of both: all steps are of the same kind.
+  auto compare = [&](arith::CmpIPredicate predicate, Value bound) -> Value {
+    return arith::CmpIOp::create(builder, predicate, place[kBiasK], bound);
   };
-  if (!movesQueries && !movesKeys) {
-    // One block of both: all steps are of the same kind.
-    Value isFull = isBetween(blocks.fullBegin, blocks.fullEnd);
-    Value isVisited = isBetween(blocks.begin, blocks.end);
-    Value fullEnd = builder.select(isFull, end, first);
-    Value edgeBegin = builder.select(isFull, end, first);
-    Value edgeEnd = builder.select(isVisited, end, edgeBegin);
-    loop.parts = {{edgeBegin, edgeEnd, one, stepAt(counts, true, {})},
-                  {first, fullEnd, one, stepAt(counts, false, {})}};
-    return loop;
-  }
+  Value isVisited = arith::AndIOp::create(
+      builder, compare(arith::CmpIPredicate::uge, blocks.begin),
+      compare(arith::CmpIPredicate::ult, blocks.end));
+  loop.parts = {{first, builder.select(isVisited, end, first), builder.index(1),
+                 steps.at(/*isMasked=*/false)}};
+  return loop;
+}
 
+BlockLoop::StepAt BlockLoop::GridSteps::at(bool isMasked, MoveFn move) const {
+  return [steps = *this, isMasked, move](TileBuilder &b, Value number) {
+    BlockGrid::Place at = findPlace(b, steps.place, steps.counts, number);
+    if (move)
+      move(b, at);
+    Value zero = b.index(0);
+    return makeStep(b, steps.grid.itemAt(b, at, steps.alignedRows),
+                    steps.keysFirst, {zero, zero, zero}, isMasked);
+  };
+}
+
+void BlockLoop::addRange(TileBuilder &builder, const GridSteps &steps,
+                         LogitDim along, const SeenBlocks &blocks, Value first,
+                         Value end) {
+  int64_t dim = along == LogitDim::Queries ? kBiasQ : kBiasK;
   auto withCount = [&](Value count) {
-    std::array<Value, 5> all = counts;
-    all[dim] = count;
-    return all;
+    GridSteps some = steps;
+    some.counts[dim] = count;
+    return some;
   };
-  auto countSteps = [&](const std::array<Value, 5> &counts) {
+  Value one = builder.index(1);
+  auto countSteps = [&](const GridSteps &some) {
     Value product = one;
-    for (Value count : counts)
+    for (Value count : some.counts)
       if (count)
         product = builder.mul(product, count);
     return product;
   };
-  auto edgeCounts = withCount(countEdges(builder, blocks));
-  auto fullCounts = withCount(builder.sub(blocks.fullEnd, blocks.fullBegin));
-  Value edges = countSteps(edgeCounts), full = countSteps(fullCounts);
+  GridSteps ofEdges = withCount(countEdges(builder, blocks));
+  GridSteps ofFull = withCount(builder.sub(blocks.fullEnd, blocks.fullBegin));
+  Value edges = countSteps(ofEdges), full = countSteps(ofFull);
   // Steps on the edges have the first numbers.
   auto atMost = [&](Value x, Value y) -> Value {
     return arith::MinUIOp::create(builder, x, y);
@@ -244,17 +243,16 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
         builder.sub(arith::MaxUIOp::create(builder, number, edges), edges),
         full);
   };
-  loop.parts = {
-      {atMost(first, edges), atMost(end, edges), one,
-       stepAt(edgeCounts, true,
-              [=](TileBuilder &b, BlockGrid::Place &at) {
-                at[dim] = findEdge(b, blocks, at[dim]);
-              })},
-      {behindEdges(first), behindEdges(end), one,
-       stepAt(fullCounts, false, [=](TileBuilder &b, BlockGrid::Place &at) {
-         at[dim] = b.add(blocks.fullBegin, at[dim]);
-       })}};
-  return loop;
+  auto toEdge = [=](TileBuilder &b, BlockGrid::Place &at) {
+    at[dim] = findEdge(b, blocks, at[dim]);
+  };
+  auto toFull = [=](TileBuilder &b, BlockGrid::Place &at) {
+    at[dim] = b.add(blocks.fullBegin, at[dim]);
+  };
+  parts = {{atMost(first, edges), atMost(end, edges), one,
+            ofEdges.at(/*isMasked=*/true, toEdge)},
+           {behindEdges(first), behindEdges(end), one,
+            ofFull.at(/*isMasked=*/false, toFull)}};
 }
 
 SmallVector<Value>

@@ -82,7 +82,8 @@ public:
   /// From block to block of `grid`, one number for all dimensions that move,
   /// the last one fastest: from `first` to before `end`. `place` has the others
   /// and `counts` how many blocks there are along those that move, null along
-  /// the others. Each step is an item of its own.
+  /// the others. Each step is an item of its own. Where neither queries nor
+  /// keys move tiles are not masked: that is for who sums them to do, once.
   static BlockLoop through(TileBuilder &builder, const BlockGrid &grid,
                            bool alignedRows, const BlockGrid::Place &place,
                            const std::array<Value, 5> &counts, Value first,
@@ -99,6 +100,27 @@ public:
 private:
   /// The step at a value of the loop's variable, with a builder inside of it.
   using StepAt = std::function<BlockStep(TileBuilder &, Value)>;
+
+  /// Steps along an item; `isMasked`: a tile says which pairs count.
+  static StepAt stepsAlong(TileBuilder &builder, LogitDim dim,
+                           const WorkItem &item, bool keysFirst, bool isMasked);
+
+  /// Steps through a grid.
+  struct GridSteps {
+    BlockGrid grid;
+    bool alignedRows;
+    BlockGrid::Place place;
+    std::array<Value, 5> counts;
+    bool keysFirst;
+
+    /// `move` makes blocks of what a number says along dimensions that move.
+    using MoveFn = std::function<void(TileBuilder &, BlockGrid::Place &)>;
+    StepAt at(bool isMasked, MoveFn move = {}) const;
+  };
+  /// The steps from `first` to before `end` of those through what the block of
+  /// queries (keys) goes with, where keys (queries) move.
+  void addRange(TileBuilder &builder, const GridSteps &steps, LogitDim along,
+                const SeenBlocks &blocks, Value first, Value end);
 
   /// One loop of those that follow each other.
   struct Part {

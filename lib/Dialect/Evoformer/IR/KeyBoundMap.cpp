@@ -78,13 +78,14 @@ evoformer::readKeyBound(AffineMap map,
                           "index and the numbers of queries and keys, but is "
                        << AffineMapAttr::get(map);
   TermCollector terms;
-  const char *fault =
-      terms.add(map.getResult(0), 1)
-          ? terms.bound.findFault()
-          : "must be a sum of i or (i floordiv c) * c, sq, sk and constants";
+  const char *fault = terms.add(map.getResult(0), 1)
+                          ? terms.bound.findFault()
+                          : "accepted are sums of i or (i floordiv c) * c, sq, "
+                            "sk and constants";
   if (fault)
-    return emitError() << "must not fall with the query's index: " << fault
-                       << ", but the map is " << AffineMapAttr::get(map);
+    return emitError()
+           << "must be a bound that does not fall with the query's index; "
+           << fault << ", but the map is " << AffineMapAttr::get(map);
   if (terms.bound.coefficient == 0)
     terms.bound.granule = 1;
   return terms.bound;
