@@ -65,6 +65,26 @@ static Value transposeTo(TileBuilder &builder, Value memory, DimOrderAttr order,
                                      AffineMapAttr::get(permutation));
 }
 
+/// The range of keys as kernels have it. Where sizes are known and no query
+/// sees a key, loops would fold away, and what is left of their sums would be
+/// constants that no layout is known for: then bounds are said to move with the
+/// query, by steps that none of them makes.
+static KeyRange getKernelRange(AttentionFamilyOpInterface op) {
+  AttentionSizes sizes = op.getSizes();
+  KeyRange range = sizes.simplify(op.getKeyRange());
+  if (range.isWhole() || ShapedType::isDynamic(sizes.queries) ||
+      ShapedType::isDynamic(sizes.keys) ||
+      countPairs(range, sizes.queries, sizes.keys) != 0)
+    return range;
+  for (std::optional<KeyBound> *bound : {&range.from, &range.to}) {
+    if (!*bound || (*bound)->coefficient != 0)
+      continue;
+    (*bound)->coefficient = 1;
+    (*bound)->granule = KeyBound::kMaxConstant;
+  }
+  return range;
+}
+
 namespace {
 /// The operands of an op as views with dimensions in canonical order.
 class OperandViews {
@@ -191,10 +211,9 @@ protected:
 
   static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
-    AttentionFacts facts = {
-        op.getInputElementType(), sizes.depth,
-        sizes.valueDepth,         op.getScaleValue(),
-        op.getGroupSizeOrOne(),   sizes.simplify(op.getKeyRange())};
+    AttentionFacts facts = {op.getInputElementType(), sizes.depth,
+                            sizes.valueDepth,         op.getScaleValue(),
+                            op.getGroupSizeOrOne(),   getKernelRange(op)};
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))
