@@ -182,11 +182,7 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
 static bool isDroppedFor(const AttentionCase &problem,
                          ArrayRef<HostArray> biases, int64_t b, int64_t n,
                          int64_t h, int64_t i, int64_t j) {
-  auto valueOf = [&](const KeyBound &bound) {
-    return bound.at(i, problem.queries, problem.keys);
-  };
-  if ((problem.seen.from && j < valueOf(*problem.seen.from)) ||
-      (problem.seen.to && j >= valueOf(*problem.seen.to)))
+  if (!problem.seen.sees(i, j, problem.queries, problem.keys))
     return true;
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
     auto &sizes = array.layout.sizes;

@@ -7,12 +7,21 @@
 
 #include "Evoformer/Support/KeyRange.h"
 
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
 using namespace mlir::evoformer;
 using llvm::StringRef;
 using llvm::Twine;
+
+bool KeyBound::addQuery(int64_t divisor, int64_t factor) {
+  if ((coefficient != 0 && granule != divisor) ||
+      llvm::AddOverflow(coefficient, factor, coefficient))
+    return false;
+  granule = coefficient == 0 ? 1 : divisor;
+  return true;
+}
 
 const char *KeyBound::findFault() const {
   if (coefficient < 0 || coefficient > 1)
@@ -60,10 +69,8 @@ llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
           (rest.consumeInteger(10, granule) || !rest.consume_front("*") ||
            rest.consumeInteger(10, again) || again != granule))
         return fail("expected i/c*c with one number c");
-      if (bound.coefficient != 0 && bound.granule != granule)
+      if (!bound.addQuery(granule, sign))
         return fail("expected i with one divisor");
-      bound.coefficient += sign;
-      bound.granule = granule;
     } else {
       int64_t number;
       if (rest.consumeInteger(10, number) || number < 0 ||
@@ -74,8 +81,6 @@ llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
   }
   if (const char *fault = bound.findFault())
     return fail(fault);
-  if (bound.coefficient == 0)
-    bound.granule = 1;
   return bound;
 }
 

@@ -44,6 +44,10 @@ struct KeyBound {
   /// As the attention dialect's textual form has it: an affine map (i)[sq, sk].
   std::string str() const;
 
+  /// Adds factor * (i floordiv divisor) * divisor; false where that and what is
+  /// there are no multiple of one term, or on overflow.
+  bool addQuery(int64_t divisor, int64_t factor);
+
   /// What a bound does not keep to of the above, in words, or null.
   const char *findFault() const;
   int64_t at(int64_t query, int64_t numQueries, int64_t numKeys) const;
@@ -63,6 +67,12 @@ struct KeyRange {
   bool isWhole() const { return !from && !to; }
   friend bool operator==(const KeyRange &a, const KeyRange &b) {
     return a.from == b.from && a.to == b.to;
+  }
+  /// Whether a query sees a key.
+  bool sees(int64_t query, int64_t key, int64_t numQueries,
+            int64_t numKeys) const {
+    return (!from || key >= from->at(query, numQueries, numKeys)) &&
+           (!to || key < to->at(query, numQueries, numKeys));
   }
   /// Whether queries see different keys.
   bool moves() const {

@@ -53,11 +53,10 @@ static bool leavesLanesIdle(StoreOp store) {
 /// Places the kernel's LDS buffers, with barriers where one takes over the
 /// memory of another.
 static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
-  LDSPlacement placement = placeLDS(getLDSBuffers(kernel));
-  size_t number = 0;
-  kernel.walk([&](AllocLDSOp alloc) {
-    context.ldsOffsets[alloc] = placement.offsets[number++];
-  });
+  SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
+  LDSPlacement placement = placeLDS(buffers);
+  for (auto [buffer, offset] : llvm::zip_equal(buffers, placement.offsets))
+    context.ldsOffsets[buffer.alloc] = offset;
   context.ldsBytes = placement.bytes;
   for (Operation *op : placement.takeovers) {
     OpBuilder builder(op);

@@ -69,8 +69,7 @@ void Seen::check(const KeyRange &range, int64_t queries, int64_t keys,
   int64_t size = ofKeys ? keys : queries, others = ofKeys ? queries : keys;
   auto sees = [&](int64_t moving, int64_t fixed) {
     int64_t i = ofKeys ? fixed : moving, j = ofKeys ? moving : fixed;
-    return (!range.from || j >= range.from->at(i, queries, keys)) &&
-           (!range.to || j < range.to->at(i, queries, keys));
+    return range.sees(i, j, queries, keys);
   };
   // Bounds that cross leave blocks between them that no one sees.
   bool cross = llvm::any_of(llvm::seq<int64_t>(0, queries), [&](int64_t i) {

@@ -156,13 +156,14 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
 }
 
 BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
-                             const WorkItem &item, bool keysFirst) {
+                             const WorkItem &item) {
   BlockLoop loop;
   if (!item.seen)
     return loop;
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   Value zero = builder.index(0), block = builder.index(range.block);
-  StepAt steps = stepsAlong(builder, dim, item, keysFirst, /*isMasked=*/false);
+  StepAt steps = stepsAlong(builder, dim, item, /*keysFirst=*/false,
+                            /*isMasked=*/false);
   SeenBlocks blocks = item.findBlocks(builder, dim);
   loop.parts = {{zero, builder.mul(blocks.begin, block), block, steps},
                 {builder.mul(blocks.end, block), builder.index(range.extent),

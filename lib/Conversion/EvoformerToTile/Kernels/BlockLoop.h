@@ -77,7 +77,7 @@ public:
 
   /// The blocks along queries or keys that `along` does not visit.
   static BlockLoop outside(TileBuilder &builder, LogitDim dim,
-                           const WorkItem &item, bool keysFirst = false);
+                           const WorkItem &item);
 
   /// From block to block of `grid`, one number for all dimensions that move,
   /// the last one fastest: from `first` to before `end`. `place` has the others

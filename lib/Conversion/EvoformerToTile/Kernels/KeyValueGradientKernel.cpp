@@ -8,8 +8,6 @@
 #include "GradientPrograms.h"
 #include "KeyBlock.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -25,22 +23,20 @@ static void writeGroup(const LogitRecompute &shared, WorkItem item) {
   Value size = builder.index(shared.facts.groupSize);
   Value first = builder.mul(item.head, size);
   KeyBlock::Sums start = KeyBlock::start(builder, shared);
-  auto loop = scf::ForOp::create(
-      builder, shared.zero, size, builder.index(1), start.carried(),
-      [&](OpBuilder &nested, Location loc, Value member, ValueRange carried) {
-        TileBuilder b(loc, nested);
+  SmallVector<Value> all = builder.loop(
+      shared.zero, size, builder.index(1), start.carried(),
+      [&](TileBuilder &b, Value member, ValueRange carried) {
         KeyBlock block(shared, item.withHead(b, b.add(first, member)),
                        /*keysFirst=*/true);
         KeyBlock::Sums sums = start.with(carried);
         sums = apart ? block.addCleared(b, sums) : block.sum(sums);
-        scf::YieldOp::create(b, sums.carried());
+        return sums.carried();
       });
   WorkItem whole = item.withHead(builder, first);
   std::optional<LogitRecompute::Slices> slices;
   if (!apart)
     slices = shared.slice(whole);
-  KeyBlock::store(shared, whole, start.with(loop.getResults()),
-                  slices ? &*slices : nullptr);
+  KeyBlock::store(shared, whole, start.with(all), slices ? &*slices : nullptr);
 }
 
 void evoformer::writeKeyValueGradient(TileBuilder &builder,

@@ -31,7 +31,7 @@ public:
       return addTo(symbol.getPosition() == 0 ? bound.ofQueries : bound.ofKeys,
                    1, factor);
     if (isa<AffineDimExpr>(expr))
-      return addQuery(1, factor);
+      return bound.addQuery(1, factor);
     auto binary = cast<AffineBinaryOpExpr>(expr);
     AffineExpr lhs = binary.getLHS(), rhs = binary.getRHS();
     std::optional<int64_t> right = getConstant(rhs);
@@ -46,7 +46,7 @@ public:
     case AffineExprKind::FloorDiv:
       // (i floordiv c) * c: the factor is the divisor.
       return right && *right > 0 && isa<AffineDimExpr>(lhs) &&
-             factor % *right == 0 && addQuery(*right, factor / *right);
+             factor % *right == 0 && bound.addQuery(*right, factor / *right);
     default:
       return false;
     }
@@ -59,12 +59,6 @@ private:
     int64_t product;
     return !llvm::MulOverflow(value, factor, product) &&
            !llvm::AddOverflow(sum, product, sum);
-  }
-  bool addQuery(int64_t granule, int64_t factor) {
-    if (bound.coefficient != 0 && bound.granule != granule)
-      return false;
-    bound.granule = granule;
-    return addTo(bound.coefficient, 1, factor);
   }
 };
 } // namespace
@@ -86,8 +80,6 @@ evoformer::readKeyBound(AffineMap map,
     return emitError()
            << "must be a bound that does not fall with the query's index; "
            << fault << ", but the map is " << AffineMapAttr::get(map);
-  if (terms.bound.coefficient == 0)
-    terms.bound.granule = 1;
   return terms.bound;
 }
 

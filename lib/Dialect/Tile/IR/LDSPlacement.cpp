@@ -33,6 +33,7 @@ SmallVector<LDSBuffer> mlir::evoformer::tile::getLDSBuffers(KernelOp kernel) {
     buffer.bytes = getLDSBytes(type);
     buffer.period = getSwizzle(type).getPeriod();
     addUsers(alloc, buffer.users);
+    buffer.alloc = alloc;
   });
   return buffers;
 }

@@ -18,6 +18,8 @@ struct LDSBuffer {
   /// Of its swizzle: a multiple of which its address is.
   int64_t period;
   SmallVector<Operation *> users;
+  /// Null where it is planned.
+  AllocLDSOp alloc = {};
 };
 
 /// The kernel's buffers, in the order of its evo_tile.alloc_lds.

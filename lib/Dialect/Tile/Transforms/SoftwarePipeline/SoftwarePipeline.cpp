@@ -54,17 +54,15 @@ static int64_t getKernelBytes(KernelOp kernel) {
 static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
                               const PipelineShape &shape) {
   SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
-  size_t number = 0;
-  kernel.walk([&](AllocLDSOp alloc) {
-    LDSBuffer &buffer = buffers[number++];
+  for (LDSBuffer &buffer : buffers) {
     auto enlarge = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
-      if (llvm::is_contained(allocs, alloc))
-        buffer.bytes =
-            getLDSBytes(getRingType(cast<MemRefType>(alloc.getType()), slots));
+      if (llvm::is_contained(allocs, buffer.alloc))
+        buffer.bytes = getLDSBytes(
+            getRingType(cast<MemRefType>(buffer.alloc.getType()), slots));
     };
     enlarge(staged.asyncBuffers, shape.asyncSlots);
     enlarge(staged.registerBuffers, kRegisterSlots);
-  });
+  }
   return placeLDS(buffers).bytes;
 }
 
