@@ -14,41 +14,6 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 
-/// Threads of a workgroup, which both vendors' attributes tell.
-static int64_t getThreads(LLVM::LLVMFuncOp function) {
-  for (StringRef name : {"rocdl.reqd_work_group_size", "nvvm.reqntid"}) {
-    if (auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(name)) {
-      int64_t product = 1;
-      for (int32_t size : sizes.asArrayRef())
-        product *= size;
-      return product;
-    }
-  }
-  return 0;
-}
-
-/// Bytes of LDS that the launch provides: what lowering to LLVM placed behind
-/// the shared symbol, or what distribution placed behind an external array of
-/// the kernel's own.
-static int64_t getDynamicLDSBytes(LLVM::LLVMFuncOp function) {
-  if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicLDSAttrName))
-    return bytes.getInt();
-  auto bytes = function->getAttrOfType<IntegerAttr>("evo_tile.lds_bytes");
-  if (!bytes)
-    return 0;
-  bool isExternal =
-      function
-          .walk([&](LLVM::AddressOfOp address) {
-            auto global = SymbolTable::lookupNearestSymbolFrom<LLVM::GlobalOp>(
-                address, address.getGlobalNameAttr());
-            bool found = global && global.getAddrSpace() == 3 &&
-                         global.getLinkage() == LLVM::Linkage::External;
-            return found ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
-  return isExternal ? bytes.getInt() : 0;
-}
-
 FailureOr<SerializeOptions>
 mlir::evoformer::getSerializeOptions(gpu::GPUModuleOp module,
                                      const CompileOptions &options) {
@@ -75,7 +40,7 @@ static LogicalResult appendKernels(gpu::GPUModuleOp module,
     PlanKernel kernel;
     kernel.name = kernel.symbol = function.getSymName().str();
     kernel.object = code.objects.size();
-    kernel.threads = getThreads(function);
+    kernel.threads = getWorkgroupThreads(function);
     if (kernel.threads == 0)
       return function.emitOpError("does not say how many threads a workgroup "
                                   "has");

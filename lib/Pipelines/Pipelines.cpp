@@ -101,8 +101,11 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
   }
   if (goesTo(Level::Lanes))
     addLanes(pm);
-  if (goesTo(Level::Machine))
+  if (goesTo(Level::Machine)) {
     addMachine(pm);
+    if (options.host == Host::GPU)
+      pm.addPass(tile::createConvertTileLaunchToGPU());
+  }
   if (options.runOnCPU || (isCPU && options.stopAfter == Level::Machine))
     buildTileToCPULLVMPipeline(pm);
 }

@@ -4,20 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// libcuda and libamdhip64 have the same functions under different names, with
-// one calling convention: handles and addresses are pointer-sized, results are
-// ints (CUDA Driver API, "Module Management", "Execution Control"; HIP Runtime
-// API, "Modules", whose functions mirror it). One device drives both through a
-// table of names.
-//
-//===----------------------------------------------------------------------===//
 
 #include "DriverLinker.h"
 #include "Evoformer/Runtime/Device.h"
+#include "Evoformer/Runtime/DriverLibrary.h"
 #include "LoadModules.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
 #include <cstring>
@@ -27,85 +19,7 @@ using namespace llvm;
 namespace mlir::evoformer::runtime {
 
 namespace {
-using Handle = void *;
-
-/// The driver's functions. A name is CUDA's, then HIP's.
-struct DriverFunctions {
-#define EVOFORMER_DRIVER_FUNCTIONS(FUNCTION)                                   \
-  FUNCTION(init, (unsigned flags), "cuInit", "hipInit")                        \
-  FUNCTION(getDeviceCount, (int *), "cuDeviceGetCount", "hipGetDeviceCount")   \
-  FUNCTION(getDevice, (int *, int), "cuDeviceGet", "hipDeviceGet")             \
-  FUNCTION(getDeviceName, (char *, int, int), "cuDeviceGetName",               \
-           "hipDeviceGetName")                                                 \
-  FUNCTION(malloc, (uint64_t *, size_t), "cuMemAlloc_v2", "hipMalloc")         \
-  FUNCTION(free, (uint64_t), "cuMemFree_v2", "hipFree")                        \
-  FUNCTION(copyIn, (uint64_t, const void *, size_t), "cuMemcpyHtoD_v2",        \
-           "hipMemcpyHtoD")                                                    \
-  FUNCTION(copyOut, (void *, uint64_t, size_t), "cuMemcpyDtoH_v2",             \
-           "hipMemcpyDtoH")                                                    \
-  FUNCTION(fill, (uint64_t, unsigned char, size_t), "cuMemsetD8_v2",           \
-           "hipMemsetD8")                                                      \
-  FUNCTION(loadModule, (Handle *, const void *, unsigned, int *, void **),     \
-           "cuModuleLoadDataEx", "hipModuleLoadDataEx")                        \
-  FUNCTION(unloadModule, (Handle), "cuModuleUnload", "hipModuleUnload")        \
-  FUNCTION(getFunction, (Handle *, Handle, const char *),                      \
-           "cuModuleGetFunction", "hipModuleGetFunction")                      \
-  FUNCTION(launch,                                                             \
-           (Handle, unsigned, unsigned, unsigned, unsigned, unsigned,          \
-            unsigned, unsigned, Handle, void **, void **),                     \
-           "cuLaunchKernel", "hipModuleLaunchKernel")                          \
-  FUNCTION(synchronize, (), "cuCtxSynchronize", "hipDeviceSynchronize")        \
-  FUNCTION(createEvent, (Handle *, unsigned), "cuEventCreate",                 \
-           "hipEventCreateWithFlags")                                          \
-  FUNCTION(destroyEvent, (Handle), "cuEventDestroy_v2", "hipEventDestroy")     \
-  FUNCTION(recordEvent, (Handle, Handle), "cuEventRecord", "hipEventRecord")   \
-  FUNCTION(synchronizeEvent, (Handle), "cuEventSynchronize",                   \
-           "hipEventSynchronize")                                              \
-  FUNCTION(elapsed, (float *, Handle, Handle), "cuEventElapsedTime",           \
-           "hipEventElapsedTime")
-
-#define EVOFORMER_DECLARE(MEMBER, PARAMETERS, CUDA, HIP)                       \
-  int(*MEMBER) PARAMETERS = nullptr;
-  EVOFORMER_DRIVER_FUNCTIONS(EVOFORMER_DECLARE)
-#undef EVOFORMER_DECLARE
-
-  // Only CUDA has or needs these.
-  int (*retainContext)(Handle *, int) = nullptr;
-  int (*pushContext)(Handle) = nullptr;
-  int (*popContext)(Handle *) = nullptr;
-  int (*getAttribute)(int *, int, int) = nullptr;
-  int (*getVersion)(int *) = nullptr;
-  int (*setFunctionAttribute)(Handle, int, int) = nullptr;
-  int (*cudaErrorName)(int, const char **) = nullptr;
-  int (*cudaErrorText)(int, const char **) = nullptr;
-  // Only HIP.
-  int (*setDevice)(int) = nullptr;
-  int (*currentDevice)(int *) = nullptr;
-  int (*getProperties)(void *, int) = nullptr;
-  const char *(*hipErrorName)(int) = nullptr;
-  const char *(*hipErrorText)(int) = nullptr;
-};
-
-enum class Vendor { NVIDIA, AMD };
-
-// Numbers of the driver APIs (cuda.h, hip/hip_runtime_api.h).
-constexpr int jitInfoLog = 3, jitInfoLogBytes = 4, jitErrorLog = 5,
-              jitErrorLogBytes = 6;
-constexpr int maxDynamicSharedBytes = 8;
-constexpr uint64_t defaultSharedBytes = 48 * 1024;
-
-/// Opens the library and fills the table.
-class DriverLibrary {
-public:
-  static Expected<DriverLibrary> open(Vendor vendor, StringRef name);
-
-  Vendor vendor;
-  sys::DynamicLibrary handle;
-  DriverFunctions call;
-
-  /// Success, or an error with the driver's name for it.
-  Error check(int code, const Twine &what) const;
-};
+using Handle = DriverHandle;
 
 struct DriverModule {
   DriverModule(const DriverLibrary &library, Handle handle)
@@ -134,7 +48,7 @@ public:
   Error initialize(int ordinal);
 
   StringRef getKind() const override {
-    return library.vendor == Vendor::NVIDIA ? "cuda" : "hip";
+    return library.vendor == DriverVendor::NVIDIA ? "cuda" : "hip";
   }
   std::string getDescription() const override { return name; }
   std::string getChip() const override { return chip; }
@@ -201,94 +115,11 @@ private:
 };
 } // namespace
 
-Expected<DriverLibrary> DriverLibrary::open(Vendor vendor, StringRef name) {
-  bool isNVIDIA = vendor == Vendor::NVIDIA;
-  SmallVector<std::string> names;
-  if (!name.empty())
-    names = {name.str()};
-  else if (isNVIDIA)
-    names = {"libcuda.so.1", "libcuda.so"};
-  else
-    names = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
-             "libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so"};
-
-  sys::DynamicLibrary handle;
-  std::string firstProblem;
-  for (const std::string &candidate : names) {
-    std::string problem;
-    handle =
-        sys::DynamicLibrary::getPermanentLibrary(candidate.c_str(), &problem);
-    if (handle.isValid())
-      break;
-    if (firstProblem.empty())
-      firstProblem = problem;
-  }
-  if (!handle.isValid())
-    return createStringError(Twine("no ") + (isNVIDIA ? "NVIDIA" : "AMD") +
-                             " driver here: cannot open " + names.front() +
-                             ": " + firstProblem);
-
-  DriverLibrary library;
-  library.vendor = vendor;
-  library.handle = handle;
-  std::string missing;
-  auto resolve = [&](auto &member, const char *symbol) {
-    void *address = handle.getAddressOfSymbol(symbol);
-    if (!address && missing.empty())
-      missing = symbol;
-    member = reinterpret_cast<std::decay_t<decltype(member)>>(address);
-  };
-  DriverFunctions &call = library.call;
-#define EVOFORMER_RESOLVE(MEMBER, PARAMETERS, CUDA, HIP)                       \
-  resolve(call.MEMBER, isNVIDIA ? CUDA : HIP);
-  EVOFORMER_DRIVER_FUNCTIONS(EVOFORMER_RESOLVE)
-#undef EVOFORMER_RESOLVE
-  if (isNVIDIA) {
-    resolve(call.retainContext, "cuDevicePrimaryCtxRetain");
-    resolve(call.pushContext, "cuCtxPushCurrent_v2");
-    resolve(call.popContext, "cuCtxPopCurrent_v2");
-    resolve(call.getAttribute, "cuDeviceGetAttribute");
-    call.getVersion = reinterpret_cast<int (*)(int *)>(
-        handle.getAddressOfSymbol("cuDriverGetVersion"));
-    resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
-    resolve(call.cudaErrorName, "cuGetErrorName");
-    resolve(call.cudaErrorText, "cuGetErrorString");
-  } else {
-    resolve(call.setDevice, "hipSetDevice");
-    resolve(call.currentDevice, "hipGetDevice");
-    // Its name says which version of the structure it fills.
-    call.getProperties = reinterpret_cast<int (*)(void *, int)>(
-        handle.getAddressOfSymbol("hipGetDevicePropertiesR0600"));
-    resolve(call.hipErrorName, "hipGetErrorName");
-    resolve(call.hipErrorText, "hipGetErrorString");
-  }
-  if (!missing.empty())
-    return createStringError("the driver library lacks '" + missing +
-                             "': it is too old or something else");
-  return library;
-}
-
-Error DriverLibrary::check(int code, const Twine &what) const {
-  if (code == 0)
-    return Error::success();
-  const char *errorName = nullptr, *text = nullptr;
-  if (vendor == Vendor::NVIDIA) {
-    call.cudaErrorName(code, &errorName);
-    call.cudaErrorText(code, &text);
-  } else {
-    errorName = call.hipErrorName(code);
-    text = call.hipErrorText(code);
-  }
-  return createStringError(what + ": " + (errorName ? errorName : "error") +
-                           " (" + Twine(code) + ")" + (text ? ": " : "") +
-                           (text ? text : ""));
-}
-
 /// What the code is compiled for. NVIDIA numbers it (CUDA Driver API, "Device
 /// Management", compute capability), AMD's properties hold it as text, with
 /// features behind a colon (`gfx942:sramecc+:xnack-`).
 void DriverDevice::findChip(int device) {
-  if (library.vendor == Vendor::NVIDIA) {
+  if (library.vendor == DriverVendor::NVIDIA) {
     constexpr int majorAttribute = 75, minorAttribute = 76;
     int major = 0, minor = 0;
     if (call.getAttribute(&major, majorAttribute, device) == 0 &&
@@ -310,7 +141,7 @@ void DriverDevice::findChip(int device) {
 }
 
 Error DriverDevice::enter() {
-  if (library.vendor == Vendor::NVIDIA)
+  if (library.vendor == DriverVendor::NVIDIA)
     return library.check(call.pushContext(context), "entering the context");
   int previous = 0;
   if (Error error = library.check(call.currentDevice(&previous),
@@ -325,7 +156,7 @@ Error DriverDevice::enter() {
 
 void DriverDevice::leave() {
   // Nothing is left to do where this fails.
-  if (library.vendor == Vendor::NVIDIA) {
+  if (library.vendor == DriverVendor::NVIDIA) {
     Handle popped = nullptr;
     call.popContext(&popped);
   } else if (!previousDevices.empty()) {
@@ -354,11 +185,11 @@ Error DriverDevice::initialize(int ordinal) {
   name = buffer;
   this->ordinal = ordinal;
   findChip(device);
-  if (library.vendor == Vendor::NVIDIA)
+  if (library.vendor == DriverVendor::NVIDIA)
     if (Error error = library.check(call.retainContext(&context, device),
                                     "taking the device's context"))
       return error;
-  if (library.vendor == Vendor::NVIDIA) {
+  if (library.vendor == DriverVendor::NVIDIA) {
     int version = 0;
     if (call.getVersion)
       call.getVersion(&version);
@@ -418,7 +249,7 @@ void DriverDevice::prepare(StringRef format, StringRef contents) {
 Expected<std::shared_ptr<DriverModule>>
 DriverDevice::loadModule(const KernelInfo &info) {
   const KernelObject &object = *info.object;
-  bool isNVIDIA = library.vendor == Vendor::NVIDIA;
+  bool isNVIDIA = library.vendor == DriverVendor::NVIDIA;
   bool fits = isNVIDIA ? object.format == "ptx" || object.format == "cubin"
                        : object.format == "hsaco";
   if (!fits)
@@ -429,35 +260,20 @@ DriverDevice::loadModule(const KernelInfo &info) {
   if (object.format == "ptx")
     if (std::shared_ptr<DriverModule> module = loadLinked(object.contents))
       return module;
-  // PTX that does not link: the log says what is wrong. The logs' sizes are
-  // passed as values in the pointers.
-  std::string errorLog(16384, '\0'), infoLog(16384, '\0');
-  auto number = [](uintptr_t value) {
-    return reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
-  };
-  int options[] = {jitErrorLog, jitErrorLogBytes, jitInfoLog, jitInfoLogBytes};
-  void *values[] = {errorLog.data(), number(errorLog.size() - 1),
-                    infoLog.data(), number(infoLog.size() - 1)};
-  Handle handle = nullptr;
-  // std::string's terminating zero ends PTX text.
-  int code = call.loadModule(&handle, object.contents.c_str(), isNVIDIA ? 4 : 0,
-                             options, values);
-  std::string log(errorLog.c_str());
-  if (Error error =
-          library.check(code, "loading the " + object.format + " for " +
-                                  object.target + " on " + name)) {
-    if (log.empty())
-      return error;
-    return createStringError(toString(std::move(error)) + "\n" + log);
-  }
-  return std::make_shared<DriverModule>(library, handle);
+  // PTX that does not link: the log says what is wrong.
+  Expected<Handle> handle = library.loadModule(
+      object.contents,
+      "loading the " + object.format + " for " + object.target + " on " + name);
+  if (!handle)
+    return handle.takeError();
+  return std::make_shared<DriverModule>(library, *handle);
 }
 
 Expected<std::vector<std::unique_ptr<LoadedKernel>>>
 DriverDevice::loadAll(ArrayRef<const KernelInfo *> infos) {
   // NVIDIA's driver compiles PTX here. A context may be current in several
   // threads (CUDA Driver API, "Context Management").
-  bool isNVIDIA = library.vendor == Vendor::NVIDIA;
+  bool isNVIDIA = library.vendor == DriverVendor::NVIDIA;
   unsigned numThreads =
       isNVIDIA ? hardware_concurrency().compute_thread_count() : 1;
   auto kept = loadModules(
@@ -495,12 +311,8 @@ DriverDevice::load(const KernelInfo &info) {
           call.getFunction(&function, module->handle, info.symbol.c_str()),
           "finding '" + info.symbol + "'"))
     return inKernel(std::move(error));
-  if (library.vendor == Vendor::NVIDIA && info.ldsBytes > defaultSharedBytes)
-    if (Error error = library.check(
-            call.setFunctionAttribute(function, maxDynamicSharedBytes,
-                                      info.ldsBytes),
-            "asking for " + Twine(info.ldsBytes) + " bytes of shared memory"))
-      return inKernel(std::move(error));
+  if (Error error = library.reserveSharedMemory(function, info.ldsBytes))
+    return inKernel(std::move(error));
   return std::make_unique<DriverKernel>(info, std::move(module), function);
 }
 
@@ -508,7 +320,7 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                            ArrayRef<LaunchArgument> arguments) {
   const KernelInfo &info = kernel.info;
   // CUDA bounds the grid, HIP the grid's threads (32 bits each).
-  uint64_t limit = library.vendor == Vendor::NVIDIA
+  uint64_t limit = library.vendor == DriverVendor::NVIDIA
                        ? INT32_MAX
                        : UINT32_MAX / uint64_t(info.threads);
   if (workItems > limit)
@@ -528,7 +340,7 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
     return reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
   };
   void *extra[] = {tag(1), packed.data(), tag(2), &packedBytes,
-                   tag(library.vendor == Vendor::NVIDIA ? 0 : 3)};
+                   tag(library.vendor == DriverVendor::NVIDIA ? 0 : 3)};
   int code =
       call.launch(static_cast<DriverKernel &>(kernel).function, workItems, 1, 1,
                   info.threads, 1, 1, info.ldsBytes, stream, nullptr, extra);
@@ -567,7 +379,7 @@ Error DriverDevice::flushCaches() {
 }
 
 static Expected<std::unique_ptr<Device>>
-create(Vendor vendor, int ordinal, StringRef name,
+create(DriverVendor vendor, int ordinal, StringRef name,
        std::unique_ptr<CodeStore> store) {
   Expected<DriverLibrary> library = DriverLibrary::open(vendor, name);
   if (!library)
@@ -582,12 +394,12 @@ create(Vendor vendor, int ordinal, StringRef name,
 Expected<std::unique_ptr<Device>>
 createCUDADevice(int ordinal, StringRef library,
                  std::unique_ptr<CodeStore> store) {
-  return create(Vendor::NVIDIA, ordinal, library, std::move(store));
+  return create(DriverVendor::NVIDIA, ordinal, library, std::move(store));
 }
 
 Expected<std::unique_ptr<Device>> createHIPDevice(int ordinal,
                                                   StringRef library) {
-  return create(Vendor::AMD, ordinal, library, {});
+  return create(DriverVendor::AMD, ordinal, library, {});
 }
 
 } // namespace mlir::evoformer::runtime

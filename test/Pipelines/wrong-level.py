@@ -45,6 +45,11 @@ PASSES = {
     "gpu.module(convert-gpu-lanes-to-llvm)": {"lanes": True, "machine": None},
     "convert-tile-to-cpu": {
         "tiles": True, "fragments": True, "staged": True, "pipelined": True},
+    "convert-tile-launch-to-gpu": {
+        **{level: "is not in the LLVM dialect of a GPU; run "
+                  "convert-gpu-lanes-to-llvm first"
+           for level in LEVELS[2:7]},
+        "machine": True},
     "evoformer-serialize": {
         **{level: NO_CODE for level in LEVELS[:6]},
         "lanes": "is not of the LLVM dialect; convert-gpu-lanes-to-llvm comes "
@@ -56,6 +61,10 @@ PASSES = {
         "graph": True, "buffers": True, "tiles": True, "fragments": TILES_ONLY,
         "staged": TILES_ONLY, "pipelined": TILES_ONLY, "lanes": True,
         "machine": None},
+    "evoformer-lower{target=gfx942 host=gpu}": {
+        "graph": True, "buffers": True, "tiles": True, "fragments": TILES_ONLY,
+        "staged": TILES_ONLY, "pipelined": TILES_ONLY, "lanes": True,
+        "machine": True},
     "evoformer-lower{target=cpu}": {level: True for level in LEVELS[:6]}
     | {"lanes": None, "machine": None},
 }

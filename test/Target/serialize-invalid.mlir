@@ -19,7 +19,13 @@ module {}
 
 //--- kernel.mlir
 // RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=elf" 2>&1 | FileCheck %s --check-prefix=FORMAT
-// FORMAT: error: unknown format 'elf'; known formats: isa, ptx, object
+// FORMAT: error: unknown format 'elf'; known formats: isa, ptx, object, mlir
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=mlir" 2>&1 | FileCheck %s --check-prefix=MLIR
+// MLIR: error: the format 'mlir' is for 'embed' only
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize=embed 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: error: has no target of upstream's to embed code for; run convert-tile-launch-to-gpu first
+// RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --convert-tile-launch-to-gpu --evoformer-serialize="embed format=isa" 2>&1 | FileCheck %s --check-prefix=ISA
+// ISA: error: the format 'isa' cannot be embedded: drivers take objects; give the format 'object'
 // RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="format=ptx" 2>&1 | FileCheck %s --check-prefix=PTX
 // PTX: error: target 'gfx942' has no ptx; it has isa
 // RUN: not evoformer-opt %t/kernel.mlir --convert-gpu-lanes-to-llvm --evoformer-serialize="O=7" 2>&1 | FileCheck %s --check-prefix=LEVEL

@@ -33,6 +33,14 @@ enum class Level {
   Machine
 };
 
+/// What the host program becomes.
+enum class Host {
+  /// Ops that a launch plan is made of.
+  Plan,
+  /// Upstream's GPU ops, which `gpu-to-llvm` lowers.
+  GPU
+};
+
 /// Options of the pipeline `evoformer-lower`.
 struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<std::string> target{
@@ -71,6 +79,13 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
           clEnumValN(Level::Pipelined, "pipelined", "copies ahead of compute"),
           clEnumValN(Level::Lanes, "lanes", "the program of one lane"),
           clEnumValN(Level::Machine, "machine", "the LLVM dialect"))};
+  Option<Host> host{
+      *this, "host", llvm::cl::desc("what the host program becomes"),
+      llvm::cl::init(Host::Plan),
+      llvm::cl::values(
+          clEnumValN(Host::Plan, "plan", "what a launch plan is made of"),
+          clEnumValN(Host::GPU, "gpu",
+                     "upstream's gpu dialect, after the level 'machine'"))};
   Option<bool> checkSizes{
       *this, "check-sizes",
       llvm::cl::desc("host functions check, when they run, that dynamic sizes "

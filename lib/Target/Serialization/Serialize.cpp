@@ -55,18 +55,8 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
   report.name = kernel.getName();
   report.chip = target.getChip();
   report.subgroupSize = target.getSubgroupSize();
-  for (StringRef name :
-       {StringRef(ROCDL::ROCDLDialect::getReqdWorkGroupSizeAttrName()),
-        StringRef(NVVM::NVVMDialect::getReqntidAttrName())}) {
-    auto size = kernel->getAttrOfType<DenseI32ArrayAttr>(name);
-    if (!size)
-      continue;
-    report.threads = 1;
-    for (int32_t extent : size.asArrayRef())
-      report.threads *= extent;
-  }
-  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kDynamicLDSAttrName))
-    report.dynamicLDSBytes = bytes.getInt();
+  report.threads = getWorkgroupThreads(kernel);
+  report.dynamicLDSBytes = getDynamicLDSBytes(kernel);
   if (auto ideal = kernel->getAttrOfType<DictionaryAttr>(kIdealLoopAttrName)) {
     if (auto count = ideal.getAs<IntegerAttr>("matrix"))
       report.idealMatrix = count.getInt();

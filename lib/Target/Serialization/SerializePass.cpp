@@ -49,6 +49,10 @@ protected:
 private:
   LogicalResult run();
   LogicalResult checkOptions();
+  LogicalResult embedCode(gpu::GPUModuleOp module, StringRef format,
+                          StringRef contents);
+  LogicalResult embedBest(gpu::GPUModuleOp module, const CompiledKernels &code);
+  LogicalResult embedModule(gpu::GPUModuleOp module);
   LogicalResult writeCode(const CompiledKernels &code, Location loc);
   LogicalResult writeReport(ArrayRef<CompiledKernels> modules);
 };
@@ -56,9 +60,12 @@ private:
 
 LogicalResult EvoformerSerialize::checkOptions() {
   Location loc = getOperation().getLoc();
-  if (format != "isa" && format != "ptx" && format != "object")
+  if (format != "isa" && format != "ptx" && format != "object" &&
+      format != "mlir")
     return emitError(loc, "unknown format '")
-           << format << "'; known formats: isa, ptx, object";
+           << format << "'; known formats: isa, ptx, object, mlir";
+  if (format == "mlir" && !embed)
+    return emitError(loc, "the format 'mlir' is for 'embed' only");
   if (optimization > 3)
     return emitError(loc, "optimization level ")
            << unsigned(optimization) << " is not one of 0 to 3";
@@ -82,6 +89,46 @@ LogicalResult EvoformerSerialize::writeCode(const CompiledKernels &code,
   if (code.object.empty())
     return success();
   return writeWhole((base + "." + code.objectFormat).str(), code.object, loc);
+}
+
+/// What gpu-module-to-binary makes of a module.
+LogicalResult EvoformerSerialize::embedCode(gpu::GPUModuleOp module,
+                                            StringRef format,
+                                            StringRef contents) {
+  if (!module.getTargets())
+    return module.emitError("has no target of upstream's to embed code for; "
+                            "run convert-tile-launch-to-gpu first");
+  // Assembly is PTX, which the driver compiles.
+  auto kind = format == "ptx" ? gpu::CompilationTarget::Assembly
+                              : gpu::CompilationTarget::Binary;
+  OpBuilder builder(module);
+  auto object = builder.getAttr<gpu::ObjectAttr>(
+      module.getTargets()->getValue().front(), kind,
+      builder.getStringAttr(contents), /*properties=*/DictionaryAttr(),
+      /*kernels=*/gpu::KernelTableAttr());
+  gpu::BinaryOp::create(builder, module.getLoc(), module.getName(),
+                        module.getOffloadingHandlerAttr(),
+                        builder.getArrayAttr(object));
+  module.erase();
+  return success();
+}
+
+/// The object where there is one. ISA text is nothing that a driver takes.
+LogicalResult EvoformerSerialize::embedBest(gpu::GPUModuleOp module,
+                                            const CompiledKernels &code) {
+  if (!code.object.empty())
+    return embedCode(module, code.objectFormat, code.object);
+  if (code.assemblyFormat == "isa")
+    return module.emitError("the format 'isa' cannot be embedded: drivers take "
+                            "objects; give the format 'object'");
+  return embedCode(module, code.assemblyFormat, code.assembly);
+}
+
+LogicalResult EvoformerSerialize::embedModule(gpu::GPUModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo());
+  return embedCode(module, "mlir", text);
 }
 
 LogicalResult
@@ -114,7 +161,16 @@ LogicalResult EvoformerSerialize::run() {
   options.objectChip = objectChip;
   options.optimization = optimization;
   SmallVector<CompiledKernels> compiled;
-  for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
+  SmallVector<gpu::GPUModuleOp> modules(
+      getOperation().getOps<gpu::GPUModuleOp>());
+  if (modules.empty())
+    return getOperation().emitError("holds no gpu.module to serialize");
+  for (gpu::GPUModuleOp module : modules) {
+    if (format == "mlir") {
+      if (failed(embedModule(module)))
+        return failure();
+      continue;
+    }
     FailureOr<CompiledKernels> code = serializeKernels(module, options);
     if (failed(code))
       return failure();
@@ -125,8 +181,8 @@ LogicalResult EvoformerSerialize::run() {
     compiled.push_back(std::move(*code));
     if (failed(writeCode(compiled.back(), module.getLoc())))
       return failure();
+    if (embed && failed(embedBest(module, compiled.back())))
+      return failure();
   }
-  if (compiled.empty())
-    return getOperation().emitError("holds no gpu.module to serialize");
   return report.empty() ? success() : writeReport(compiled);
 }

@@ -40,6 +40,7 @@
 #ifndef EVOFORMER_CONVERSION_GPUTOLLVM_GPUTOLLVM_H
 #define EVOFORMER_CONVERSION_GPUTOLLVM_GPUTOLLVM_H
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::evoformer {
@@ -62,6 +63,13 @@ inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 /// the code generator gives lanes the registers that this leaves.
 inline constexpr llvm::StringLiteral
     kMinWorkgroupsAttrName("evo_tile.min_workgroups");
+
+/// Threads of a kernel's workgroup, which both vendors' attributes tell; 0:
+/// they do not.
+int64_t getWorkgroupThreads(LLVM::LLVMFuncOp kernel);
+
+/// Bytes of LDS that a launch of the kernel provides.
+int64_t getDynamicLDSBytes(LLVM::LLVMFuncOp kernel);
 
 } // namespace mlir::evoformer
 

@@ -38,4 +38,43 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def ConvertTileLaunchToGPU
+    : Pass<"convert-tile-launch-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Make launches upstream's, for its lowering of host programs";
+  let description = [{
+    Every `evo_tile.launch` of a kernel that `convert-gpu-lanes-to-llvm` lowered
+    becomes a `gpu.launch_func`: the grid is the product of the space's extents,
+    the block what the kernel asks for, and the arguments are the launch's, then
+    the extents. Nothing is launched where an extent is 0. The descriptors of
+    memrefs are upstream's already, so that `gpu-to-llvm` lowers the host program.
+
+    In functions with launches memory is the device's: `memref.alloc` and
+    `memref.dealloc` become `gpu.alloc` and `gpu.dealloc`, `memref.copy` becomes
+    `gpu.memcpy`, and constant data is copied to the device where it is used. Ops
+    that would read or write memory on the host are refused. Callers pass memory
+    of the device. `gpu-async-region` gives the ops the order that `gpu-to-llvm`
+    asks for.
+
+    Modules of kernels get a `#nvvm.target` or `#rocdl.target`:
+    `gpu-module-to-binary` serializes them, or `evoformer-serialize{embed}` does.
+
+    ```mlir
+    evo_tile.launch @k space(%n, %m) args(%x, %y : memref<?xf32>, memref<?xf32>)
+    ```
+    becomes, where both extents are known not to be 0,
+    ```mlir
+    %blocks = arith.muli %n, %m : index
+    gpu.launch_func @kernels::@k blocks in (%blocks, %c1, %c1)
+        threads in (%c256, %c1, %c1) dynamic_shared_memory_size %c65536_i32
+        args(%x : memref<?xf32>, %y : memref<?xf32>, %n : index, %m : index)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif

@@ -1,0 +1,216 @@
+//===- LaunchToGPU.cpp - Launches for upstream's host lowering ------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Conversion/TileToGPU/Passes.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_CONVERTTILELAUNCHTOGPU
+#include "Evoformer/Conversion/TileToGPU/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+/// The kernel of a launch in one of the module's GPU modules, or null.
+static LLVM::LLVMFuncOp findLowered(ModuleOp module, StringAttr name) {
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    if (auto kernel = kernels.lookupSymbol<LLVM::LLVMFuncOp>(name))
+      return kernel;
+  return nullptr;
+}
+
+static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
+  LLVM::LLVMFuncOp kernel =
+      findLowered(module, launch.getKernelAttr().getAttr());
+  if (!kernel)
+    return launch.emitOpError("'")
+           << launch.getKernel()
+           << "' is not in the LLVM dialect of a GPU; run "
+              "convert-gpu-lanes-to-llvm first";
+  int64_t threads = evoformer::getWorkgroupThreads(kernel);
+  if (threads == 0)
+    return kernel.emitOpError("does not say how many threads a workgroup has");
+
+  Location loc = launch.getLoc();
+  OpBuilder builder(launch);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value blocks = one;
+  bool mayBeEmpty = false;
+  for (Value extent : launch.getSpace()) {
+    blocks = builder.createOrFold<arith::MulIOp>(loc, blocks, extent);
+    std::optional<int64_t> known = getConstantIntValue(extent);
+    mayBeEmpty |= !known || *known == 0;
+  }
+  Value block = arith::ConstantIndexOp::create(builder, loc, threads);
+  Value shared;
+  if (int64_t bytes = evoformer::getDynamicLDSBytes(kernel))
+    shared = arith::ConstantIntOp::create(builder, loc, bytes, 32);
+  SmallVector<Value> arguments(launch.getArgs());
+  llvm::append_range(arguments, launch.getSpace());
+  auto symbol = SymbolRefAttr::get(
+      kernel->getParentOfType<gpu::GPUModuleOp>().getSymNameAttr(),
+      {FlatSymbolRefAttr::get(kernel.getSymNameAttr())});
+  if (mayBeEmpty) {
+    // Drivers refuse grids without workgroups.
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                       blocks, zero);
+    auto guard = scf::IfOp::create(builder, loc, some, /*withElse=*/false);
+    builder.setInsertionPointToStart(guard.thenBlock());
+  }
+  gpu::LaunchFuncOp::create(
+      builder, loc, symbol, gpu::KernelDim3{blocks, one, one},
+      gpu::KernelDim3{block, one, one}, shared, arguments);
+  launch.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Constant data, on the device where it is used.
+static void copyToDevice(memref::GetGlobalOp data) {
+  OpBuilder builder(data);
+  builder.setInsertionPointAfter(data);
+  Location loc = data.getLoc();
+  auto alloc = gpu::AllocOp::create(builder, loc, TypeRange{data.getType()},
+                                    ValueRange(), ValueRange(), ValueRange(),
+                                    /*hostShared=*/false);
+  data.getResult().replaceAllUsesWith(alloc.getMemref());
+  gpu::MemcpyOp::create(builder, loc, TypeRange(), ValueRange(),
+                        alloc.getMemref(), data.getResult());
+  builder.setInsertionPoint(data->getBlock()->getTerminator());
+  gpu::DeallocOp::create(builder, loc, TypeRange(), ValueRange(),
+                         alloc.getMemref());
+}
+
+static LogicalResult convertCopy(memref::CopyOp copy) {
+  auto isPlain = [](Value memory) {
+    auto type = dyn_cast<MemRefType>(memory.getType());
+    return type && type.getLayout().isIdentity();
+  };
+  if (!isPlain(copy.getSource()) || !isPlain(copy.getTarget()))
+    return copy.emitOpError("copies memory with strides, which no copy between "
+                            "devices does; make it a linalg.copy and run "
+                            "convert-linalg-to-tile first");
+  OpBuilder builder(copy);
+  gpu::MemcpyOp::create(builder, copy.getLoc(), TypeRange(), ValueRange(),
+                        copy.getTarget(), copy.getSource());
+  copy.erase();
+  return success();
+}
+
+/// Whether the host would touch memory.
+static bool accessesMemory(Operation *op) {
+  if (isa<gpu::GPUDialect>(op->getDialect()) || isa<CallOpInterface>(op) ||
+      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return false;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects)
+    return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>) &&
+           !isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>();
+  SmallVector<MemoryEffects::EffectInstance> instances;
+  effects.getEffects(instances);
+  return llvm::any_of(instances, [](const MemoryEffects::EffectInstance &one) {
+    return isa<MemoryEffects::Read, MemoryEffects::Write>(one.getEffect()) &&
+           one.getValue() && isa<BaseMemRefType>(one.getValue().getType());
+  });
+}
+
+/// The memory of a function with launches is the device's.
+static LogicalResult convertMemory(Operation *op) {
+  OpBuilder builder(op);
+  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+    auto converted = gpu::AllocOp::create(
+        builder, op->getLoc(), TypeRange{alloc.getType()}, ValueRange(),
+        alloc.getDynamicSizes(), alloc.getSymbolOperands(),
+        /*hostShared=*/false);
+    alloc.getResult().replaceAllUsesWith(converted.getMemref());
+    op->erase();
+    return success();
+  }
+  if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+    gpu::DeallocOp::create(builder, op->getLoc(), TypeRange(), ValueRange(),
+                           dealloc.getMemref());
+    op->erase();
+    return success();
+  }
+  if (auto data = dyn_cast<memref::GetGlobalOp>(op)) {
+    copyToDevice(data);
+    return success();
+  }
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return convertCopy(copy);
+  if (isa<memref::AllocaOp>(op) || accessesMemory(op))
+    return op->emitOpError("uses memory on the host in a function that "
+                           "launches kernels, whose memory is the device's; "
+                           "run convert-linalg-to-tile first, or do it in the "
+                           "caller");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Targets
+//===----------------------------------------------------------------------===//
+
+/// What upstream calls the target of a module of kernels.
+static Attribute getUpstreamTarget(TargetAttr target) {
+  MLIRContext *context = target.getContext();
+  constexpr int optimization = 3;
+  if (target.getTriple().starts_with("nvptx64"))
+    return NVVM::NVVMTargetAttr::get(context, optimization, target.getTriple(),
+                                     target.getChip(), target.getFeatures());
+  return ROCDL::ROCDLTargetAttr::get(context, optimization, target.getTriple(),
+                                     target.getChip(), target.getFeatures());
+}
+
+namespace {
+struct ConvertTileLaunchToGPU
+    : mlir::evoformer::tile::impl::ConvertTileLaunchToGPUBase<
+          ConvertTileLaunchToGPU> {
+protected:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(convert(module, function)))
+        return signalPassFailure();
+    for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+      if (auto target = kernels->getAttrOfType<TargetAttr>("evo_tile.target");
+          target && !kernels.getTargets())
+        kernels.setTargetsAttr(
+            ArrayAttr::get(&getContext(), getUpstreamTarget(target)));
+  }
+
+  static LogicalResult convert(ModuleOp module, func::FuncOp function) {
+    SmallVector<LaunchOp> launches;
+    function.walk([&](LaunchOp launch) { launches.push_back(launch); });
+    if (launches.empty())
+      return success();
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(module.getContext()));
+    for (LaunchOp launch : launches)
+      if (failed(convertLaunch(module, launch)))
+        return failure();
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (op != function && failed(convertMemory(op)))
+        return failure();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,129 @@
+// RUN: evoformer-opt %s --split-input-file --verify-diagnostics --convert-tile-launch-to-gpu | FileCheck %s
+
+// The grid is the product of the extents, which follow the arguments. Memory of the
+// function is the device's, also what is constant.
+
+#gfx942 = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa",
+  features = "+x", subgroup_size = 64, max_workgroup = 1024, registers = 512,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+
+// CHECK: memref.global "private" constant @data
+memref.global "private" constant @data : memref<4xf32> = dense<1.0>
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME: %[[X:.+]]: memref<?xf32>, %[[LENGTH:.+]]: index, %[[S:.+]]: i32)
+func.func @dynamic(%x: memref<?xf32>, %n: index, %s: i32) {
+  // CHECK: %[[Y:.+]] = gpu.alloc (%[[LENGTH]]) : memref<?xf32>
+  // CHECK: %[[HOST:.+]] = memref.get_global @data
+  // CHECK: %[[DATA:.+]] = gpu.alloc () : memref<4xf32>
+  // CHECK: gpu.memcpy %[[DATA]], %[[HOST]]
+  // CHECK: %[[N:.+]] = arith.muli %[[LENGTH]], %c5
+  // CHECK: %[[SOME:.+]] = arith.cmpi ne, %[[N]]
+  // CHECK: scf.if %[[SOME]]
+  // CHECK:   gpu.launch_func @kernels::@k blocks in (%[[N]], %[[ONE:.+]], %[[ONE]]) threads in (%c128{{.*}}, %[[ONE]], %[[ONE]]) dynamic_shared_memory_size %c70000_i32{{.*}} args(%[[X]] : memref<?xf32>, %[[DATA]] : memref<4xf32>, %[[S]] : i32, %[[LENGTH]] : index, %c5 : index)
+  // CHECK: gpu.memcpy %[[Y]], %[[X]]
+  // CHECK: gpu.dealloc %[[Y]]
+  // CHECK: gpu.dealloc %[[DATA]]
+  %y = memref.alloc(%n) : memref<?xf32>
+  %c5 = arith.constant 5 : index
+  %data = memref.get_global @data : memref<4xf32>
+  evo_tile.launch @k space(%n, %c5) args(%x, %data, %s : memref<?xf32>, memref<4xf32>, i32)
+  memref.copy %x, %y : memref<?xf32> to memref<?xf32>
+  memref.dealloc %y : memref<?xf32>
+  return
+}
+
+// A function without launches is the host's affair.
+// CHECK-LABEL: func.func @other
+// CHECK: memref.alloc
+// CHECK: memref.store
+func.func @other(%v: f32, %i: index) -> memref<4xf32> {
+  %y = memref.alloc() : memref<4xf32>
+  memref.store %v, %y[%i] : memref<4xf32>
+  return %y : memref<4xf32>
+}
+
+// CHECK: gpu.module @kernels [#rocdl.target<O = 3, chip = "gfx942", features = "+x">]
+gpu.module @kernels attributes {evo_tile.target = #gfx942} {
+  llvm.func @k(%p: !llvm.ptr) attributes {gpu.kernel, rocdl.kernel,
+      rocdl.reqd_work_group_size = array<i32: 128, 1, 1>,
+      evo_tile.dynamic_lds_bytes = 70000 : i64} {
+    llvm.return
+  }
+}
+
+// -----
+
+// Nothing asks whether extents that are known are 0.
+
+#sm_80 = #evo_tile.target<chip = "sm_80", triple = "nvptx64-nvidia-cuda",
+  features = "", subgroup_size = 32, max_workgroup = 1024, registers = 255,
+  lds_bytes = 65536, lds_banks = 32, matrix = [], properties = {}>
+// CHECK-LABEL: func.func @static
+// CHECK-NOT: scf.if
+// CHECK: gpu.launch_func @kernels::@k blocks in (%c6{{.*}}, %[[ONE:.+]], %[[ONE]]) threads in (%c64{{.*}}, %[[ONE]], %[[ONE]]) args(%{{.+}} : memref<?xf32>, %c2 : index, %c3 : index)
+// CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80">]
+func.func @static(%x: memref<?xf32>) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  evo_tile.launch @k space(%c2, %c3) args(%x : memref<?xf32>)
+  return
+}
+gpu.module @kernels attributes {evo_tile.target = #sm_80} {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
+
+// -----
+
+func.func @not_lowered(%n: index) {
+  // expected-error @+1 {{'k' is not in the LLVM dialect of a GPU; run convert-gpu-lanes-to-llvm first}}
+  evo_tile.launch @k space(%n) args(%n : index)
+  return
+}
+gpu.module @kernels {
+  gpu.func @k(%n: index) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @no_threads(%n: index) {
+  evo_tile.launch @k space(%n) args(%n : index)
+  return
+}
+gpu.module @kernels {
+  // expected-error @+1 {{does not say how many threads a workgroup has}}
+  llvm.func @k() attributes {gpu.kernel} {
+    llvm.return
+  }
+}
+
+// -----
+
+func.func @on_the_host(%n: index, %x: memref<?xf32>) {
+  evo_tile.launch @k space(%n) args(%n : index)
+  // expected-error @+1 {{'memref.load' op uses memory on the host in a function that launches kernels, whose memory is the device's; run convert-linalg-to-tile first, or do it in the caller}}
+  %0 = memref.load %x[%n] : memref<?xf32>
+  return
+}
+gpu.module @kernels {
+  llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
+
+// -----
+
+func.func @strided(%n: index, %x: memref<?xf32>, %y: memref<?xf32, strided<[?]>>) {
+  evo_tile.launch @k space(%n) args(%n : index)
+  // expected-error @+1 {{copies memory with strides, which no copy between devices does; make it a linalg.copy and run convert-linalg-to-tile first}}
+  memref.copy %x, %y : memref<?xf32> to memref<?xf32, strided<[?]>>
+  return
+}
+gpu.module @kernels {
+  llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
