@@ -61,6 +61,8 @@ std::string AttentionCase::str() const {
     os << " group=" << groupSize;
   if (!window.empty())
     os << " window=" << window;
+  if (!lens.empty())
+    os << " lens=" << lens;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -189,6 +191,45 @@ static llvm::Error parseWindow(StringRef text, AttentionCase &result) {
   return parse(to, result.seen.to);
 }
 
+/// One of the two parts of `lens`; none: `into` stays empty.
+static bool parseLengths(StringRef text, std::optional<LengthsCase> &into) {
+  into = std::nullopt;
+  if (text == "none")
+    return true;
+  into.emplace();
+  if (text == "random" || text == "half" || text == "full") {
+    into->values = text == "random" ? LengthsCase::Random
+                   : text == "half" ? LengthsCase::Half
+                                    : LengthsCase::Full;
+    return true;
+  }
+  SmallVector<StringRef> numbers;
+  text.split(numbers, '.');
+  return llvm::all_of(numbers, [&](StringRef number) {
+    int32_t length;
+    if (number.getAsInteger(10, length))
+      return false;
+    into->list.push_back(length);
+    return true;
+  });
+}
+
+static llvm::Error parseLens(StringRef text, AttentionCase &result) {
+  StringRef rest = text;
+  bool ofBatch = rest.consume_back("/b"), ofRows = rest.consume_back("/n");
+  auto [keys, queries] = rest.split(':');
+  if (!parseLengths(keys, result.keyLengths) || (ofBatch && ofRows) ||
+      !parseLengths(rest.contains(':') ? queries : "none", result.queryLengths))
+    return createStringError(
+        "lens is KEYS[:QUERIES][/b|/n], each of them random, half, full, none "
+        "or numbers like 5.0.99, not '" +
+        text + "'");
+  result.lens = text.str();
+  result.lengthsOfBatch = !ofRows;
+  result.lengthsOfRows = !ofBatch;
+  return llvm::Error::success();
+}
+
 /// One `key=value`; whether it means something.
 static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   int64_t *number = llvm::StringSwitch<int64_t *>(key)
@@ -278,6 +319,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
     auto [key, value] = entry.split('=');
     if (key == "window") {
       if (llvm::Error error = parseWindow(value, result))
+        return std::move(error);
+      continue;
+    }
+    if (key == "lens") {
+      if (llvm::Error error = parseLens(value, result))
         return std::move(error);
       continue;
     }

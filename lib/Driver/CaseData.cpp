@@ -178,12 +178,118 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
   });
 }
 
-/// Whether a bias or the range of keys drops key j for query i.
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+/// The first of the operands of lengths.
+static size_t findLengths(const AttentionCase &problem) {
+  return 3 + problem.biases.size() + (problem.gateType ? 1 : 0);
+}
+
+static int64_t readLength(const HostArray &array, int64_t b, int64_t n,
+                          int64_t size) {
+  ArrayRef<int64_t> sizes = array.layout.sizes;
+  int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1)};
+  return std::clamp<int64_t>(static_cast<int64_t>(array.read(index)), 0, size);
+}
+
+int64_t mlir::evoformer::countKeys(const AttentionCase &problem,
+                                   ArrayRef<HostArray> arrays, int64_t b,
+                                   int64_t n) {
+  if (!problem.keyLengths)
+    return problem.keys;
+  return readLength(arrays[findLengths(problem)], b, n, problem.keys);
+}
+
+int64_t mlir::evoformer::countQueries(const AttentionCase &problem,
+                                      ArrayRef<HostArray> arrays, int64_t b,
+                                      int64_t n) {
+  if (!problem.queryLengths)
+    return problem.queries;
+  size_t at = findLengths(problem) + (problem.keyLengths ? 1 : 0);
+  return readLength(arrays[at], b, n, problem.queries);
+}
+
+static void fillLengths(const LengthsCase &lengths, int64_t size, uint64_t seed,
+                        HostArray &array) {
+  if (!lengths.list.empty()) {
+    size_t next = 0;
+    array.forEach([&](ArrayRef<int64_t>, int64_t at) {
+      double length = lengths.list[next++ % lengths.list.size()];
+      writeElement(array.layout.type, length, array.storage.data() + at);
+    });
+    return;
+  }
+  Drawer drawer(array.layout.type, seed);
+  if (lengths.values != LengthsCase::Random) {
+    drawer.addValue(lengths.values == LengthsCase::Half ? size / 2 : size);
+  } else {
+    // And some that are none.
+    drawer.addValue(-3);
+    drawer.addValue(size + 5);
+    for (int64_t length = 0; length <= size; ++length)
+      drawer.addValue(length);
+  }
+  drawer.fill(array);
+}
+
+/// NaN in what lies behind the ends of rows.
+static void poisonBehind(const AttentionCase &problem,
+                         std::vector<HostArray> &arrays) {
+  std::vector<CaseOperand> operands = getOperands(problem);
+  auto poison = [&](HostArray &array, auto isBehind) {
+    if (!isFloat(array.layout.type))
+      return;
+    array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
+      if (isBehind(index))
+        writeElement(array.layout.type, NAN, array.storage.data() + at);
+    });
+  };
+  for (auto [operand, array] : llvm::zip_equal(operands, arrays)) {
+    llvm::StringRef name = operand.name;
+    bool isOfKeys = name == "key" || name == "value";
+    if (isOfKeys && problem.zero.empty())
+      poison(array, [&](ArrayRef<int64_t> index) {
+        return index[2] >= countKeys(problem, arrays, index[0], index[1]);
+      });
+    if (name == "query" || name == "gate" || name == "out_grad")
+      poison(array, [&](ArrayRef<int64_t> index) {
+        return index[2] >= countQueries(problem, arrays, index[0], index[1]);
+      });
+    if (!name.starts_with("bias") || operand.isOutput)
+      continue;
+    // A bias may be that of several rows.
+    ArrayRef<int64_t> sizes = array.layout.sizes;
+    auto rowsOf = [](int64_t size, int64_t at, int64_t all) {
+      return size == 1 ? llvm::seq<int64_t>(0, all)
+                       : llvm::seq<int64_t>(at, at + 1);
+    };
+    poison(array, [&](ArrayRef<int64_t> index) {
+      for (int64_t b : rowsOf(sizes[0], index[0], problem.batch))
+        for (int64_t n : rowsOf(sizes[1], index[1], problem.rows)) {
+          if (index[3] < countQueries(problem, arrays, b, n) &&
+              index[4] < countKeys(problem, arrays, b, n))
+            return false;
+        }
+      return true;
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Dropped keys
+//===----------------------------------------------------------------------===//
+
+/// Whether a bias, the range of keys or a length drops key j for query i.
 static bool isDroppedFor(const AttentionCase &problem,
-                         ArrayRef<HostArray> biases, int64_t b, int64_t n,
+                         ArrayRef<HostArray> arrays, int64_t b, int64_t n,
                          int64_t h, int64_t i, int64_t j) {
-  if (!problem.seen.sees(i, j, problem.queries, problem.keys))
+  int64_t queries = countQueries(problem, arrays, b, n);
+  int64_t keys = countKeys(problem, arrays, b, n);
+  if (i >= queries || j >= keys || !problem.seen.sees(i, j, queries, keys))
     return true;
+  ArrayRef<HostArray> biases = arrays.slice(3, problem.biases.size());
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {
     auto &sizes = array.layout.sizes;
     int64_t index[] = {std::min(b, sizes[0] - 1), std::min(n, sizes[1] - 1),
@@ -198,10 +304,10 @@ static bool isDroppedFor(const AttentionCase &problem,
 
 /// For how many queries of a head biases drop key j.
 static int64_t countDrops(const AttentionCase &problem,
-                          ArrayRef<HostArray> biases, int64_t b, int64_t n,
+                          ArrayRef<HostArray> arrays, int64_t b, int64_t n,
                           int64_t h, int64_t j) {
   return llvm::count_if(llvm::seq<int64_t>(0, problem.queries), [&](int64_t i) {
-    return isDroppedFor(problem, biases, b, n, h, i, j);
+    return isDroppedFor(problem, arrays, b, n, h, i, j);
   });
 }
 
@@ -214,14 +320,13 @@ static auto headsOf(const AttentionCase &problem, int64_t keyHead) {
 /// `sequence`: keys or values.
 static void poisonDropped(const AttentionCase &problem,
                           std::vector<HostArray> &arrays, unsigned sequence) {
-  ArrayRef<HostArray> biases(arrays.data() + 3, problem.biases.size());
   HostArray &key = arrays[sequence];
   // Few of those that some query keeps, so that there are numbers left.
   constexpr int64_t kStride = 37;
   key.forEach([&](ArrayRef<int64_t> index, int64_t at) {
     int64_t drops = 0;
     for (int64_t h : headsOf(problem, index[3]))
-      drops += countDrops(problem, biases, index[0], index[1], h, index[2]);
+      drops += countDrops(problem, arrays, index[0], index[1], h, index[2]);
     if (drops == problem.queries * problem.groupSize ||
         (sequence == 1 && problem.nanSome && drops > 0 &&
          index[2] % kStride == kStride / 2))
@@ -235,9 +340,8 @@ static void poisonDropped(const AttentionCase &problem,
 static void poisonFirstElements(const AttentionCase &problem,
                                 std::vector<HostArray> &arrays) {
   size_t numBiases = problem.biases.size();
-  ArrayRef<HostArray> biases(arrays.data() + 3, numBiases);
   auto isDropped = [&](ArrayRef<int64_t> index, int64_t h) {
-    return countDrops(problem, biases, index[0], index[1], h, 0) ==
+    return countDrops(problem, arrays, index[0], index[1], h, 0) ==
            problem.queries;
   };
   auto poison = [&](HostArray &array, bool isOfKeys) {
@@ -281,6 +385,10 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
                       operands[i].name == "out_grad";
     if (isBias) {
       fillBias(problem.biases[i - 3], seed, arrays[i]);
+    } else if (operands[i].name == "key_lengths") {
+      fillLengths(*problem.keyLengths, problem.keys, seed, arrays[i]);
+    } else if (operands[i].name == "query_lengths") {
+      fillLengths(*problem.queryLengths, problem.queries, seed, arrays[i]);
     } else if (isSequence) {
       Drawer drawer(arrays[i].layout.type, seed);
       drawer.addNormals(kManyNormals);
@@ -301,4 +409,5 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
     poisonDropped(problem, arrays, 2);
   if (problem.nanFirst && problem.zero.empty())
     poisonFirstElements(problem, arrays);
+  poisonBehind(problem, arrays);
 }

@@ -35,6 +35,7 @@ public:
   CaseOperand bias(const BiasCase &bias, unsigned number);
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand statistic(StringRef name);
+  CaseOperand lengths(StringRef name);
 
 private:
   /// `isStrided`: arbitrary strides but for `unitDim` (-1: none).
@@ -144,6 +145,19 @@ CaseOperand OperandMaker::statistic(StringRef name) {
   return operand;
 }
 
+CaseOperand OperandMaker::lengths(StringRef name) {
+  CaseOperand operand;
+  operand.name = name.str();
+  operand.order = {0, 1};
+  bool ofBatch = problem.lengthsOfBatch, ofRows = problem.lengthsOfRows;
+  operand.layout = makeDense(ElementType::I32, {ofBatch ? problem.batch : 1,
+                                                ofRows ? problem.rows : 1});
+  bool statics[] = {!ofBatch || problem.isStatic('b'),
+                    !ofRows || problem.isStatic('n')};
+  setType(operand, statics, false, -1);
+  return operand;
+}
+
 std::vector<CaseOperand>
 mlir::evoformer::getOperands(const AttentionCase &problem) {
   OperandMaker maker(problem);
@@ -161,6 +175,10 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   if (problem.gateType)
     operands.push_back(maker.sequence(
         "gate", *problem.gateType, problem.queries, heads, valueDepth, false));
+  if (problem.keyLengths)
+    operands.push_back(maker.lengths("key_lengths"));
+  if (problem.queryLengths)
+    operands.push_back(maker.lengths("query_lengths"));
   operands.push_back(maker.sequence("out", problem.getOutputType(),
                                     problem.queries, heads, valueDepth, false));
   operands.back().isOutput = true;

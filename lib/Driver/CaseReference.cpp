@@ -75,6 +75,17 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
     result.keysFrom = makeBound(*problem.seen.from);
   if (problem.seen.to)
     result.keysTo = makeBound(*problem.seen.to);
+  auto count = [&](auto countOf) {
+    reference::Lengths lengths(problem.batch);
+    for (auto [b, rows] : llvm::enumerate(lengths))
+      for (int64_t n = 0; n < problem.rows; ++n)
+        rows.push_back(countOf(problem, arrays, static_cast<int64_t>(b), n));
+    return lengths;
+  };
+  if (problem.keyLengths)
+    result.keyLengths = count(countKeys);
+  if (problem.queryLengths)
+    result.queryLengths = count(countQueries);
   result.depth = problem.depth;
   result.valueDepth = problem.getValueDepth();
   // The op's default is D^-1/2 rounded to f32.
@@ -94,6 +105,7 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   }
   if (problem.gateType)
     result.gate = take();
+  next += (problem.keyLengths ? 1 : 0) + (problem.queryLengths ? 1 : 0);
   outputs.out = take();
   if (problem.lse)
     outputs.lse = take();

@@ -37,7 +37,7 @@ static void runHead(const AttentionProblem &problem, int64_t b, int64_t n,
       double factor = any ? 1 / head.total : 1;
       if (any)
         out[e] /= head.total;
-      if (problem.gate) {
+      if (problem.gate && problem.hasQuery(b, n, i)) {
         double gate = sigmoid(problem.gate->at(b, n, i, h, e));
         out[e] *= gate;
         factor *= gate;

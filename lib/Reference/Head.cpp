@@ -45,9 +45,17 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
   switch (dimension) {
   case Dimension::Batch:
     part.batch = size;
+    for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
+      if (!lengths->empty())
+        *lengths =
+            Lengths(lengths->begin() + begin, lengths->begin() + begin + size);
     break;
   case Dimension::Row:
     part.rows = size;
+    for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
+      for (std::vector<int64_t> &rows : *lengths)
+        rows = std::vector<int64_t>(rows.begin() + begin,
+                                    rows.begin() + begin + size);
     ofQueries = ofKeys = ofBiases = 1;
     break;
   case Dimension::Head:
@@ -101,14 +109,16 @@ static double termOf(const Bias &bias, double element) {
   return bias.view.type == ElementType::I1 ? 0 : element;
 }
 
-/// Whether query i, of a part of the queries, sees key j.
-static bool sees(const AttentionProblem &problem, int64_t i, int64_t j) {
-  int64_t queries = problem.allQueries ? problem.allQueries : problem.queries;
+/// Whether query i, of a part of the queries, sees key j of its row.
+static bool sees(const AttentionProblem &problem, int64_t b, int64_t n,
+                 int64_t i, int64_t j) {
+  int64_t queries = problem.countQueries(b, n), keys = problem.countKeys(b, n);
   int64_t query = problem.firstQuery + i;
+  if (query >= queries || j >= keys)
+    return false;
   auto valueOf = [&](const KeyBound &bound) {
     return bound.coefficient * (query - query % bound.granule) +
-           bound.ofQueries * queries + bound.ofKeys * problem.keys +
-           bound.constant;
+           bound.ofQueries * queries + bound.ofKeys * keys + bound.constant;
   };
   return !(problem.keysFrom && j < valueOf(*problem.keysFrom)) &&
          !(problem.keysTo && j >= valueOf(*problem.keysTo));
@@ -118,10 +128,12 @@ HeadBiases::HeadBiases(const AttentionProblem &problem, int64_t b, int64_t n,
                        int64_t h)
     : problem(problem), b(b), n(n), h(h), sum(problem.keys, 0.0),
       independentlyKept(problem.keys, 1) {
+  int64_t keys = problem.countKeys(b, n);
+  std::fill(independentlyKept.begin() + keys, independentlyKept.end(), 0);
   for (const Bias &bias : problem.biases) {
     if (!bias.broadcast[3])
       continue;
-    for (int64_t j = 0; j < problem.keys; ++j) {
+    for (int64_t j = 0; j < keys; ++j) {
       double element = readBias(bias, b, n, h, 0, j);
       if (dropsKey(bias, element))
         independentlyKept[j] = 0;
@@ -143,10 +155,11 @@ void HeadBiases::readQuery(
     int64_t i, std::vector<uint8_t> &kept,
     const std::function<void(int64_t, double)> &add) const {
   kept = independentlyKept;
+  int64_t keys = problem.hasQuery(b, n, i) ? problem.countKeys(b, n) : 0;
   for (const Bias &bias : problem.biases) {
     if (bias.broadcast[3])
       continue;
-    for (int64_t j = 0; j < problem.keys; ++j) {
+    for (int64_t j = 0; j < keys; ++j) {
       double element = readBias(bias, b, n, h, i, j);
       if (dropsKey(bias, element))
         kept[j] = 0;
@@ -155,7 +168,7 @@ void HeadBiases::readQuery(
     }
   }
   for (int64_t j = 0; j < problem.keys; ++j)
-    if (!sees(problem, i, j))
+    if (!sees(problem, b, n, i, j))
       kept[j] = 0;
 }
 
@@ -172,11 +185,13 @@ mlir::evoformer::reference::readHead(const AttentionProblem &problem, int64_t b,
   head.query.resize(problem.queries * problem.depth);
   head.keyTransposed.resize(problem.depth * problem.keys);
   head.value.resize(problem.keys * problem.valueDepth);
-  for (int64_t i = 0; i < problem.queries; ++i)
+  // Nobody reads what lies behind a row's end.
+  int64_t keys = problem.countKeys(b, n);
+  for (int64_t i = 0; i < problem.queries && problem.hasQuery(b, n, i); ++i)
     for (int64_t d = 0; d < problem.depth; ++d)
       head.query[i * problem.depth + d] =
           static_cast<Number>(problem.query.at(b, n, i, h, d));
-  for (int64_t j = 0; j < problem.keys; ++j) {
+  for (int64_t j = 0; j < keys; ++j) {
     for (int64_t d = 0; d < problem.depth; ++d)
       head.keyTransposed[d * problem.keys + j] =
           static_cast<Number>(problem.key.at(b, n, j, keyHead, d));

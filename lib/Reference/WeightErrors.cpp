@@ -85,9 +85,10 @@ void WeightErrors::findLost() {
 double WeightErrors::boundGrowth() const {
   // Of the first keys and of all keys, the largest and the smallest exponent.
   double first = -kGrowth, smallest = 0;
-  // Where queries see a range of keys, blocks on its edges come first, and how
-  // large these are is the kernel's affair.
-  bool isRanged = problem.keysFrom || problem.keysTo;
+  // Where queries see a range of keys, or rows have lengths, blocks on its
+  // edges come first, and how large these are is the kernel's affair.
+  bool isRanged =
+      problem.keysFrom || problem.keysTo || !problem.keyLengths.empty();
   bool hasFirst = false;
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (!head.kept[j])

@@ -43,6 +43,13 @@ struct BiasCase {
   std::string memory;
 };
 
+/// How many keys, or queries, rows have.
+struct LengthsCase {
+  /// In turn, row by row; none of these: Random, Half or Full.
+  std::vector<int64_t> list;
+  enum { Random, Half, Full } values = Random;
+};
+
 /// A number in one element of an operand.
 struct PutNumber {
   std::string operand;
@@ -58,6 +65,10 @@ struct PutNumber {
 ///     window             FROM:TO, the bounds of the keys that query i sees,
 ///                        each a sum of i or i/c*c, sq, sk and numbers or
 ///                        empty: window=i+sk-sq-8:i+sk-sq+1
+///     lens               KEYS[:QUERIES][/b|/n], how long rows are: each
+///                        random, half, full, none or numbers, '5.0.99', that
+///                        rows have in turn; with /b for each b alone, with /n
+///                        for each n alone. What lies behind them is NaN
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     lse, stats         0 or 1
@@ -89,6 +100,10 @@ struct AttentionCase {
   /// The word `window`, and what it says.
   std::string window;
   KeyRange seen;
+  /// The word `lens`, and what it says: lengths, and dimensions that they have.
+  std::string lens;
+  std::optional<LengthsCase> keyLengths, queryLengths;
+  bool lengthsOfBatch = true, lengthsOfRows = true;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;
@@ -139,9 +154,17 @@ struct CaseOperand {
 };
 
 /// The operands in the order of the function's arguments: query, key, value,
-/// biases, gate, output, lse, stats; then, of the backward pass, the output's
-/// gradient and the gradients of query, key, value, float biases and gate.
+/// biases, gate, lengths of keys and queries, output, lse, stats; then, of the
+/// backward pass, the output's gradient and the gradients of query, key, value,
+/// float biases and gate.
 std::vector<CaseOperand> getOperands(const AttentionCase &problem);
+
+/// How many keys (queries) the row has by the operand of lengths among
+/// `arrays`, which are those of `getOperands`.
+int64_t countKeys(const AttentionCase &problem,
+                  llvm::ArrayRef<HostArray> arrays, int64_t b, int64_t n);
+int64_t countQueries(const AttentionCase &problem,
+                     llvm::ArrayRef<HostArray> arrays, int64_t b, int64_t n);
 
 /// A module with a function `attention` over them.
 std::string makeModule(const AttentionCase &problem);

@@ -60,6 +60,9 @@ struct KeyBound {
   int64_t coefficient = 0, granule = 1, ofQueries = 0, ofKeys = 0, constant = 0;
 };
 
+/// How long each row is: [b][n]; empty: as long as the tensor.
+using Lengths = std::vector<std::vector<int64_t>>;
+
 /// An attention: sizes, inputs, scale.
 struct AttentionProblem {
   int64_t batch = 0;
@@ -79,8 +82,25 @@ struct AttentionProblem {
   double scale = 1;
   /// The first key that a query sees, and the one behind the last.
   std::optional<KeyBound> keysFrom, keysTo;
+  /// From 0 to the numbers of keys and queries. What lies behind counts
+  /// nowhere, and bounds are of these numbers.
+  Lengths keyLengths, queryLengths;
   /// Of a part of the queries: its first, and how many the whole has; 0: all.
   int64_t firstQuery = 0, allQueries = 0;
+
+  /// How many keys and, of the whole, queries a row has.
+  int64_t countKeys(int64_t b, int64_t n) const {
+    return keyLengths.empty() ? keys : keyLengths[b][n];
+  }
+  int64_t countQueries(int64_t b, int64_t n) const {
+    if (!queryLengths.empty())
+      return queryLengths[b][n];
+    return allQueries ? allQueries : queries;
+  }
+  /// Whether the row has query i of this part.
+  bool hasQuery(int64_t b, int64_t n, int64_t i) const {
+    return firstQuery + i < countQueries(b, n);
+  }
 };
 
 /// Results, dense, in the default order: out [B,N,Sq,H,Dv], lse and stats

@@ -31,6 +31,17 @@ struct Bias {
   bool isTail = false;
 };
 
+/// How many queries and keys each row n of a batch has, [b, n] of i32, a static
+/// 1 for all; null: all there are.
+struct RowLengths {
+  Value queries, keys;
+
+  bool any() const { return queries || keys; }
+  friend bool operator==(const RowLengths &a, const RowLengths &b) {
+    return a.queries == b.queries && a.keys == b.keys;
+  }
+};
+
 /// What the main kernel works on: every operand a memref with its dimensions in
 /// canonical order; null where there is none. On the host these are the
 /// launch's arguments, inside a kernel its block arguments.
@@ -47,6 +58,7 @@ struct AttentionOperands {
   Value keyMax;
   /// [b, n, h, s] of f32; [2, b, n, h, s].
   Value lse, stats;
+  RowLengths lengths;
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();

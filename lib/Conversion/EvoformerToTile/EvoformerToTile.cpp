@@ -71,7 +71,7 @@ static Value transposeTo(TileBuilder &builder, Value memory, DimOrderAttr order,
 /// query, by steps that none of them makes.
 static KeyRange getKernelRange(AttentionFamilyOpInterface op) {
   AttentionSizes sizes = op.getSizes();
-  KeyRange range = sizes.simplify(op.getKeyRange());
+  KeyRange range = op.getNarrowKeyRange();
   if (range.isWhole() || ShapedType::isDynamic(sizes.queries) ||
       ShapedType::isDynamic(sizes.keys) ||
       countPairs(range, sizes.queries, sizes.keys) != 0)
@@ -98,7 +98,7 @@ public:
     if (index >= operands.size())
       return {};
     OpOperand &operand = operands[index];
-    if (isStatistic(role))
+    if (!hasOrder(role))
       return hideEmptySizes(builder, operand.get());
     Value view =
         transposeTo(builder, operand.get(), op.getOperandOrder(operand),
@@ -107,6 +107,11 @@ public:
     return isBias(role) || op.isDpsInit(&operand)
                ? view
                : castToUnitStride(builder, view);
+  }
+
+  RowLengths getLengths() {
+    return {get(AttentionOperand::QueryLengths),
+            get(AttentionOperand::KeyLengths)};
   }
 
   SmallVector<Bias> getBiases() {
@@ -177,6 +182,12 @@ protected:
     if (op.hasPureTensorSemantics())
       return op->emitOpError(
           "is on tensors, expected memrefs: run one-shot-bufferize first");
+    bool hasLengths = !op.getRoleOperands(Role::KeyLengths).empty() ||
+                      !op.getRoleOperands(Role::QueryLengths).empty();
+    if (hasLengths && request.rows.value_or(1) != 1)
+      return emitError(op.getLoc())
+             << "schedule: rows=" << *request.rows
+             << ", but rows that have lengths are taken one at a time";
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
     // The CPU's offsets have 64 bits.
@@ -239,6 +250,7 @@ protected:
     attention.output = views.get(Role::Output);
     attention.lse = views.get(Role::Lse);
     attention.stats = views.get(Role::Stats);
+    attention.lengths = views.getLengths();
     attention.biases = views.getBiases();
     writeHostProgram(builder, factory, attention, *cut);
     return success();
@@ -275,6 +287,7 @@ protected:
     operands.weightedGrad = views.get(Role::WeightedGradient);
     operands.stats = views.get(Role::Stats);
     operands.delta = views.get(Role::Delta);
+    operands.lengths = views.getLengths();
     operands.biases = views.getBiases();
     operands.queryGrad = views.get(Role::QueryGradient);
     operands.keyGrad = views.get(Role::KeyGradient);
@@ -308,7 +321,7 @@ protected:
     };
     // The kernel of both has all keys in a tile: it skips none.
     if (!operands.queryGrad || !operands.biasGrad.memory ||
-        (facts.keys.isWhole() &&
+        (facts.keys.isWhole() && !operands.lengths.any() &&
          fitsWithQuery(op.getLoc(), chip, operands, facts, request)))
       return writeOne(operands);
     GradientOperands ofQuery = operands, ofBiasAlone = operands;
@@ -364,6 +377,7 @@ protected:
     operands.delta = views.get(Role::Delta);
     operands.weightedGrad = views.get(Role::WeightedGradient);
     operands.gateGrad = views.get(Role::GateGradient);
+    operands.queryLengths = views.get(Role::QueryLengths);
     writeDeltaProgram(builder, factory, operands);
     return success();
   }

@@ -270,3 +270,49 @@ func.func @wide_bounds(%q: memref<2x3x16x8x32xf16>, %d: memref<2x3x?x8x32xf16>, 
       keys(to affine_map<(i)[sq, sk] -> (sk)>)
   return
 }
+
+// -----
+
+// Lengths that no row falls short of go; bounds are of the rows' own lengths.
+// CHECK-LABEL: func @full_lengths(
+// CHECK:       evoformer.attention
+// CHECK-NOT:     _lengths(
+// CHECK:         outs(
+// CHECK:       evoformer.attention
+// CHECK:         key_lengths(
+// CHECK:         keys(from
+// CHECK:       evoformer.attention_backward
+// CHECK-NOT:     key_lengths(
+// CHECK:         query_lengths(
+// CHECK:         return
+func.func @full_lengths(%q: tensor<2x3x16x8x32xf16>, %o: tensor<2x3x16x8x32xf16>, %l: tensor<2x3xi32>,
+                        %s: tensor<2x2x3x8x16xf32>)
+    -> (tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>) {
+  %full = arith.constant dense<[[16, 17, 100]]> : tensor<1x3xi32>
+  %0 = evoformer.attention
+      query(%q : tensor<2x3x16x8x32xf16>)
+      key(%q : tensor<2x3x16x8x32xf16>)
+      value(%q : tensor<2x3x16x8x32xf16>)
+      key_lengths(%full : tensor<1x3xi32>)
+      query_lengths(%full : tensor<1x3xi32>)
+      outs(%o : tensor<2x3x16x8x32xf16>)
+  %1 = evoformer.attention
+      query(%q : tensor<2x3x16x8x32xf16>)
+      key(%q : tensor<2x3x16x8x32xf16>)
+      value(%q : tensor<2x3x16x8x32xf16>)
+      key_lengths(%l : tensor<2x3xi32>)
+      outs(%o : tensor<2x3x16x8x32xf16>)
+      keys(from affine_map<(i)[sq, sk] -> (i + sq - sk - 15)>)
+  %short = arith.constant dense<[[16, 15, 100]]> : tensor<1x3xi32>
+  %2 = evoformer.attention_backward
+      query(%q : tensor<2x3x16x8x32xf16>)
+      key(%q : tensor<2x3x16x8x32xf16>)
+      value(%q : tensor<2x3x16x8x32xf16>)
+      key_lengths(%full : tensor<1x3xi32>)
+      query_lengths(%short : tensor<1x3xi32>)
+      output(%o : tensor<2x3x16x8x32xf16>)
+      stats(%s : tensor<2x2x3x8x16xf32>)
+      output_grad(%o : tensor<2x3x16x8x32xf16>)
+      query_grad(%o : tensor<2x3x16x8x32xf16>)
+  return %0, %1, %2 : tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>
+}

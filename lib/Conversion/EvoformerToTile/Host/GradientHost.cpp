@@ -78,8 +78,9 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   int64_t keyBlock = schedule.blocks.keys;
   OpFoldResult keys = builder.dim(given.key, 3);
   GradientOperands operands = given;
-  operands.keySum =
-      host.prepareKeySum(given.biases, given.query, keys, keyBlock).sum;
+  operands.keySum = host.prepareKeySum(given.biases, given.query, keys,
+                                       given.lengths.keys, keyBlock)
+                        .sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases) {
     if (bias.broadcast[kBiasQ])

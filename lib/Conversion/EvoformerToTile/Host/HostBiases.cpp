@@ -40,7 +40,8 @@ Value HostBuilder::expandKeys(const Bias &bias, OpFoldResult keys) {
 }
 
 KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
-                                  OpFoldResult keys, int64_t keyBlock) {
+                                  OpFoldResult keys, Value keyLengths,
+                                  int64_t keyBlock) {
   SmallVector<Bias> parts;
   bool hasFloat = false;
   std::array<bool, 5> broadcast = {true, true, true, true, false};
@@ -54,8 +55,15 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
       broadcast[dim] &= bias.broadcast[dim];
   }
   std::optional<int64_t> fixed = getConstantIntValue(keys);
-  if (parts.empty() && fixed && *fixed % keyBlock == 0)
+  if (parts.empty() && (keyLengths || (fixed && *fixed % keyBlock == 0)))
     return {};
+  // What is relative to no maximum is the same for all rows.
+  if (!hasFloat)
+    keyLengths = {};
+  if (keyLengths)
+    for (int64_t dim : {kBiasB, kBiasN})
+      broadcast[dim] &=
+          cast<MemRefType>(keyLengths.getType()).getDimSize(dim) == 1;
 
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})
@@ -69,13 +77,15 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
 
   KernelOp kernel =
       createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum,
-                         getLogitUnit(element), keyBlock);
+                         keyLengths, getLogitUnit(element), keyBlock);
   SmallVector<Value> arguments;
   for (const Bias &bias : parts)
     arguments.push_back(bias.memory);
   arguments.push_back(sum);
   if (maximum)
     arguments.push_back(maximum);
+  if (keyLengths)
+    arguments.push_back(keyLengths);
   arguments.push_back(builder.index(keys));
   launch(builder, kernel, sizesOf(sum, {0, 1, 2}), arguments);
   Bias result = {sum, broadcast, /*isMask=*/false};

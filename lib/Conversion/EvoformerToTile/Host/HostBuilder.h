@@ -41,8 +41,10 @@ public:
 
   /// The sum of all query-independent biases, which also marks the keys beyond
   /// the last one in blocks of `keyBlock`; not needed where there is neither.
+  /// Keys behind a row's length, see RowLengths, are none of its maximum; that
+  /// they are dropped is the kernels' affair.
   KeySum prepareKeySum(ArrayRef<Bias> biases, Value query, OpFoldResult keys,
-                       int64_t keyBlock);
+                       Value keyLengths, int64_t keyBlock);
 
   /// A bias with rows that whole vectors of whole key blocks can read: itself
   /// or, where a guard finds that it has none, a copy.

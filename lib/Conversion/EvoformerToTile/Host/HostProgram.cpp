@@ -27,8 +27,9 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.output = attention.output;
   operands.lse = attention.lse;
   operands.stats = attention.stats;
-  KeySum keySum =
-      host.prepareKeySum(attention.biases, attention.query, keys, keyBlock);
+  operands.lengths = attention.lengths;
+  KeySum keySum = host.prepareKeySum(attention.biases, attention.query, keys,
+                                     attention.lengths.keys, keyBlock);
   operands.keySum = keySum.sum;
   operands.keyMax = keySum.maximum;
   for (const Bias &bias : attention.biases)

@@ -19,6 +19,7 @@ struct HostAttention {
   AttentionFacts facts;
   Value query, key, value, gate, output, lse, stats;
   SmallVector<Bias> biases;
+  RowLengths lengths;
 };
 
 /// Writes, at the builder's place, the launches that compute `attention`, with

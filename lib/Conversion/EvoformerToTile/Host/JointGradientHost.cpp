@@ -44,9 +44,9 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   HostBuilder host(builder, factory);
   OpFoldResult keys = builder.dim(given.key, 3);
   GradientOperands operands = given;
-  operands.keySum =
-      host.prepareKeySum(given.biases, given.query, keys, kJointBlocks.keys)
-          .sum;
+  operands.keySum = host.prepareKeySum(given.biases, given.query, keys,
+                                       given.lengths.keys, kJointBlocks.keys)
+                        .sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases)
     if (!bias.broadcast[kBiasQ])

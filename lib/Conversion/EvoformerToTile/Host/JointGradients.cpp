@@ -22,8 +22,9 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
       a.getGroupSizeOrOne() != b.getGroupSizeOrOne() ||
       !(a.getKeyRange() == b.getKeyRange()))
     return false;
-  for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
-                    Role::WeightedGradient, Role::Stats, Role::Delta}) {
+  for (Role role :
+       {Role::Query, Role::Key, Role::Value, Role::Bias, Role::KeyLengths,
+        Role::QueryLengths, Role::WeightedGradient, Role::Stats, Role::Delta}) {
     MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
     MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
     if (role == Role::Delta && (ofA.empty() || ofB.empty()))
@@ -32,7 +33,7 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
       return false;
     for (auto [x, y] : llvm::zip_equal(ofA, ofB))
       if (x.get() != y.get() ||
-          (!isStatistic(role) && a.getOperandOrder(x) != b.getOperandOrder(y)))
+          (hasOrder(role) && a.getOperandOrder(x) != b.getOperandOrder(y)))
         return false;
   }
   return true;

@@ -72,7 +72,7 @@ public:
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
-                            blocks, facts.keys)
+                            blocks, facts.keys, operands.lengths)
                  .withGroups(facts.groupSize)),
         zero(builder.index(0)) {}
 
@@ -84,6 +84,8 @@ public:
     if (reference == Reference::First || mayHideNaN)
       state =
           repeatWithCare(sources, state, mayHideNaN ? Drops::Chosen : drops);
+    if (item.queries.mayEndEarly())
+      forgetAbsent(state);
     // Of the tail alone no row is empty, unless it is all that a range leaves.
     bool mayBeEmpty = !operands.keySum.isTail || !facts.keys.isWhole();
     if (!hasBiases && !mayHideNaN && operands.keySum.memory && mayBeEmpty)
@@ -156,14 +158,15 @@ private:
                 [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
                   Value key = step.offset(LogitDim::Keys);
                   auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
-                    Value k = item.load(b, sources.keys, key, item.keys, part);
+                    Value k =
+                        item.load(b, sources.keys, key, step.item.keys, part);
                     return clears ? item.clearDropped(b, sources.logits.keySum,
                                                       k, key)
                                   : k;
                   });
                   auto vs =
                       llvm::map_to_vector(valueParts, [&](DepthPart part) {
-                        return item.load(b, sources.values, key, item.keys,
+                        return item.load(b, sources.values, key, step.item.keys,
                                          part);
                       });
                   Value scores;
@@ -218,6 +221,17 @@ private:
         });
     state.maximum = some[0];
     state.sum = some[1];
+  }
+
+  /// Queries behind the row's end have no keys.
+  void forgetAbsent(State &state) {
+    Value present = item.queries.isPresent(
+        builder, TileBuilder::typeOf(state.sum).getShape(), /*dim=*/1, zero);
+    auto choose = [&](Value tile, double otherwise) {
+      return builder.select(present, tile, builder.splatLike(tile, otherwise));
+    };
+    state.maximum = choose(state.maximum, -kInfinity);
+    state.sum = choose(state.sum, 0);
   }
 
   /// One step of the running softmax.
@@ -379,7 +393,8 @@ private:
                       ? builder.exp2(getShift(state.maximum))
                       : builder.splatLike(state.sum, 1 / weightScale);
     Value inverse = builder.divf(scale, state.sum);
-    Value outputs = item.sliceSequence(operands.output, item.queries);
+    ItemRange written = item.queries.written();
+    Value outputs = item.sliceSequence(operands.output, written);
     Value gates = operands.gate
                       ? item.sliceSequence(operands.gate, item.queries)
                       : Value();
@@ -392,7 +407,7 @@ private:
       if (gates)
         output = applyGate(output,
                            item.load(builder, gates, zero, item.queries, part));
-      item.store(output, outputs, item.queries, part.start);
+      item.store(output, outputs, written, part.start);
     }
     writeStatistics(state);
   }
@@ -417,18 +432,19 @@ private:
       sum = builder.mulf(sum, builder.exp2(arith::NegFOp::create(
                                   builder, getShift(state.maximum))));
     Value logSum = math::Log2Op::create(builder, sum);
+    WorkItem written = item.withWritten();
     auto store = [&](Value tile, Value memory) {
       builder.store(tile, memory, {zero, zero},
-                    {item.rows.fits, item.queries.fits});
+                    {item.rows.fits, written.queries.fits});
     };
     if (operands.stats) {
       // Without a key: no weight, whatever is subtracted from its logit.
       Value empty = builder.equals(sum, 0);
       Value none = builder.splatLike(sum, 0);
       store(getReference(builder, state.maximum),
-            item.sliceStatistic(operands.stats, 0));
+            written.sliceStatistic(operands.stats, 0));
       store(builder.select(empty, none, logSum),
-            item.sliceStatistic(operands.stats, 1));
+            written.sliceStatistic(operands.stats, 1));
     }
     if (!operands.lse)
       return;
@@ -459,7 +475,7 @@ private:
     lse = builder.saturate(lse);
     lse = builder.select(builder.equals(sum, 0),
                          builder.splatLike(lse, -kInfinity), lse);
-    store(lse, item.sliceStatistic(operands.lse));
+    store(lse, written.sliceStatistic(operands.lse));
   }
 
   TileBuilder &builder;

@@ -30,10 +30,12 @@ public:
       : builder(builder), shared(shared), operands(shared.operands),
         summed(operands.biasGrad.broadcast),
         grid(BlockGrid::of(builder, operands.query, operands.key, shared.blocks,
-                           shared.facts)),
+                           shared.facts, operands.lengths)),
         counts(countBiasSteps(builder, operands, shared.blocks)),
         keysFirst(getOwnedDim(operands) == OwnedDim::Keys) {
     findSteps();
+    if (operands.lengths.any() && grid.haveEqualLengths(counts))
+      grid.findCounts(builder, place);
   }
 
   void write() {
@@ -76,7 +78,9 @@ private:
       return true;
     };
     SmallVector<Value> fixed(operands.biases.size());
-    WorkItem item = grid.itemAt(builder, place, shared.alignedRows);
+    // Whatever the lengths of the rows that share them.
+    WorkItem item =
+        grid.itemAt(builder, place, shared.alignedRows).withWritten();
     LogitsTile tile = BlockStep::makeTile(
         item, keysFirst, {shared.zero, shared.zero, shared.zero});
     for (auto [bias, read] : llvm::zip_equal(operands.biases, fixed))
@@ -119,7 +123,8 @@ private:
                    storeQuery(b, step, logitGrad, keys);
                    return {b.addf(sums[0], logitGrad)};
                  });
-    if (!grid.seen || counts[kBiasQ] || counts[kBiasK])
+    if (!grid.mayMask() || counts[kBiasQ] || counts[kBiasK] ||
+        !grid.haveEqualLengths(counts))
       return sums;
     // All steps have had the same pairs in their tile.
     WorkItem item = grid.itemAt(outer, place, shared.alignedRows);

@@ -23,11 +23,31 @@ BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
 
 BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
                         const AttentionBlocks &blocks,
-                        const AttentionFacts &facts) {
+                        const AttentionFacts &facts,
+                        const RowLengths &lengths) {
   BlockGrid grid = of(builder, query, key, blocks);
   grid.groupSize = facts.groupSize;
-  grid.seen = makeSeenKeys(builder, facts.keys, query, key);
+  grid.query = query;
+  grid.key = key;
+  grid.range = facts.keys;
+  grid.lengths = lengths;
+  if (!lengths.any())
+    grid.seen = makeSeenKeys(builder, facts.keys, query, key);
   return grid;
+}
+
+bool BlockGrid::haveEqualLengths(const std::array<Value, 5> &moves) const {
+  for (Value memory : {lengths.queries, lengths.keys})
+    for (int64_t dim : {kBiasB, kBiasN})
+      if (memory && moves[dim] &&
+          cast<MemRefType>(memory.getType()).getDimSize(dim) != 1)
+        return false;
+  return true;
+}
+
+void BlockGrid::findCounts(TileBuilder &builder, const Place &place) {
+  counts = RowCounts::load(builder, lengths, place[kBiasB],
+                           origin(builder, place, kBiasN), query, key);
 }
 
 Value BlockGrid::count(TileBuilder &builder, int64_t dim) const {
@@ -48,6 +68,17 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
   WorkItem item{builder,       alignedRows,           place[kBiasB],
                 place[kBiasH], range(kBiasN),         range(kBiasQ),
                 range(kBiasK), /*ownsKeyBlock=*/true, seen};
+  if (lengths.any()) {
+    RowCounts own = counts ? *counts
+                           : RowCounts::load(builder, lengths, item.batch,
+                                             item.rows.start, query, key);
+    own = own.behindQuery(builder, item.queries.start, key)
+              .behindKey(builder, item.keys.start, query);
+    item.endAt(own, lengths);
+    item.seen =
+        makeSeenKeys(builder, this->range, query, key, own,
+                     {lengths.queries != nullptr, lengths.keys != nullptr});
+  }
   return item.withGroups(groupSize);
 }
 
@@ -130,12 +161,17 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   Value zero = builder.index(0), block = builder.index(range.block);
   auto steps = [&](bool isMasked) {
-    return stepsAlong(builder, dim, item, keysFirst, isMasked);
+    WorkItem some = item;
+    // Full blocks end before the row does.
+    if (!isMasked && item.seen && item.seen->isExact(dim))
+      (dim == LogitDim::Keys ? some.keys : some.queries).fits = true;
+    return stepsAlong(builder, dim, some, keysFirst, isMasked);
   };
   BlockLoop loop;
   if (!item.seen) {
-    loop.parts = {
-        {zero, builder.index(range.extent), block, steps(/*isMasked=*/false)}};
+    loop.parts = {{zero,
+                   range.visited ? range.visited : builder.index(range.extent),
+                   block, steps(/*isMasked=*/false)}};
     return loop;
   }
   SeenBlocks blocks = item.findBlocks(builder, dim);
@@ -158,16 +194,21 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
 BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
                              const WorkItem &item) {
   BlockLoop loop;
-  if (!item.seen)
-    return loop;
   const ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
+  if (!item.seen && !range.visited)
+    return loop;
   Value zero = builder.index(0), block = builder.index(range.block);
   StepAt steps = stepsAlong(builder, dim, item, /*keysFirst=*/false,
                             /*isMasked=*/false);
+  Value end = builder.index(range.written().extent);
+  if (!item.seen) {
+    loop.parts = {
+        {builder.roundUp(range.visited, range.block), end, block, steps}};
+    return loop;
+  }
   SeenBlocks blocks = item.findBlocks(builder, dim);
   loop.parts = {{zero, builder.mul(blocks.begin, block), block, steps},
-                {builder.mul(blocks.end, block), builder.index(range.extent),
-                 block, steps}};
+                {builder.mul(blocks.end, block), end, block, steps}};
   return loop;
 }
 
@@ -181,8 +222,9 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   LogitDim dim = movesQueries ? LogitDim::Queries : LogitDim::Keys;
   GridSteps steps{grid, alignedRows, place, counts, keysFirst};
   BlockLoop loop;
-  if (!grid.seen || (movesQueries && movesKeys)) {
-    bool isMasked = grid.seen.has_value();
+  bool isMasked = grid.mayMask();
+  if (!isMasked || (movesQueries && movesKeys) ||
+      !grid.haveEqualLengths(counts)) {
     loop.parts = {{first, end, builder.index(1), steps.at(isMasked)}};
     return loop;
   }

@@ -22,20 +22,33 @@ struct BlockGrid {
   std::array<int64_t, 5> block;
   /// How many heads share one of keys and values.
   int64_t groupSize = 1;
-  /// Which keys queries see; none: all of them.
+  /// Which keys queries see, where all rows are as long; none: all of them.
   std::optional<SeenKeys> seen = {};
+  /// What an attention says besides sizes.
+  Value query = {}, key = {};
+  KeyRange range = {};
+  RowLengths lengths = {};
+  /// Of all blocks, where `findCounts` has found them to be the same.
+  std::optional<RowCounts> counts = {};
 
   static BlockGrid of(TileBuilder &builder, Value query, Value key,
                       const AttentionBlocks &blocks);
   /// With what an attention says besides sizes.
   static BlockGrid of(TileBuilder &builder, Value query, Value key,
                       const AttentionBlocks &blocks,
-                      const AttentionFacts &facts);
+                      const AttentionFacts &facts, const RowLengths &lengths);
 
   /// How many there are along a dimension.
   Value count(TileBuilder &builder, int64_t dim) const;
   /// The first element of a block along a dimension.
   Value origin(TileBuilder &builder, const Place &place, int64_t dim) const;
+  /// Whether blocks that differ in the dimensions which `moves` has are of rows
+  /// with the same lengths.
+  bool haveEqualLengths(const std::array<Value, 5> &moves) const;
+  /// Reads the lengths of a place once, for all of whose row.
+  void findCounts(TileBuilder &builder, const Place &place);
+  /// Whether some pairs of a block may not see each other.
+  bool mayMask() const { return !range.isWhole() || lengths.any(); }
   /// The item that has one block.
   WorkItem itemAt(TileBuilder &builder, const Place &place,
                   bool alignedRows) const;
@@ -75,7 +88,8 @@ public:
   static BlockLoop along(TileBuilder &builder, LogitDim dim,
                          const WorkItem &item, bool keysFirst = false);
 
-  /// The blocks along queries or keys that `along` does not visit.
+  /// The blocks along queries or keys that `along` does not visit, of what is
+  /// written.
   static BlockLoop outside(TileBuilder &builder, LogitDim dim,
                            const WorkItem &item);
 
@@ -83,7 +97,8 @@ public:
   /// the last one fastest: from `first` to before `end`. `place` has the others
   /// and `counts` how many blocks there are along those that move, null along
   /// the others. Each step is an item of its own. Where neither queries nor
-  /// keys move tiles are not masked: that is for who sums them to do, once.
+  /// keys move, nor lengths, tiles are not masked: that is for who sums them to
+  /// do, once.
   static BlockLoop through(TileBuilder &builder, const BlockGrid &grid,
                            bool alignedRows, const BlockGrid::Place &place,
                            const std::array<Value, 5> &counts, Value first,

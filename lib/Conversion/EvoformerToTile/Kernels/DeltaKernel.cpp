@@ -16,8 +16,8 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 SmallVector<Value *> DeltaOperands::present() {
-  SmallVector<Value *> all = {&gate,  &output,       &outputGrad,
-                              &delta, &weightedGrad, &gateGrad};
+  SmallVector<Value *> all = {&gate,         &output,   &outputGrad,  &delta,
+                              &weightedGrad, &gateGrad, &queryLengths};
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -67,25 +67,23 @@ public:
           cast<MemRefType>(operands.weightedGrad.getType()).getElementType();
       Value weighted = builder.convert(
           gate ? builder.divf(gradient, inverse) : gradient, element);
-      item.store(weighted,
-                 item.sliceSequence(operands.weightedGrad, item.queries),
-                 item.queries);
+      store(weighted, operands.weightedGrad);
       // The products of the steps that follow see the rounded gradient: their
       // difference to delta is what counts, so delta sees it as well.
       terms = ungate(output, inverse,
                      builder.convert(weighted, builder.getF32Type()));
     }
+    WorkItem written = item.withWritten();
     if (operands.delta)
       builder.store(builder.reduce(ReduceKind::Add, terms, 2),
-                    item.sliceStatistic(operands.delta),
+                    written.sliceStatistic(operands.delta),
                     {builder.index(0), builder.index(0)},
-                    {true, item.queries.fits});
+                    {true, written.queries.fits});
     // 1 - sigmoid(x) = sigmoid(-x), without cancellation.
     if (operands.gateGrad)
-      item.store(builder.divf(builder.mulf(output, gradient),
-                              inverseSigmoid(gate, llvm::numbers::log2e)),
-                 item.sliceSequence(operands.gateGrad, item.queries),
-                 item.queries);
+      store(builder.divf(builder.mulf(output, gradient),
+                         inverseSigmoid(gate, llvm::numbers::log2e)),
+            operands.gateGrad);
   }
 
 private:
@@ -98,7 +96,18 @@ private:
         ItemRange::ofBlock(builder, builder.dim(operands.output, 1), id[1], 1);
     ItemRange queries = ItemRange::ofBlock(
         builder, builder.dim(operands.output, 3), query, queryBlock);
+    if (operands.queryLengths)
+      queries = queries.upTo(
+          builder, loadLength(builder, operands.queryLengths, id[0], id[1],
+                              builder.dim(operands.output, 3)));
     return {builder, alignedRows, id[0], id[3], rows, queries, {}};
+  }
+
+  /// Behind a row's last query all that has been read is 0, and so is what
+  /// comes of it.
+  void store(Value tile, Value memory) {
+    ItemRange written = item.queries.written();
+    item.store(tile, item.sliceSequence(memory, written), written);
   }
 
   Value load(Value memory) {

@@ -16,8 +16,8 @@ SmallVector<Value *> GradientOperands::present() {
                               &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append(
-      {&stats, &delta, &queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
+  all.append({&stats, &delta, &lengths.queries, &lengths.keys, &queryGrad,
+              &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)
     all.push_back(&gradient.memory);
   all.append({&stepsOfPart, &keysOfItem});

@@ -23,6 +23,7 @@ struct GradientOperands {
   /// [2, b, n, h, s] and [b, n, h, s] of f32; delta may be null where only the
   /// value has a gradient.
   Value stats, delta;
+  RowLengths lengths;
   /// What to compute, [b, n, h, s, d].
   Value queryGrad, keyGrad, valueGrad;
   /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts, which
@@ -53,6 +54,8 @@ struct DeltaOperands {
   Value delta;
   /// [b, n, h, s, d].
   Value weightedGrad, gateGrad;
+  /// Of the queries, see RowLengths.
+  Value queryLengths;
 
   SmallVector<Value *> present();
 };

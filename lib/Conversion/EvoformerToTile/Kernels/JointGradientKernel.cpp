@@ -56,7 +56,7 @@ public:
               if (biasGrad.memory && !sumsRows)
                 clearBias(b, row);
               if (queryMemory)
-                clearQueries(itemAt(b, row, firstKey));
+                clearQueries(itemAt(b, row, firstKey).withWritten());
               forEach(b, firstKey, endKey, blocks.keys,
                       [&](TileBuilder &b, Value key) {
                         writeKeyBlock(itemAt(b, row, key));
@@ -104,15 +104,26 @@ private:
 
   /// A row and a block of keys, with all queries.
   WorkItem itemAt(TileBuilder &b, Value row, Value key) {
-    return {b,
-            shared.alignedRows,
-            batch,
-            head,
-            ItemRange::ofBlock(b, numRows, row, blocks.rows),
-            ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
-            ItemRange::ofBlock(b, numKeys, key, blocks.keys),
-            /*ownsKeyBlock=*/true,
-            makeSeenKeys(b, shared.facts.keys, operands.query, operands.key)};
+    WorkItem item{b,
+                  shared.alignedRows,
+                  batch,
+                  head,
+                  ItemRange::ofBlock(b, numRows, row, blocks.rows),
+                  ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
+                  ItemRange::ofBlock(b, numKeys, key, blocks.keys),
+                  /*ownsKeyBlock=*/true};
+    const RowLengths &lengths = operands.lengths;
+    RowCounts counts;
+    if (lengths.any()) {
+      counts =
+          RowCounts::load(b, lengths, batch, row, operands.query, operands.key)
+              .behindKey(b, key, operands.query);
+      item.endAt(counts, lengths);
+    }
+    item.seen =
+        makeSeenKeys(b, shared.facts.keys, operands.query, operands.key, counts,
+                     {lengths.queries != nullptr, lengths.keys != nullptr});
+    return item;
   }
 
   /// Sets what the item's sums start from to zero.
@@ -130,7 +141,7 @@ private:
   void clearBias(TileBuilder &outer, Value row) {
     forEach(outer, firstKey, endKey, blocks.keys,
             [&](TileBuilder &inner, Value key) {
-              WorkItem item = itemAt(inner, row, key);
+              WorkItem item = itemAt(inner, row, key).withWritten();
               Value slice = item.sliceBiasGradient(biasGrad);
               Value tile =
                   inner.splat({blocks.rows, blocks.queries, blocks.keys},

@@ -15,7 +15,8 @@ SmallVector<Value *> AttentionOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append({&gate, &output, &keyMax, &lse, &stats});
+  all.append(
+      {&gate, &output, &keyMax, &lse, &stats, &lengths.queries, &lengths.keys});
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }

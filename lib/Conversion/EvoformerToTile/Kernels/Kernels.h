@@ -81,11 +81,13 @@ tile::KernelOp createAttentionKernel(KernelFactory &factory, Location loc,
 
 /// The kernel that prepares the sum of query-independent biases. Arguments: the
 /// biases' memories, the sum [b, n, h, keys], the maximum [b, n, h] if there is
-/// a float bias, and the number of keys. Space: b, n, h of the sum, which is in
+/// a float bias, the rows' numbers of keys if `keyLengths` is not null, and the
+/// number of keys. Space: b, n, h of the sum, which is in
 /// `unit` (see getLogitUnit). Its rows are whole key blocks.
 tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
                                   ArrayRef<Bias> biases, Value sum,
-                                  Value maximum, double unit, int64_t keyBlock);
+                                  Value maximum, Value keyLengths, double unit,
+                                  int64_t keyBlock);
 
 /// The kernel that copies a bias to rows that whole vectors can read.
 /// Arguments: source and destination. Space: b, n, h, query blocks, key blocks.

@@ -99,7 +99,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
           .run(outer, start.carried(),
                [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
                  LogitRecompute::QueryTiles queries = shared.loadQueries(
-                     b, item, slices, step.offset(LogitDim::Queries));
+                     b, step.item, slices, step.offset(LogitDim::Queries));
                  LogitRecompute::Recomputed again =
                      shared.recompute(b, slices, queries, keys, step.tile);
                  Value narrow;

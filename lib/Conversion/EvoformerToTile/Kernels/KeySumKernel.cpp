@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels.h"
-#include "Logits.h"
+#include "WorkItem.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <limits>
@@ -22,15 +21,18 @@ namespace {
 class KeySumProgram {
 public:
   KeySumProgram(TileBuilder &builder, ArrayRef<Bias> biases,
-                ValueRange arguments, double unit, int64_t block,
-                int64_t alignment)
+                ValueRange arguments, bool hasMaximum, bool hasLengths,
+                double unit, int64_t block, int64_t alignment)
       : builder(builder), biases(biases), shape({1, block}), unit(unit),
         alignment(alignment), keys(arguments.back()),
         sum(arguments[biases.size()]) {
-    if (arguments.size() > biases.size() + 2)
+    if (hasMaximum)
       maximum = arguments[biases.size() + 1];
     for (int64_t dim : {kBiasB, kBiasN, kBiasH})
       item.push_back(WorkItemIdOp::create(builder, dim));
+    if (hasLengths)
+      length = loadLength(builder, arguments.drop_back().back(), item[0],
+                          item[1], keys);
     for (auto [bias, memory] : llvm::zip(biases, arguments))
       rows.push_back(rowOf(bias, memory));
   }
@@ -105,14 +107,14 @@ private:
       tile = inner.convert(tile, inner.getF64Type());
       terms.sum = terms.sum ? inner.addf(terms.sum, tile) : tile;
     }
-    if (!biases.empty())
+    if (!biases.empty() && !length)
       return terms;
-    // No bias tells where the keys end.
+    // No bias tells where the keys, or those of the row, end.
     Value past =
         IotaOp::create(inner, RankedTensorType::get(shape, inner.getI32Type()),
-                       inner.sub(key, keys), 1);
-    terms.dropped = arith::CmpIOp::create(inner, arith::CmpIPredicate::sge,
-                                          past, inner.splatLike(past, 0));
+                       inner.sub(key, length ? length : keys), 1);
+    drop(arith::CmpIOp::create(inner, arith::CmpIPredicate::sge, past,
+                               inner.splatLike(past, 0)));
     return terms;
   }
 
@@ -169,6 +171,8 @@ private:
   double unit;
   int64_t alignment;
   Value keys, sum, maximum;
+  /// How many of the keys the row has; null: all.
+  Value length;
   SmallVector<Value, 3> item;
   SmallVector<Value> rows;
 };
@@ -176,8 +180,8 @@ private:
 
 KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        ArrayRef<Bias> biases, Value sum,
-                                       Value maximum, double unit,
-                                       int64_t keyBlock) {
+                                       Value maximum, Value keyLengths,
+                                       double unit, int64_t keyBlock) {
   // One subgroup with four keys a lane; on the CPU some vectors.
   int64_t lanes = factory.getTarget().getSubgroupSize();
   int64_t block = lanes == 1 ? 64 : 4 * lanes;
@@ -189,10 +193,14 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
   types.push_back(sum.getType());
   if (maximum)
     types.push_back(maximum.getType());
+  if (keyLengths)
+    types.push_back(keyLengths.getType());
   types.push_back(IndexType::get(loc.getContext()));
   return factory.create(loc, "key_bias", types, schedule,
                         [&](TileBuilder &builder, ValueRange arguments) {
-                          KeySumProgram(builder, biases, arguments, unit, block,
+                          KeySumProgram(builder, biases, arguments,
+                                        maximum != nullptr,
+                                        keyLengths != nullptr, unit, block,
                                         getVectorBytes(4 * keyBlock))
                               .write();
                         });

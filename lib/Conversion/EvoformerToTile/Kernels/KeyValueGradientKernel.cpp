@@ -44,7 +44,7 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
   WorkItem item =
       WorkItem::find(builder, shared.alignedRows, shared.operands.query,
                      shared.operands.key, shared.blocks, shared.facts.keys,
-                     /*ownsKeyBlock=*/true);
+                     shared.operands.lengths, /*ownsKeyBlock=*/true);
   if (shared.facts.groupSize != 1)
     return writeGroup(shared, item);
   KeyBlock(shared, item, /*keysFirst=*/true).write();

@@ -83,14 +83,17 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   // An item that owns queries stores nothing beyond the last. Elsewhere these
   // have weights of 0, and reading the last one again adds nothing where it is
   // finite: 16-bit types on GPUs save the choices that zeros take.
-  bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries;
-  bool anyOutside = ownsQueries || !chooseDrops;
+  // Behind a row's end there may be no last one.
+  bool mayEndEarly = item.queries.mayEndEarly();
+  bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries && !mayEndEarly;
+  bool anyOutside = (ownsQueries || !chooseDrops) && !mayEndEarly;
   // A key may be infinite, where zeros have no finite score; but the last query
   // would also fill what atoms of matrix instructions have beyond the depth.
   constexpr int64_t kDepthOfAtoms = 16;
-  bool repeatsLast = anyOutside || llvm::all_of(parts, [](DepthPart part) {
-                       return part.size % kDepthOfAtoms == 0;
-                     });
+  bool repeatsLast =
+      !mayEndEarly && (anyOutside || llvm::all_of(parts, [](DepthPart part) {
+                         return part.size % kDepthOfAtoms == 0;
+                       }));
   for (DepthPart part : parts)
     tiles.query.push_back(
         item.load(b, slices.query, offset, item.queries, part, repeatsLast));
@@ -103,8 +106,11 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
                               ownsQueries ? std::nullopt
                                           : std::optional<double>(outside)));
   };
-  // Beyond the last query weights are 0 where scores are finite.
-  tiles.minusMaximum = negative(slices.maximum, kInfinity);
+  // Beyond the last query weights are 0 where scores are finite; small enough
+  // for one number, and for scores of 0, where statistics become one.
+  constexpr double kLargeOfOne = 64;
+  tiles.minusMaximum =
+      negative(slices.maximum, addsStatistics() ? kLargeOfOne : kInfinity);
   tiles.minusLogSum = negative(slices.logSum, 0);
   if (addsStatistics())
     addStatistics(b, tiles);
@@ -139,8 +145,9 @@ LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
   // Keys beyond the last are dropped ones.
   bool hasDropped = operands.keySum.memory != nullptr;
   bool clears = hasDropped && !repeatsForKeys();
+  bool repeatsLast = hasDropped && !item.keys.mayEndEarly();
   auto load = [&](Value slice, DepthPart part) {
-    Value tile = item.load(b, slice, offset, item.keys, part, hasDropped);
+    Value tile = item.load(b, slice, offset, item.keys, part, repeatsLast);
     return clears ? item.clearDropped(b, slices.logits.keySum, tile, offset)
                   : tile;
   };
@@ -248,7 +255,10 @@ SmallVector<Value> LogitRecompute::zeros(TileBuilder &b, int64_t positions,
 
 void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
                                      Value logitGrad, Value narrow) const {
-  const WorkItem &item = step.item;
+  if (operands.logitGrads.empty())
+    return;
+  const WorkItem item = step.item.withWritten();
+  std::tie(logitGrad, narrow) = clearAbsent(b, step, logitGrad, narrow);
   for (const Bias &gradient : operands.logitGrads) {
     Value memory = item.sliceBiasGradient(gradient);
     Type element = cast<MemRefType>(memory.getType()).getElementType();
@@ -258,6 +268,20 @@ void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
         {item.rows.fits, item.queries.fits, item.keys.fits},
         operands.alignedLogitGrads ? getKeyAlignment(element, blocks.keys) : 0);
   }
+}
+
+std::pair<Value, Value> LogitRecompute::clearAbsent(TileBuilder &b,
+                                                    const BlockStep &step,
+                                                    Value logitGrad,
+                                                    Value narrow) const {
+  const ItemRange &queries = step.item.queries;
+  if (!queries.mayEndEarly())
+    return {logitGrad, narrow};
+  Value present = queries.isPresent(b, step.tile.shape,
+                                    step.tile.getPosition(LogitDim::Queries),
+                                    step.offset(LogitDim::Queries));
+  return {b.select(present, logitGrad, b.splatLike(logitGrad, 0)),
+          b.select(present, narrow, b.splatLike(narrow, 0))};
 }
 
 void LogitRecompute::clearLogitGrads(const WorkItem &item, LogitDim dim) const {

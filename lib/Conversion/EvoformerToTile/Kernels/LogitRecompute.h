@@ -99,6 +99,10 @@ public:
   SmallVector<Value> zeros(TileBuilder &b, int64_t positions,
                            ArrayRef<DepthPart> parts) const;
 
+  /// The gradients of a tile of logits, and the same in the inputs' type,
+  /// without those of queries behind the row's end.
+  std::pair<Value, Value> clearAbsent(TileBuilder &b, const BlockStep &step,
+                                      Value logitGrad, Value narrow) const;
   /// Stores the gradients of a tile of logits as those of the biases in which
   /// nothing is summed; `narrow` are the same in the inputs' type.
   void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,

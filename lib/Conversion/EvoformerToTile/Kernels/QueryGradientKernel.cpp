@@ -15,9 +15,10 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
                                    const LogitRecompute &shared) {
   const GradientOperands &operands = shared.operands;
   const AttentionBlocks &blocks = shared.blocks;
-  WorkItem item = WorkItem::find(builder, shared.alignedRows, operands.query,
-                                 operands.key, blocks, shared.facts.keys)
-                      .withGroups(shared.facts.groupSize);
+  WorkItem item =
+      WorkItem::find(builder, shared.alignedRows, operands.query, operands.key,
+                     blocks, shared.facts.keys, operands.lengths)
+          .withGroups(shared.facts.groupSize);
   LogitRecompute::Slices slices = shared.slice(item);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
                      const WorkItem &item) {
@@ -27,7 +28,7 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
         .run(outer, shared.zeros(outer, blocks.queries, shared.parts),
              [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
                LogitRecompute::KeyTiles keys = shared.loadKeys(
-                   b, item, slices, step.offset(LogitDim::Keys));
+                   b, step.item, slices, step.offset(LogitDim::Keys));
                LogitRecompute::Recomputed again =
                    shared.recompute(b, slices, queries, keys, step.tile);
                Value narrow = shared.narrowLogitGrad(b, again.logitGrad);

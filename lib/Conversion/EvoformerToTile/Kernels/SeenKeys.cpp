@@ -73,7 +73,7 @@ Value SeenKeys::firstBeyond(TileBuilder &b, const KeyBound &bound,
 //===----------------------------------------------------------------------===//
 
 SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
-                          Value first, Value last) const {
+                          Value first, Value last, Value isFull) const {
   bool ofKeys = dim == LogitDim::Keys;
   Value size = ofKeys ? numKeys : numQueries;
   // Where the range of an element of the other dimension begins and ends.
@@ -88,8 +88,8 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
   };
 
   SeenBlocks blocks;
-  blocks.hasLow = begin.has_value();
-  blocks.hasHigh = end.has_value();
+  blocks.hasLow = begin.has_value() || isFull;
+  blocks.hasHigh = end.has_value() || isExact(dim);
   Value zero = b.index(0), count = b.ceilDiv(size, block);
   Value someBegin = begin ? boundOf(*begin, first) : zero;
   Value someEnd = end ? boundOf(*end, last) : size;
@@ -102,15 +102,22 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
   if (begin)
     blocks.fullBegin = clamp(b, b.ceilDiv(boundOf(*begin, last), block),
                              blocks.begin, blocks.end);
+  if (isFull)
+    blocks.fullBegin = b.select(isFull, blocks.fullBegin, blocks.end);
   blocks.fullEnd = blocks.end;
-  if (end) {
-    Value allEnd = boundOf(*end, first);
+  if (!blocks.hasHigh)
+    return blocks;
+  Value allEnd = end ? boundOf(*end, first) : size;
+  Value fullEnd;
+  if (isExact(dim)) {
+    fullEnd = roundedDown(allEnd);
+  } else {
     // Of the last block elements that do not exist are no matter.
     Value isWhole =
         arith::CmpIOp::create(b, arith::CmpIPredicate::sge, allEnd, size);
-    blocks.fullEnd = clamp(b, b.select(isWhole, count, roundedDown(allEnd)),
-                           blocks.fullBegin, blocks.end);
+    fullEnd = b.select(isWhole, count, roundedDown(allEnd));
   }
+  blocks.fullEnd = clamp(b, fullEnd, blocks.fullBegin, blocks.end);
   return blocks;
 }
 
@@ -149,7 +156,12 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
     add(*range.from, arith::CmpIPredicate::sge);
   if (range.to)
     add(*range.to, arith::CmpIPredicate::slt);
-  if (sumsQueries && range.moves()) {
+  if (exact.keys) {
+    Value beyond = makeIota(b.sub(firstKey, numKeys), ofKeys, {});
+    both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
+                               b.splatLike(beyond, 0)));
+  }
+  if (exact.queries || (sumsQueries && range.moves())) {
     Value beyond = makeIota(b.sub(firstQuery, numQueries), ofQueries, {});
     both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
                                b.splatLike(beyond, 0)));
@@ -157,7 +169,7 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
   return all;
 }
 
-bool SeenKeys::growsWith(LogitDim dim) const {
+bool evoformer::growsWith(const KeyRange &range, LogitDim dim) {
   auto moves = [](const std::optional<KeyBound> &bound) {
     return bound && bound->coefficient;
   };

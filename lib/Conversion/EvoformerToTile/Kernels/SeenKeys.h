@@ -22,26 +22,38 @@ struct SeenBlocks {
   bool hasLow, hasHigh;
 };
 
+/// Whether later queries (keys) go with more of the other dimension, so that
+/// the last blocks take longest.
+bool growsWith(const KeyRange &range, LogitDim dim);
+
+/// Behind the last of which nothing is seen: tiles say so. Else what is there
+/// does not matter.
+struct ExactEnds {
+  bool queries = false, keys = false;
+};
+
 /// A range of keys with the sizes that its bounds are of.
 class SeenKeys {
 public:
-  SeenKeys(const KeyRange &range, Value numQueries, Value numKeys)
-      : range(range), numQueries(numQueries), numKeys(numKeys) {}
+  SeenKeys(const KeyRange &range, Value numQueries, Value numKeys,
+           ExactEnds exact = {})
+      : range(range), numQueries(numQueries), numKeys(numKeys), exact(exact) {}
+
+  bool isExact(LogitDim dim) const {
+    return dim == LogitDim::Keys ? exact.keys : exact.queries;
+  }
 
   /// The blocks of `block` along `dim`, queries or keys, that the elements
-  /// [first, last] of the other dimension go with.
+  /// [first, last] of the other dimension go with. Null `isFull`: all of these
+  /// elements count; else they do where it holds.
   SeenBlocks find(TileBuilder &b, LogitDim dim, int64_t block, Value first,
-                  Value last) const;
+                  Value last, Value isFull = {}) const;
 
   /// i1 in the shape of `tile`, which starts at a query and a key: the pairs
   /// that count. With `sumsQueries` there are none of queries beyond the last,
   /// which would see keys that no other does.
   Value isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
                Value firstKey, bool sumsQueries) const;
-
-  /// Whether later queries (keys) go with more of the other dimension, so that
-  /// the last blocks take longest.
-  bool growsWith(LogitDim dim) const;
 
 private:
   /// What of a bound does not depend on the query.
@@ -53,6 +65,7 @@ private:
 
   KeyRange range;
   Value numQueries, numKeys;
+  ExactEnds exact;
 };
 
 } // namespace mlir::evoformer

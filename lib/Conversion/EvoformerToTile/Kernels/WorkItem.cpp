@@ -28,6 +28,33 @@ ItemRange ItemRange::whole(TileBuilder &builder, OpFoldResult size,
   return {builder.index(0), size, block, fixed && *fixed % block == 0};
 }
 
+ItemRange ItemRange::upTo(TileBuilder &builder, Value length) const {
+  Value left = builder.sub(length, start);
+  ItemRange range = *this;
+  range.extent = Value(
+      arith::MaxSIOp::create(builder, left, builder.index(0)).getResult());
+  range.fits = false;
+  range.writtenExtent = extent;
+  range.writtenFits = fits;
+  return range;
+}
+
+ItemRange ItemRange::written() const {
+  if (!mayEndEarly())
+    return *this;
+  return {start, writtenExtent, block, writtenFits, head};
+}
+
+Value ItemRange::isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
+                           Value offset) const {
+  // Ranges and blocks are shorter than what i32 holds.
+  Value beyond = IotaOp::create(b, RankedTensorType::get(shape, b.getI32Type()),
+                                b.sub(offset, b.index(extent)), dim,
+                                /*minus=*/IntegerAttr());
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
+                               b.splatLike(beyond, 0));
+}
+
 SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
   constexpr int64_t kLong = 64, kShort = 32;
   int64_t step = elementType.isF32() && depth > kLong ? kShort : depth;
@@ -38,21 +65,76 @@ SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lengths of rows
+//===----------------------------------------------------------------------===//
+
+Value evoformer::loadLength(TileBuilder &b, Value lengths, Value batch,
+                            Value row, OpFoldResult size) {
+  auto type = cast<MemRefType>(lengths.getType());
+  auto at = [&](int64_t dim, Value index) -> SliceDim {
+    bool isShared = type.getDimSize(dim) == 1;
+    return {isShared ? OpFoldResult(b.getIndexAttr(0)) : OpFoldResult(index),
+            {}};
+  };
+  Value slice = b.slice(lengths, {at(0, batch), at(1, row)});
+  Value loaded = memref::LoadOp::create(b, slice, ValueRange());
+  Value length = arith::IndexCastOp::create(b, b.getIndexType(), loaded);
+  length = arith::MaxSIOp::create(b, length, b.index(0));
+  return arith::MinSIOp::create(b, length, b.index(size));
+}
+
+RowCounts RowCounts::load(TileBuilder &b, const RowLengths &lengths,
+                          Value batch, Value row, Value query, Value key) {
+  RowCounts counts;
+  if (lengths.queries)
+    counts.queries =
+        loadLength(b, lengths.queries, batch, row, b.dim(query, 3));
+  if (lengths.keys)
+    counts.keys = loadLength(b, lengths.keys, batch, row, b.dim(key, 3));
+  return counts;
+}
+
+/// `count`, or 0 where `first` is not less than `length`.
+static Value noneBehind(TileBuilder &b, Value first, Value length,
+                        Value count) {
+  Value isInside =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, first, length);
+  return b.select(isInside, count, b.index(0));
+}
+
+RowCounts RowCounts::behindQuery(TileBuilder &b, Value first, Value key) const {
+  if (!queries)
+    return *this;
+  return {queries,
+          noneBehind(b, first, queries, keys ? keys : b.index(b.dim(key, 3)))};
+}
+
+RowCounts RowCounts::behindKey(TileBuilder &b, Value first, Value query) const {
+  if (!keys)
+    return *this;
+  return {
+      noneBehind(b, first, keys, queries ? queries : b.index(b.dim(query, 3))),
+      keys};
+}
+
+//===----------------------------------------------------------------------===//
 // Sequences and statistics
 //===----------------------------------------------------------------------===//
 
 WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
                         Value key, const AttentionBlocks &blocks,
-                        const KeyRange &keyRange, bool ownsKeyBlock) {
-  std::optional<SeenKeys> seen = makeSeenKeys(builder, keyRange, query, key);
+                        const KeyRange &keyRange, const RowLengths &lengths,
+                        bool ownsKeyBlock) {
+  std::optional<SeenKeys> seen;
+  if (!lengths.any())
+    seen = makeSeenKeys(builder, keyRange, query, key);
   Value id[4];
   for (int64_t dim = 0; dim < 4; ++dim)
     id[dim] = WorkItemIdOp::create(builder, dim);
   Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
   int64_t block = ownsKeyBlock ? blocks.keys : blocks.queries;
   Value number = id[kSpaceBlocks];
-  if (seen &&
-      seen->growsWith(ownsKeyBlock ? LogitDim::Keys : LogitDim::Queries)) {
+  if (growsWith(keyRange, ownsKeyBlock ? LogitDim::Keys : LogitDim::Queries)) {
     Value count =
         builder.ceilDiv(builder.dim(ownsKeyBlock ? key : query, 3), block);
     number = builder.sub(builder.sub(count, builder.index(1)), number);
@@ -63,15 +145,47 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
     return isOwned ? ItemRange::ofBlock(builder, size, start, block)
                    : ItemRange::whole(builder, size, block);
   };
-  return {builder,
-          alignedRows,
-          id[kSpaceB],
-          id[kSpaceH],
-          ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
-          range(query, !ownsKeyBlock, blocks.queries),
-          range(key, ownsKeyBlock, blocks.keys),
-          ownsKeyBlock,
-          seen};
+  WorkItem item{
+      builder,
+      alignedRows,
+      id[kSpaceB],
+      id[kSpaceH],
+      ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
+      range(query, !ownsKeyBlock, blocks.queries),
+      range(key, ownsKeyBlock, blocks.keys),
+      ownsKeyBlock,
+      seen};
+  if (!lengths.any())
+    return item;
+  RowCounts counts =
+      RowCounts::load(builder, lengths, item.batch, row, query, key);
+  counts = ownsKeyBlock ? counts.behindKey(builder, start, query)
+                        : counts.behindQuery(builder, start, key);
+  // What the item owns is cleared when it is stored; what it sums over is
+  // exact.
+  item.seen =
+      makeSeenKeys(builder, keyRange, query, key, counts,
+                   {/*queries=*/ownsKeyBlock && lengths.queries != nullptr,
+                    /*keys=*/!ownsKeyBlock && lengths.keys != nullptr});
+  item.endAt(counts, lengths);
+  return item;
+}
+
+void WorkItem::endAt(const RowCounts &counts, const RowLengths &lengths) {
+  auto limit = [&](ItemRange &range, Value count, bool hasLengths) {
+    if (hasLengths)
+      range = range.upTo(builder, count);
+    range.visited = count;
+  };
+  limit(queries, counts.queries, lengths.queries != nullptr);
+  limit(keys, counts.keys, lengths.keys != nullptr);
+}
+
+WorkItem WorkItem::withWritten() const {
+  WorkItem item = *this;
+  item.queries = queries.written();
+  item.keys = keys.written();
+  return item;
 }
 
 WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
@@ -100,11 +214,15 @@ WorkItem WorkItem::withHead(TileBuilder &b, Value head) const {
 
 std::optional<SeenKeys> evoformer::makeSeenKeys(TileBuilder &builder,
                                                 const KeyRange &range,
-                                                Value query, Value key) {
-  if (range.isWhole())
+                                                Value query, Value key,
+                                                const RowCounts &counts,
+                                                ExactEnds exact) {
+  if (range.isWhole() && !exact.queries && !exact.keys)
     return std::nullopt;
-  return SeenKeys(range, builder.index(builder.dim(query, 3)),
-                  builder.index(builder.dim(key, 3)));
+  Value queries =
+      counts.queries ? counts.queries : builder.index(builder.dim(query, 3));
+  Value keys = counts.keys ? counts.keys : builder.index(builder.dim(key, 3));
+  return SeenKeys(range, queries, keys, exact);
 }
 
 Value WorkItem::findSeen(TileBuilder &b, const LogitsTile &tile) const {
@@ -127,7 +245,11 @@ SeenBlocks WorkItem::findBlocks(TileBuilder &b, LogitDim dim) const {
   if (!getConstantIntValue(fixed.extent))
     extent = arith::MinUIOp::create(b, extent, b.index(fixed.block));
   Value last = b.sub(b.add(fixed.start, extent), b.index(1));
-  return seen->find(b, dim, moving.block, fixed.start, last);
+  Value isFull;
+  if (seen->isExact(ofKeys ? LogitDim::Queries : LogitDim::Keys))
+    isFull = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
+                                   b.index(fixed.block));
+  return seen->find(b, dim, moving.block, fixed.start, last, isFull);
 }
 
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
@@ -169,11 +291,21 @@ void WorkItem::store(Value tile, Value slice, const ItemRange &range,
 void WorkItem::storeParts(ValueRange tiles, ArrayRef<DepthPart> parts,
                           double factor, Value memory,
                           const ItemRange &range) const {
-  Value slice = sliceSequence(memory, range);
+  ItemRange written = range.written();
+  Value slice = sliceSequence(memory, written);
+  auto clear = [&](Value tile) {
+    if (!range.mayEndEarly())
+      return tile;
+    Value present =
+        range.isPresent(builder, TileBuilder::typeOf(tile).getShape(),
+                        /*dim=*/1, /*offset=*/builder.index(0));
+    return builder.select(present, tile, builder.splatLike(tile, 0));
+  };
   for (auto [tile, part] : llvm::zip_equal(tiles, parts))
-    store(factor == 1 ? tile
-                      : builder.mulf(tile, builder.splatLike(tile, factor)),
-          slice, range, part.start);
+    store(clear(factor == 1
+                    ? tile
+                    : builder.mulf(tile, builder.splatLike(tile, factor))),
+          slice, written, part.start);
 }
 
 Value WorkItem::sliceStatistic(Value memory) const {
@@ -216,6 +348,15 @@ OpFoldResult WorkItem::offsetIn(const Bias &bias, int64_t dim) const {
   return offsets[dim];
 }
 
+/// The extent for reads that repeat the last element: there is one, whether the
+/// row has it or not.
+static OpFoldResult findRepeatable(TileBuilder &b, const ItemRange &range) {
+  if (!range.mayEndEarly())
+    return range.extent;
+  return arith::MaxSIOp::create(b, b.index(range.extent), b.index(1))
+      .getResult();
+}
+
 BiasSlice WorkItem::sliceBias(const Bias &bias) const {
   BiasSlice result;
   result.isMask = bias.isMask;
@@ -234,7 +375,8 @@ BiasSlice WorkItem::sliceBias(const Bias &bias) const {
   if (bias.isTransposed)
     keep(kBiasQ, LogitDim::Queries, builder.dim(bias.memory, kBiasQ), true);
   else
-    keep(kBiasQ, LogitDim::Queries, queries.extent, queries.fits);
+    keep(kBiasQ, LogitDim::Queries, findRepeatable(builder, queries),
+         queries.fits);
   if (!bias.broadcast[kBiasK]) {
     keep(kBiasK, LogitDim::Keys, keyExtent(bias.memory, kBiasK), true);
     result.alignment =
@@ -245,6 +387,7 @@ BiasSlice WorkItem::sliceBias(const Bias &bias) const {
 }
 
 Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
+  ItemRange ofQueries = queries.written(), ofKeys = keys.written();
   return builder.slice(
       gradient.memory,
       {{offsetIn(gradient, kBiasB), {}},
@@ -252,8 +395,8 @@ Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
                                         ? OpFoldResult(builder.getIndexAttr(1))
                                         : rows.extent},
        {offsetIn(gradient, kBiasH), {}},
-       {queries.start, queries.extent},
-       {keys.start, keys.extent}});
+       {ofQueries.start, ofQueries.extent},
+       {ofKeys.start, ofKeys.extent}});
 }
 
 BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {

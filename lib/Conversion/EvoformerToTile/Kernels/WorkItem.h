@@ -25,6 +25,12 @@ struct ItemRange {
   /// Of sequences, where it is not the item's: heads of queries may share one
   /// of keys and values.
   Value head = {};
+  /// Where the row may end before the dimension does: the elements that are
+  /// written, while `extent` are those of the row, at least 0; else null.
+  OpFoldResult writtenExtent = {};
+  bool writtenFits = false;
+  /// Where not all that there are: how many loops go through, from the first.
+  Value visited = {};
 
   /// The block of `size` elements' dimension at `start`, a multiple of `block`.
   static ItemRange ofBlock(TileBuilder &builder, OpFoldResult size, Value start,
@@ -32,6 +38,16 @@ struct ItemRange {
   /// A whole dimension, to be read block by block.
   static ItemRange whole(TileBuilder &builder, OpFoldResult size,
                          int64_t block);
+
+  /// Of a row of so many elements: those behind its end read as zeros.
+  ItemRange upTo(TileBuilder &builder, Value length) const;
+  bool mayEndEarly() const { return !writtenExtent.isNull(); }
+  /// With all elements, to be written.
+  ItemRange written() const;
+  /// i1 in a tile's shape, of which dimension `dim` starts at `offset` in the
+  /// range: what the row has.
+  Value isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
+                  Value offset) const;
 };
 
 /// The elements [start, start + size) of the depth.
@@ -43,10 +59,28 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
-/// Which keys the queries of these operands see; none: all of them.
+/// How many queries or keys a row of [b, n] has, of `size` that there are:
+/// lengths beyond are `size`, and negative ones 0.
+Value loadLength(TileBuilder &b, Value lengths, Value batch, Value row,
+                 OpFoldResult size);
+
+/// The queries and keys of a row; null: all of them.
+struct RowCounts {
+  Value queries, keys;
+
+  static RowCounts load(TileBuilder &b, const RowLengths &lengths, Value batch,
+                        Value row, Value query, Value key);
+  /// None of the others where none of these is left from `first` on.
+  RowCounts behindQuery(TileBuilder &b, Value first, Value key) const;
+  RowCounts behindKey(TileBuilder &b, Value first, Value query) const;
+};
+
+/// Which keys the queries of these operands see; none: all of them. `exact`:
+/// what lies behind the row's end counts as not seen.
 std::optional<SeenKeys> makeSeenKeys(TileBuilder &builder,
                                      const KeyRange &range, Value query,
-                                     Value key);
+                                     Value key, const RowCounts &counts = {},
+                                     ExactEnds exact = {});
 
 /// The space of kernels whose items own a block of queries or of keys, slowest
 /// first: such blocks share what the item loops over, heads share cache lines,
@@ -72,10 +106,17 @@ struct WorkItem {
   /// keys with all queries. Items that see much come first.
   static WorkItem find(TileBuilder &builder, bool alignedRows, Value query,
                        Value key, const AttentionBlocks &blocks,
-                       const KeyRange &range, bool ownsKeyBlock = false);
+                       const KeyRange &range, const RowLengths &lengths,
+                       bool ownsKeyBlock = false);
 
   /// With the blocks along queries or keys that rarely run loops take.
   WorkItem withCarefulBlocks(LogitDim dim) const;
+
+  /// Lets its row end where these counts say, as far as it has lengths; loops
+  /// go through so many in any case.
+  void endAt(const RowCounts &counts, const RowLengths &lengths);
+  /// With ranges to be written.
+  WorkItem withWritten() const;
 
   /// With the head of keys and values that so many heads share.
   WorkItem withGroups(int64_t groupSize) const;
@@ -105,7 +146,7 @@ struct WorkItem {
              int64_t depth = 0) const;
 
   /// Writes tiles of parts of the depth, multiplied by a factor, to the
-  /// positions of a sequence.
+  /// positions of a sequence; zeros behind the row's end.
   void storeParts(ValueRange tiles, ArrayRef<DepthPart> parts, double factor,
                   Value memory, const ItemRange &range) const;
 

@@ -8,6 +8,7 @@
 //   evoformer.attention
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)
+//       key_lengths(%j : type) query_lengths(%i : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) group_size(4) keys(from #map, to #map) {attributes}
 //
@@ -38,7 +39,7 @@ static ParseResult parseOrder(OpAsmParser &parser, StringRef canonical,
   return success();
 }
 
-/// Parses `(%operand as order : type)`, without an order for statistics.
+/// Parses `(%operand as order : type)`, without an order where there is none.
 static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
                                const AttentionGroup &group,
                                family::ParsedClauses &clauses) {
@@ -53,7 +54,7 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
   }
   if (parser.parseLParen() || parser.parseOperand(operand))
     return failure();
-  if (!isStatistic(group.role) &&
+  if (hasOrder(group.role) &&
       parseOrder(parser,
                  isBias(group.role) ? DimOrderAttr::kBias
                                     : DimOrderAttr::kSequence,
@@ -193,7 +194,10 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
 
   auto *next = clauses.orders.begin();
   auto count = [&](AttentionOperand role) {
-    return clauses.segments[static_cast<unsigned>(role)];
+    int32_t operands = 0;
+    for (auto [group, segment] : llvm::zip(getGroups(), clauses.segments))
+      operands += group.role == role ? segment : 0;
+    return operands;
   };
   properties.query_order = *next++;
   properties.key_order = *next++;
@@ -204,6 +208,8 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   properties.gate_order = count(AttentionOperand::Gate)
                               ? *next++
                               : DimOrderAttr::getSequence(parser.getContext());
+  next += count(AttentionOperand::KeyLengths) +
+          count(AttentionOperand::QueryLengths);
   properties.output_order = *next++;
   return success();
 }

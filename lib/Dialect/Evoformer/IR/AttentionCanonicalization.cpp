@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -146,7 +147,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         rewriter, op.getLoc(), op.getQuery(), op.getKey(), op.getValue(),
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
-        op.getScaleAttr());
+        op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths());
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
@@ -223,9 +224,8 @@ struct DropWideBounds : RewritePattern {
   LogicalResult matchAndRewrite(Operation *operation,
                                 PatternRewriter &rewriter) const override {
     auto op = cast<AttentionFamilyOpInterface>(operation);
-    AttentionSizes sizes = op.getSizes();
     KeyRange range = op.getKeyRange();
-    KeyRange simpler = sizes.simplify(range);
+    KeyRange simpler = op.getNarrowKeyRange();
     bool dropsFrom = range.from && !simpler.from;
     bool dropsTo = range.to && !simpler.to;
     if (!dropsFrom && !dropsTo)
@@ -246,6 +246,52 @@ void family::addKeyRangePatterns(RewritePatternSet &patterns, StringRef op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Lengths that are nowhere less than the size go away.
+struct DropFullLengths : RewritePattern {
+  DropFullLengths(StringRef name, MLIRContext *context)
+      : RewritePattern(name, /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *operation,
+                                PatternRewriter &rewriter) const override {
+    auto op = cast<AttentionFamilyOpInterface>(operation);
+    AttentionSizes sizes = op.getSizes();
+    auto isFull = [&](AttentionOperand role, int64_t size) {
+      MutableArrayRef<OpOperand> lengths = op.getRoleOperands(role);
+      DenseIntElementsAttr values;
+      return !lengths.empty() && ShapedType::isStatic(size) &&
+             matchPattern(lengths.front().get(), m_Constant(&values)) &&
+             llvm::all_of(values.getValues<APInt>(), [&](const APInt &value) {
+               return value.getSExtValue() >= size;
+             });
+    };
+    bool dropsKeys = isFull(AttentionOperand::KeyLengths, sizes.keys);
+    bool dropsQueries = isFull(AttentionOperand::QueryLengths, sizes.queries);
+    if (!dropsKeys && !dropsQueries)
+      return rewriter.notifyMatchFailure(op, "some row may be shorter");
+    rewriter.modifyOpInPlace(op, [&] {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(
+              [&](auto attention) {
+                if (dropsKeys)
+                  attention.getKeyLengthsMutable().clear();
+                if (dropsQueries)
+                  attention.getQueryLengthsMutable().clear();
+              });
+    });
+    return success();
+  }
+};
+} // namespace
+
+void family::addLengthsPatterns(RewritePatternSet &patterns, StringRef op) {
+  patterns.add<DropFullLengths>(op, patterns.getContext());
+}
+
+//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -254,4 +300,5 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   patterns.add<DropNeutralBias, DropUnusedStatistics, FoldTransposedOperand,
                FoldTransposedResult>(context);
   family::addKeyRangePatterns(patterns, getOperationName());
+  family::addLengthsPatterns(patterns, getOperationName());
 }

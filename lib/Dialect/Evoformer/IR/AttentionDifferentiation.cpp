@@ -27,9 +27,10 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
       ArrayRef<OpFoldResult>{rewriter.getIndexAttr(2), sizes.batch, sizes.rows,
                              sizes.heads, sizes.queries},
       rewriter.getF32Type());
-  auto larger = AttentionOp::create(
-      rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
-      getGate(), getOutput(), getLse(), stats, getScaleAttr());
+  auto larger =
+      AttentionOp::create(rewriter, getLoc(), getQuery(), getKey(), getValue(),
+                          getBiases(), getGate(), getOutput(), getLse(), stats,
+                          getScaleAttr(), getKeyLengths(), getQueryLengths());
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());

@@ -36,8 +36,13 @@ bool evoformer::isStatistic(AttentionOperand role) {
          role == AttentionOperand::Delta;
 }
 
+bool evoformer::isLengths(AttentionOperand role) {
+  return role == AttentionOperand::KeyLengths ||
+         role == AttentionOperand::QueryLengths;
+}
+
 bool evoformer::isSequence(AttentionOperand role) {
-  return !isBias(role) && !isStatistic(role);
+  return !isBias(role) && !isStatistic(role) && !isLengths(role);
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,13 +53,6 @@ bool AttentionSizes::isStatic() const {
   return llvm::none_of(ArrayRef<int64_t>{batch, rows, queries, keys, heads,
                                          keyHeads, depth, valueDepth},
                        ShapedType::isDynamic);
-}
-
-KeyRange AttentionSizes::simplify(const KeyRange &range) const {
-  auto known = [](int64_t size) {
-    return ShapedType::isDynamic(size) ? std::nullopt : std::optional(size);
-  };
-  return range.simplified(known(queries), known(keys));
 }
 
 StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
@@ -190,8 +188,11 @@ AttentionSize family::getOperandSize(Operation *operation, OpOperand &operand,
 
 StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
   auto op = cast<Family>(operation);
-  if (op.getOperandRole(operand).first == AttentionOperand::Stats)
+  AttentionOperand role = op.getOperandRole(operand).first;
+  if (role == AttentionOperand::Stats)
     return "2bnhq";
+  if (isLengths(role))
+    return "bn";
   DimOrderAttr order = op.getOperandOrder(operand);
   return order ? order.getLetters() : StringRef("bnhq");
 }
@@ -207,7 +208,8 @@ std::string family::getOperandName(Operation *operation, OpOperand &operand) {
 
 bool family::isBroadcast(Operation *operation, OpOperand &operand,
                          int64_t dim) {
-  return isBias(cast<Family>(operation).getOperandRole(operand).first) &&
+  AttentionOperand role = cast<Family>(operation).getOperandRole(operand).first;
+  return (isBias(role) || isLengths(role)) &&
          cast<ShapedType>(operand.get().getType()).getDimSize(dim) == 1;
 }
 
@@ -269,6 +271,18 @@ KeyRange family::getKeyRange(Operation *op) {
   return {getKeyBound(op, kKeysFromName), getKeyBound(op, kKeysToName)};
 }
 
+KeyRange family::getNarrowKeyRange(Operation *op) {
+  AttentionSizes sizes = getSizes(op);
+  auto known = [&](int64_t size, AttentionOperand lengths) {
+    bool isKnown =
+        ShapedType::isStatic(size) && getRoleOperands(op, lengths).empty();
+    return isKnown ? std::optional(size) : std::nullopt;
+  };
+  return getKeyRange(op).simplified(
+      known(sizes.queries, AttentionOperand::QueryLengths),
+      known(sizes.keys, AttentionOperand::KeyLengths));
+}
+
 float family::getScaleValue(Operation *op) {
   if (auto scale = op->getAttrOfType<FloatAttr>("scale"))
     return scale.getValue().convertToFloat();
@@ -288,11 +302,11 @@ static std::pair<unsigned, DimOrderAttr> findOrder(Family op,
   for (OpOperand &other : op->getOpOperands()) {
     AttentionOperand role = op.getOperandRole(other).first;
     if (&other == &operand)
-      return {position, isStatistic(role) ? DimOrderAttr()
+      return {position, !hasOrder(role) ? DimOrderAttr()
                         : isBias(role)
                             ? DimOrderAttr::getBias(op->getContext())
                             : DimOrderAttr::getSequence(op->getContext())};
-    position += !isStatistic(role);
+    position += hasOrder(role);
   }
   llvm_unreachable("an operand of another op");
 }
@@ -330,7 +344,7 @@ LogicalResult family::verifyNumOrders(Operation *operation, ArrayAttr orders) {
   auto op = cast<Family>(operation);
   auto expected =
       llvm::count_if(operation->getOpOperands(), [&](OpOperand &operand) {
-        return !isStatistic(op.getOperandRole(operand).first);
+        return hasOrder(op.getOperandRole(operand).first);
       });
   if (orders.empty() || static_cast<int64_t>(orders.size()) == expected)
     return success();

@@ -121,6 +121,10 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
   auto isFloat = [](Type type) {
     return type.isF16() || type.isBF16() || type.isF32();
   };
+  if (isLengths(role))
+    return given.isSignlessInteger(32)
+               ? success()
+               : LogicalResult(emit() << "i32, but is " << given);
   if (isStatistic(role))
     return given.isF32() ? success()
                          : LogicalResult(emit() << "f32, but is " << given);
@@ -228,8 +232,9 @@ static LogicalResult verifySizes(Family op) {
                << " in " << op.getOperandName(*source[index]) << ", but "
                << size << " in " << op.getOperandName(operand) << " (dimension "
                << dim << ")"
-               << (isBias(role) ? "; a bias must match or have a static 1"
-                                : "");
+               << (isBias(role)      ? "; a bias must match or have a static 1"
+                   : isLengths(role) ? "; lengths must match or have a static 1"
+                                     : "");
     }
   }
   auto heads = static_cast<unsigned>(AttentionSize::H);

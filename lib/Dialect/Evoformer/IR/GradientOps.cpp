@@ -26,6 +26,11 @@ static constexpr AttentionGroup kBias = {Role::Bias, "bias", "bias",
                                          GroupArity::Any, ""};
 static constexpr AttentionGroup kGate = {Role::Gate, "gate", "gate",
                                          GroupArity::Optional, ""};
+static constexpr AttentionGroup kKeyLengths = {
+    Role::KeyLengths, "key_lengths", "key_lengths", GroupArity::Optional, ""};
+static constexpr AttentionGroup kQueryLengths = {
+    Role::QueryLengths, "query_lengths", "query_lengths", GroupArity::Optional,
+    ""};
 static constexpr AttentionGroup kOutput = {Role::Output, "output", "output",
                                            GroupArity::One, ""};
 static constexpr AttentionGroup kStats = {Role::Stats, "stats", "stats",
@@ -52,15 +57,16 @@ static constexpr AttentionGroup kGateGrad =
 
 ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
-      kQuery,     kKey,      kValue,      kBias,      kGate,
-      kOutput,    kStats,    kOutputGrad, kQueryGrad, kKeyGrad,
-      kValueGrad, kBiasGrad, kGateGrad};
+      kQuery,      kKey,          kValue,     kBias,     kGate,
+      kKeyLengths, kQueryLengths, kOutput,    kStats,    kOutputGrad,
+      kQueryGrad,  kKeyGrad,      kValueGrad, kBiasGrad, kGateGrad};
   return groups;
 }
 
 ArrayRef<AttentionGroup> AttentionDeltaOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
       kGate,
+      kQueryLengths,
       kOutput,
       kOutputGrad,
       makeInit(Role::Delta, "delta"),
@@ -75,6 +81,8 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       kKey,
       kValue,
       kBias,
+      kKeyLengths,
+      kQueryLengths,
       {Role::WeightedGradient, "weighted_grad", "weighted_grad",
        GroupArity::One, ""},
       kStats,
@@ -242,9 +250,11 @@ void AttentionBackwardOp::getCanonicalizationPatterns(
     RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropUnusedGradients>(context);
   family::addKeyRangePatterns(patterns, getOperationName());
+  family::addLengthsPatterns(patterns, getOperationName());
 }
 
 void AttentionGradientOp::getCanonicalizationPatterns(
     RewritePatternSet &patterns, MLIRContext * /*context*/) {
   family::addKeyRangePatterns(patterns, getOperationName());
+  family::addLengthsPatterns(patterns, getOperationName());
 }

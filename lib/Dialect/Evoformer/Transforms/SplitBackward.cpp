@@ -129,7 +129,7 @@ private:
           continue;
         ++segments[group];
         values.push_back(operand.value);
-        if (!isStatistic(entry.role))
+        if (hasOrder(entry.role))
           orders.push_back(operand.order ? operand.order : sequence);
         if (entry.isInit() && onTensors)
           types.push_back(operand.value.getType());
@@ -184,6 +184,7 @@ private:
     AttentionMixedSizes sizes = op.getMixedSizes(rewriter, op.getLoc());
     if (makesWeighted || op.getGateGrad())
       forwardAll(Role::Gate, step);
+    forwardAll(Role::QueryLengths, step);
     forwardAll(Role::Output, step);
     forwardAll(Role::OutputGradient, step);
     if (needsDelta)
@@ -222,7 +223,8 @@ private:
     if (inits.empty())
       return;
     SmallVector<StepOperand> step;
-    for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias})
+    for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
+                      Role::KeyLengths, Role::QueryLengths})
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);

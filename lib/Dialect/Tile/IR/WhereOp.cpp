@@ -37,7 +37,7 @@ LogicalResult WhereOp::verifyRegions() {
   // Others may be elsewhere: nothing here may concern them.
   WalkResult walk = getBody().walk([&](Operation *op) -> WalkResult {
     // What a division by zero does is no matter: nothing runs it ahead.
-    if (isa<LoadOp>(op) || isMemoryEffectFree(op) ||
+    if (isa<LoadOp, memref::LoadOp>(op) || isMemoryEffectFree(op) ||
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
       return WalkResult::advance();
     return op->emitOpError("inside evo_tile.where, where only loads and "

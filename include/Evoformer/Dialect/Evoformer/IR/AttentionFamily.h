@@ -39,11 +39,17 @@ struct AttentionGroup {
   bool isInit() const { return !result.empty(); }
 };
 
-/// Whether the role's dimensions are those of a query, of a bias, or of
-/// statistics (b, n, h, q).
+/// Whether the role's dimensions are those of a query, of a bias, of
+/// statistics (b, n, h, q), or of lengths (b, n).
 bool isSequence(AttentionOperand role);
 bool isBias(AttentionOperand role);
 bool isStatistic(AttentionOperand role);
+bool isLengths(AttentionOperand role);
+
+/// Whether operands with the role have their dimensions in an order of choice.
+inline bool hasOrder(AttentionOperand role) {
+  return isSequence(role) || isBias(role);
+}
 
 namespace family {
 
@@ -69,8 +75,11 @@ int64_t getGroupSize(Operation *op);
 inline constexpr StringLiteral kKeysFromName("keys_from");
 inline constexpr StringLiteral kKeysToName("keys_to");
 KeyRange getKeyRange(Operation *op);
-/// Patterns that drop bounds which every key keeps to.
+KeyRange getNarrowKeyRange(Operation *op);
+/// Patterns that drop bounds which every key keeps to, and lengths that none
+/// exceeds.
 void addKeyRangePatterns(RewritePatternSet &patterns, StringRef op);
+void addLengthsPatterns(RewritePatternSet &patterns, StringRef op);
 float getScaleValue(Operation *op);
 
 // Of other interfaces, for all ops of the family.
@@ -95,7 +104,7 @@ LogicalResult verifyFamily(Operation *op);
 /// What parsing the clauses found besides operands and types.
 struct ParsedClauses {
   SmallVector<int32_t> segments;
-  /// Null for statistics.
+  /// Null where there is none.
   SmallVector<DimOrderAttr> orders;
   /// The biases that the gradients of biases name.
   SmallVector<int64_t> biasGradients;
@@ -114,7 +123,7 @@ void printScale(OpAsmPrinter &printer, FloatAttr scale);
 void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
 void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from, AffineMapAttr to);
 
-// `operand_orders`: empty, or an order for every operand that is no statistic.
+// `operand_orders`: empty, or an order for every operand that has one.
 DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);
 ArrayAttr withOrder(Operation *op, ArrayAttr orders, OpOperand &operand,
                     DimOrderAttr order);

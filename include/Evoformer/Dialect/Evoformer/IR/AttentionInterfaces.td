@@ -30,7 +30,7 @@ def Evoformer_AttentionFamilyInterface
       "::std::pair<unsigned, unsigned>", "getGroupRange",
       (ins "unsigned":$group), "",
       [{ return $_op.getODSOperandIndexAndLength(group); }]>,
-    InterfaceMethod<"The order of an operand, null for statistics.",
+    InterfaceMethod<"The order of an operand, null where it has none.",
       "::mlir::evoformer::DimOrderAttr", "getOperandOrder",
       (ins "::mlir::OpOperand &":$operand)>,
     InterfaceMethod<"Sets the order of an operand that has one.",
@@ -52,7 +52,7 @@ def Evoformer_AttentionFamilyInterface
     }
 
     /// The letters of an operand's dimensions: its order, `bnhq` for
-    /// statistics, `2bnhq` for stats.
+    /// statistics, `2bnhq` for stats, `bn` for lengths.
     ::llvm::StringRef getOperandLetters(::mlir::OpOperand &operand) {
       return ::mlir::evoformer::family::getOperandLetters($_op, operand);
     }
@@ -73,8 +73,14 @@ def Evoformer_AttentionFamilyInterface
       return ::mlir::evoformer::family::getKeyRange($_op);
     }
 
-    /// Whether dimension `dim` of an operand broadcasts (a static 1 of a bias
-    /// or of its gradient).
+    /// The same without bounds that all keys keep to, as sizes tell. Where rows
+    /// have lengths, bounds are of these, which nobody knows.
+    ::mlir::evoformer::KeyRange getNarrowKeyRange() {
+      return ::mlir::evoformer::family::getNarrowKeyRange($_op);
+    }
+
+    /// Whether dimension `dim` of an operand broadcasts (a static 1 of a bias,
+    /// of its gradient or of lengths).
     bool isBroadcast(::mlir::OpOperand &operand, int64_t dim) {
       return ::mlir::evoformer::family::isBroadcast($_op, operand, dim);
     }

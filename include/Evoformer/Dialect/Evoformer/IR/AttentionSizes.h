@@ -39,7 +39,10 @@ enum class AttentionOperand {
   KeyGradient,
   ValueGradient,
   BiasGradient,
-  GateGradient
+  GateGradient,
+  /// How many keys, and queries, each row n of a batch has.
+  KeyLengths,
+  QueryLengths
 };
 
 /// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several
@@ -97,8 +100,6 @@ template <typename SizeT> struct AttentionSizesOf {
 /// Static sizes, ShapedType::kDynamic where unknown.
 struct AttentionSizes : AttentionSizesOf<int64_t> {
   bool isStatic() const;
-  /// Without the bounds that all keys keep to.
-  KeyRange simplify(const KeyRange &range) const;
 };
 
 /// Sizes as constants or SSA values of type index.

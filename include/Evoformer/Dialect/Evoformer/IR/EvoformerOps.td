@@ -42,6 +42,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `value` | [B, N, Sk, Hk, Dv] | T |
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
+    | `key_lengths`, `query_lengths`, optional | [B, N], each static 1 broadcasts | i32 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
     | `stats`, optional | [2, B, N, H, Sq] | f32 |
@@ -73,12 +74,22 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
 
+    #### Lengths
+
+    Row n of batch b has the first `key_lengths[b,n]` of the Sk keys and the first
+    `query_lengths[b,n]` of the Sq queries; without such an operand, all of them.
+    Numbers beyond Sk or Sq count as these, negative ones as 0. Work on tiles behind
+    the end of a row is not done, and what any operand holds there counts nowhere:
+    no NaN is seen. Behind a row's last query `output` and `stats` are 0 and `lse` is
+    -inf.
+
     #### Ranges of keys
 
     With `keys(from #lo, to #hi)` query `i` sees the keys `j` with lo(i) <= j <
     hi(i) alone; either bound may be absent. The others are dropped, and work
     on tiles that no query sees is not done. A bound is a map (i)[sq, sk] of the
-    query's index and the numbers Sq and Sk that does not fall with i: a sum of
+    query's index and the numbers Sq and Sk, of a row with lengths its own, that
+    does not fall with i: a sum of
 
     * i, or (i floordiv c) * c with a constant c, or neither,
     * sq and sk with the coefficients -1, 0 or 1,
@@ -181,6 +192,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_Shaped:$value,
     Variadic<Evoformer_Shaped>:$biases,
     Optional<Evoformer_Shaped>:$gate,
+    Optional<Evoformer_Shaped>:$key_lengths,
+    Optional<Evoformer_Shaped>:$query_lengths,
     Evoformer_Shaped:$output,
     Optional<Evoformer_Shaped>:$lse,
     Optional<Evoformer_Shaped>:$stats,
@@ -201,13 +214,15 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
   let builders = [
     /// Default orders and scale; the results, if any, have the types of the
-    /// destinations. `gate`, `lse` and `stats` may be null.
+    /// destinations. `gate`, `lse`, `stats` and lengths may be null.
     OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key,
                    "::mlir::Value":$value, "::mlir::ValueRange":$biases,
                    "::mlir::Value":$gate, "::mlir::Value":$output,
                    CArg<"::mlir::Value", "{}">:$lse,
                    CArg<"::mlir::Value", "{}">:$stats,
-                   CArg<"::mlir::FloatAttr", "{}">:$scale)>
+                   CArg<"::mlir::FloatAttr", "{}">:$scale,
+                   CArg<"::mlir::Value", "{}">:$keyLengths,
+                   CArg<"::mlir::Value", "{}">:$queryLengths)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{

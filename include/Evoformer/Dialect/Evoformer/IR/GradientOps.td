@@ -62,7 +62,7 @@ def Evoformer_AttentionBackwardOp
     an i1 bias has no gradient. A gradient has the type of its operand or f32.
 
     `keys(from, to)` is that of the forward op: a key that a query does not see
-    is one that it drops.
+    is one that it drops. So are lengths: behind the end of a row gradients are 0.
 
     Where heads of queries share one of keys (`group_size`), the gradients of key
     and value are the sums of those of these heads.
@@ -90,6 +90,8 @@ def Evoformer_AttentionBackwardOp
     Evoformer_Shaped:$value,
     Variadic<Evoformer_Shaped>:$biases,
     Optional<Evoformer_Shaped>:$gate,
+    Optional<Evoformer_Shaped>:$key_lengths,
+    Optional<Evoformer_Shaped>:$query_lengths,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$stats,
     Evoformer_Shaped:$output_grad,
@@ -126,6 +128,7 @@ def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
   }];
   let arguments = (ins
     Optional<Evoformer_Shaped>:$gate,
+    Optional<Evoformer_Shaped>:$query_lengths,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$output_grad,
     Optional<Evoformer_Shaped>:$delta,
@@ -156,6 +159,8 @@ def Evoformer_AttentionGradientOp
     Evoformer_Shaped:$key,
     Evoformer_Shaped:$value,
     Variadic<Evoformer_Shaped>:$biases,
+    Optional<Evoformer_Shaped>:$key_lengths,
+    Optional<Evoformer_Shaped>:$query_lengths,
     Evoformer_Shaped:$weighted_grad,
     Evoformer_Shaped:$stats,
     Optional<Evoformer_Shaped>:$delta,
