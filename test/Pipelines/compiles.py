@@ -24,6 +24,7 @@ import bounded
 import targets
 from attention_source import SOURCE
 from barriers import early_barriers
+from whole_waves import partial_waves
 
 NVIDIA = HERE.parents[1] / "lib/Target/NVIDIA"
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
@@ -72,10 +73,11 @@ def problem_of_code(name, target, kind, depth, backward):
         if kernel.get("scratch_bytes", 0) > known:
             return (f"{kernel['scratch_bytes']} bytes of scratch memory in "
                     f"{kernel['name']}, {known} known")
-    early, waiting = early_barriers("".join(
-        path.read_text(encoding="utf-8") for path in pathlib.Path(name).glob("*.s")))
-    if early:
-        return early[0]
+    listings = "".join(
+        path.read_text(encoding="utf-8") for path in pathlib.Path(name).glob("*.s"))
+    early, waiting = early_barriers(listings)
+    if wrong := early + partial_waves(listings)[0]:
+        return wrong[0]
     if "scratch_bytes" in kernels[0] and not waiting:
         return "no kernel has a barrier"
     return None

@@ -3,9 +3,9 @@
 mask, a pair bias and its gradient: matrix instructions and transcendentals of
 each steady loop are the ideal of its fragments, nothing is in scratch memory up
 to D = 64, no access is of two bytes, no barrier is reached with an access to
-workgroup memory under way, and, on chips where that was worked on, no wait of a
-loop of two or more stages drains all loads, and a loop has at most so many
-instructions a logit of a lane.
+workgroup memory under way, no product of matrices without all lanes, and, on chips
+where that was worked on, no wait of a loop of two or more stages drains all loads,
+and a loop has at most so many instructions a logit of a lane.
 
 Each depth with one type, on one chip of each family in turn, and what has a limit;
 with 'all' as an argument the whole product."""

@@ -3,9 +3,10 @@
 mask and a pair bias: matrix instructions and transcendentals of the steady loop
 are the ideal of its fragments, nothing is in scratch memory up to D = 128, no
 access of two bytes where rows have four, no barrier is reached with an access to
-workgroup memory under way, and, on chips where that was worked on, no wait that
-drains all loads in a loop of two or more stages. Loops of one stage, which are all
-that fits the registers at some depths, wait for what they have just issued.
+workgroup memory under way, no product of matrices without all lanes, and, on chips
+where that was worked on, no wait that drains all loads in a loop of two or more
+stages. Loops of one stage, which are all that fits the registers at some depths,
+wait for what they have just issued.
 
 Each depth with one type, on those chips and one of all in turn; with 'all' as an
 argument the whole product."""

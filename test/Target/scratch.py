@@ -1,11 +1,11 @@
 # RUN: %python %s %t %if full %{ all %}
-"""Nothing of AMD's kernels lies in scratch memory up to D = 64, and none of their
-barriers is reached with an access to workgroup memory under way: gradients of
-everything that there is, in each way to split them, for depths that are no
-multiple of an atom or of what a lane reads, sizes that are known and sizes that
-are not. What test/Target/backward-bounds.py looks at in addition is not
-repeated here. At greater depths, for which the registers of some chips do
-not do, test/Pipelines/compiles.py knows the bytes.
+"""Nothing of AMD's kernels lies in scratch memory up to D = 64, none of their
+barriers is reached with an access to workgroup memory under way, and no product of
+matrices without all lanes: gradients of everything that there is, in each way to
+split them, for depths that are no multiple of an atom or of what a lane reads,
+sizes that are known and sizes that are not. What test/Target/backward-bounds.py
+looks at in addition is not repeated here. At greater depths, for which the
+registers of some chips do not do, test/Pipelines/compiles.py knows the bytes.
 
 Each depth with one type, one way and one chip in turn; with 'all' as an argument
 the whole product."""

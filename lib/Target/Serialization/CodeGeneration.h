@@ -53,6 +53,10 @@ private:
 /// anew, and loads late.
 void economizeRareWork(llvm::Module &module);
 
+/// Has AMD's WMMA instructions stay where all lanes take part in them. No pass
+/// that moves instructions of the IR may follow.
+void keepWavesWhole(llvm::Module &module);
+
 /// Writes the ISA text of an optimized module and the reports on its kernels.
 /// Where a kernel turns out to spill, to drain its loads in the hot loop or to
 /// run as a lone wave, other choices of LLVM's scheduler are tried, except for

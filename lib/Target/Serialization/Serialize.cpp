@@ -159,6 +159,8 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
     return failure();
   if (amd && options.optimization > 0)
     economizeRareWork(*code);
+  if (amd)
+    keepWavesWhole(*code);
   result.assemblyFormat = amd ? "isa" : "ptx";
   if (failed(amd ? generateTunedISA(**generator, *code, target, result, pinned,
                                     loc)

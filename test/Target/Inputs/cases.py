@@ -11,6 +11,7 @@ import sys
 
 import targets
 from barriers import early_barriers
+from whole_waves import partial_waves
 
 TYPES = ("bf16", "f16", "f32")
 # Chips whose loops have been worked on until no wait drains all loads.
@@ -38,7 +39,8 @@ def has_matrix_unit(chip, kind):
 
 def final_code(name, target, module, option=""):
     """The report on a module's kernels and their listings, of which each waits for
-    workgroup memory before its barriers; `name` is where they go."""
+    workgroup memory before its barriers and multiplies matrices with all lanes;
+    `name` is where they go."""
     folder = pathlib.Path(name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -51,8 +53,8 @@ def final_code(name, target, module, option=""):
         raise Failed(run.stderr[:1000])
     listings = "".join(path.read_text(encoding="utf-8")
                        for path in sorted(folder.glob("*.s")))
-    if early := early_barriers(listings)[0]:
-        raise Failed("\n".join(early))
+    if wrong := early_barriers(listings)[0] + partial_waves(listings)[0]:
+        raise Failed("\n".join(wrong))
     return report.read_text(encoding="utf-8"), listings
 
 
