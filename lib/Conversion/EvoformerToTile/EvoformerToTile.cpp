@@ -7,6 +7,7 @@
 
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 
+#include "Host/EqualOps.h"
 #include "Host/GradientHost.h"
 #include "Host/HostBuilder.h"
 #include "Host/HostProgram.h"
@@ -155,6 +156,7 @@ protected:
     chip = *target;
     request = *forced;
     checked.clear();
+    equalOps.clear();
     SymbolTable symbols(getOperation());
     llvm::SmallDenseSet<Operation *> done;
     for (AttentionFamilyOpInterface op : ops)
@@ -193,6 +195,14 @@ protected:
     // The CPU's offsets have 64 bits.
     if (!chip.isCPU() && failed(checkOffsets(builder, op, checked)))
       return failure();
+    // Where steps may share a kernel, what becomes of one depends on the
+    // others.
+    bool isAlone = !isa<AttentionGradientOp>(op) || !mayBeJoint(chip);
+    if (isAlone && equalOps.copyFor(op)) {
+      op->erase();
+      return success();
+    }
+    Operation *before = op->getPrevNode();
     KernelFactory factory(symbols, host, chip);
     LogicalResult converted =
         TypeSwitch<Operation *, LogicalResult>(op)
@@ -215,9 +225,12 @@ protected:
               return other->emitOpError("must be split into its steps: run "
                                         "evoformer-split-backward first");
             });
-    if (succeeded(converted) && !done.contains(op))
-      op->erase();
-    return converted;
+    if (failed(converted) || done.contains(op))
+      return converted;
+    if (isAlone)
+      equalOps.remember(op, before);
+    op->erase();
+    return success();
   }
 
   static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
@@ -385,5 +398,6 @@ protected:
   TargetAttr chip;
   ScheduleRequest request;
   CheckedOperands checked;
+  EqualOps equalOps;
 };
 } // namespace

@@ -46,6 +46,9 @@ def ConvertEvoformerToTile
       evo_tile.launch @f_attention space(%b, %n, %c4, %blocks) args(..)
     ```
 
+    Ops with equal attributes and operand types, of any function, share kernels: the
+    host program of the first is copied for the others.
+
     `schedule` forces the cut of the main kernel and of those of gradients; what
     it leaves out keeps the default for the target. A schedule that does not fit the target's registers
     or LDS is an error. `partial-sum-bytes` caps what the parts take into which
