@@ -31,6 +31,9 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///                         multiple of c), sq, sk and numbers, where sq and sk
 ///                         are the numbers of queries and keys; without: from
 ///                         the first, and to the last
+///   key_lengths=bn        how many keys, and queries, row n of batch b has:
+///   the query_lengths=n       letters of bn whose dimensions the numbers have;
+///                         without: all of them
 ///   batch=1 rows=1        likewise: the gradient of a bias that is not summed
 ///                         over them is faster where that is known
 ///   value_depth=32        default: depth
@@ -44,7 +47,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   grad=query,bias1      which gradients (default: all)
 ///
 /// Its function is `attention`. Its arguments are memrefs query, key, value
-/// [b,n,s,h,d], each bias [b,n,h,q,k], gate, out [b,n,q,h,d], lse and stats
+/// [b,n,s,h,d], each bias [b,n,h,q,k], gate, key_lengths and query_lengths
+/// [b,n] i32, out [b,n,q,h,d], lse and stats
 /// [b,n,h,q] f32, as far as they are there; backward takes no lse, but stats,
 /// then out_grad and the gradients query_grad, key_grad, value_grad,
 /// bias0_grad, …, gate_grad, each of its operand's type. Strides are arbitrary

@@ -30,6 +30,8 @@ struct Description {
   int64_t batch = -1, rows = -1, heads = -1, groupSize = 1, depth = 0,
           valueDepth = 0;
   KeyRange keys;
+  /// The letters of bn that they have, where there are any.
+  std::optional<StringRef> keyLengths, queryLengths;
   SmallVector<Bias> biases;
   std::optional<double> scale;
   bool lse = false, stats = false, backward = false;
@@ -76,6 +78,16 @@ static Error addBias(StringRef value, Description &description) {
   return Error::success();
 }
 
+static Error setLengths(StringRef key, StringRef value,
+                        std::optional<StringRef> &lengths) {
+  if (!is_contained({"", "b", "n", "bn"}, value))
+    return expect(
+        key, value,
+        "the letters of bn whose dimensions it has: bn, b, n or none");
+  lengths = value;
+  return Error::success();
+}
+
 static Error addWord(StringRef key, StringRef value, Description &result) {
   if (key == "type")
     return setType(key, value, result.type);
@@ -98,6 +110,10 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     (key == "keys_from" ? result.keys.from : result.keys.to) = *bound;
     return Error::success();
   }
+  if (key == "key_lengths")
+    return setLengths(key, value, result.keyLengths);
+  if (key == "query_lengths")
+    return setLengths(key, value, result.queryLengths);
   if (key == "depth")
     return setNumber(key, value, 256, result.depth);
   if (key == "value_depth")
@@ -151,6 +167,7 @@ private:
   }
   std::string sequence(StringRef type, int64_t heads, int64_t depth) const;
   std::string bias(const Bias &bias) const;
+  std::string lengths(StringRef dims) const;
   /// [B, N, H, Sq], or so many of them.
   std::string statistic(StringRef count = "") const;
   static std::string size(int64_t size) {
@@ -189,6 +206,11 @@ std::string ModuleWriter::bias(const Bias &bias) const {
   return result + bias.type.str() + ", strided<[?, ?, ?, ?, ?]>>";
 }
 
+std::string ModuleWriter::lengths(StringRef dims) const {
+  return "memref<" + (dims.contains('b') ? batch() : "1") + "x" +
+         (dims.contains('n') ? rows() : "1") + "xi32, strided<[?, ?]>>";
+}
+
 std::string ModuleWriter::statistic(StringRef count) const {
   return "memref<" + count.str() + batch() + "x" + rows() + "x" + heads() +
          "x?xf32>";
@@ -203,6 +225,10 @@ void ModuleWriter::addInputs() {
     add("bias" + Twine(number), "bias", bias(value));
   if (!d.gateType.empty())
     add("gate", "gate", sequence(d.gateType, d.valueDepth));
+  if (d.keyLengths)
+    add("key_lengths", "key_lengths", lengths(*d.keyLengths));
+  if (d.queryLengths)
+    add("query_lengths", "query_lengths", lengths(*d.queryLengths));
   add("out", d.backward ? "output" : "outs",
       sequence(d.outputType, d.valueDepth));
   if (d.lse && !d.backward)

@@ -244,6 +244,16 @@ mlir::evoformer::makeCover(StringRef size) {
         c.window = ranged.window;
         c.seen = ranged.seen;
       }));
+  axes.push_back(makeAxis(
+      std::vector<std::string>{"", "", "lens=random:random", "lens=random/n"},
+      [](AttentionCase &c, const std::string &text) {
+        AttentionCase ends = llvm::cantFail(parseAttentionCase(text));
+        c.lens = ends.lens;
+        c.keyLengths = ends.keyLengths;
+        c.queryLengths = ends.queryLengths;
+        c.lengthsOfBatch = ends.lengthsOfBatch;
+        c.lengthsOfRows = ends.lengthsOfRows;
+      }));
   axes.push_back(
       makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {
         c.lse = outputs & 1;

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
 
 from . import _keys
+from ._problem import Lengths
 
 if TYPE_CHECKING:
     from ._numpy import Gradients
@@ -58,7 +59,9 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               layout: Optional[str] = None,
               return_lse: Literal[False] = False, *, causal: bool = False,
               window: Optional[Window] = None,
-              keys: Optional[Bounds] = None) -> Array: ...
+              keys: Optional[Bounds] = None,
+              key_lengths: Optional[Array] = None,
+              query_lengths: Optional[Array] = None) -> Array: ...
 
 
 @overload
@@ -67,7 +70,9 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               layout: Optional[str] = None, *,
               return_lse: Literal[True], causal: bool = False,
               window: Optional[Window] = None,
-              keys: Optional[Bounds] = None) -> tuple[Array, Array]: ...
+              keys: Optional[Bounds] = None,
+              key_lengths: Optional[Array] = None,
+              query_lengths: Optional[Array] = None) -> tuple[Array, Array]: ...
 
 
 @overload
@@ -76,14 +81,18 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               layout: Optional[str] = None,
               return_lse: bool = False, *, causal: bool = False,
               window: Optional[Window] = None,
-              keys: Optional[Bounds] = None) -> Union[Array, tuple[Array, Array]]: ...
+              keys: Optional[Bounds] = None,
+              key_lengths: Optional[Array] = None,
+              query_lengths: Optional[Array] = None
+              ) -> Union[Array, tuple[Array, Array]]: ...
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               gate: Optional[Any] = None, scale: Optional[float] = None,
               layout: Optional[str] = None, return_lse: bool = False, *,
               causal: bool = False, window: Optional[Window] = None,
-              keys: Optional[Bounds] = None) -> Any:
+              keys: Optional[Bounds] = None, key_lengths: Optional[Any] = None,
+              query_lengths: Optional[Any] = None) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -121,9 +130,18 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                multiple of c), sq, sk (the numbers of queries and keys) and numbers.
                ("i/32*32-48", "i/32*32+80") is AlphaFold 3's local attention of atoms
 
+      key_lengths, query_lengths: how many keys and queries row n of batch b has,
+               [b, n] in int32, each dimension of size 1 or missing on the left: the
+               first of those that there are. Numbers beyond sk or sq count as
+               these, negative ones as 0. Read on the device: a new length costs
+               nothing. The numbers sq and sk in keys, and the places of causal and
+               window, are of the row's own
+
     Returns out, in the layout and of the type of query, or (out, lse). A query
     without keys (all are dropped by False or a bias of -inf, or it sees none) has
-    out 0 and lse -inf. Keys that no query of a tile sees are not read.
+    out 0 and lse -inf. Keys that no query of a tile sees are not read. Behind a
+    row's last query out is 0 and lse -inf, gradients there and behind the last key
+    are 0, and what operands hold there does not matter.
 
     Arrays are read where they lie, whatever their strides, but for a last
     dimension 'd' that is not contiguous: then of a copy.
@@ -132,22 +150,25 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     given and what is accepted, and EvoformerError for what the device cannot.
     """
     _check_biases(biases)
-    proxy = _proxy(query, key, value, gate, *biases)
+    lengths = Lengths(key_lengths, query_lengths)
+    proxy = _proxy(query, key, value, gate, *biases, *lengths)
     if proxy is not None:
         # One call in the traced graph.
         return proxy.tracer.create_proxy(
             "call_function", attention,
             (query, key, value, list(biases), gate, scale, layout, return_lse),
-            {"causal": causal, "window": window, "keys": keys})
+            {"causal": causal, "window": window, "keys": keys, **lengths.named()})
     return _backend(query).attention(query, key, value, biases, gate, scale,
                                      layout, return_lse,
-                                     _keys.resolve(causal, window, keys))
+                                     _keys.resolve(causal, window, keys), lengths)
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   gate: Optional[Any] = None, scale: Optional[float] = None,
                   layout: Optional[str] = None, *, causal: bool = False,
-                  window: Optional[Window] = None, keys: Optional[Bounds] = None
+                  window: Optional[Window] = None, keys: Optional[Bounds] = None,
+                  key_lengths: Optional[Any] = None,
+                  query_lengths: Optional[Any] = None
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
@@ -155,4 +176,5 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     from . import _numpy
     _check_biases(biases)
     return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
-                                _keys.resolve(causal, window, keys))
+                                _keys.resolve(causal, window, keys),
+                                Lengths(key_lengths, query_lengths))

@@ -1,12 +1,13 @@
 """What a call compiles to."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from . import _attention, _keys
 from ._peaks import PEAKS
-from ._problem import Attention
+from ._problem import Attention, Lengths
 from ._runtime import Call, Device
 
 
@@ -48,6 +49,8 @@ class Explanation:
             for length in sizes:
                 count *= length
             self.bytes += count
+        for _, (lengths, _) in attention._lengths.values():
+            self.bytes += 4 * math.prod(lengths)
         self.kernels = [{"name": k["name"], "work_items": k["workItems"],
                          "threads": k["threads"], "lds_bytes": k["ldsBytes"],
                          **(k.get("report") or {})}
@@ -76,11 +79,14 @@ def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             gate: Optional[Any] = None, scale: Optional[float] = None,
             layout: Optional[str] = None, *, causal: bool = False,
             window: Optional[_attention.Window] = None,
-            keys: Optional[_attention.Bounds] = None) -> Explanation:
+            keys: Optional[_attention.Bounds] = None,
+            key_lengths: Optional[Any] = None,
+            query_lengths: Optional[Any] = None) -> Explanation:
     """What `evoformer.attention` of the same arguments compiles to: kernels, their
-    resources, work and a bound of time. Computes nothing. Print it."""
+    resources, work and a bound of time, with lengths those of full rows. Computes
+    nothing. Print it."""
     _attention._check_biases(biases)
     found: Explanation = _attention._backend(query).explain(
         query, key, value, biases, gate, scale, layout,
-        _keys.resolve(causal, window, keys))
+        _keys.resolve(causal, window, keys), Lengths(key_lengths, query_lengths))
     return found

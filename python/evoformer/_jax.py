@@ -95,9 +95,18 @@ class _Checked:
             for name, array in arrays.items()]
 
 
+def _refuse_lengths(lengths: _problem.Lengths) -> None:
+    for name in lengths.named():
+        raise NotImplementedError(
+            f"{name}: JAX's calls take no lengths of rows; accepted is a boolean "
+            "bias that keeps the keys which a row has")
+
+
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
               scale: Optional[float], layout: Optional[str], return_lse: bool,
-              keys: _keys.Keys) -> Any:
+              keys: _keys.Keys,
+              lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
+    _refuse_lengths(lengths)
     checked = _Checked(query, key, value, biases, gate, scale, layout, keys)
     out, *rest = _jax_ops.attention(checked.operands, checked.signature, return_lse)
     out = out.reshape(checked.problem.shape)
@@ -120,9 +129,10 @@ def _open_device(query: Any) -> _runtime.Device:
 
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
-            scale: Optional[float], layout: Optional[str], keys: _keys.Keys
-            ) -> "Explanation":
+            scale: Optional[float], layout: Optional[str], keys: _keys.Keys,
+            lengths: _problem.Lengths) -> "Explanation":
     from ._explain import Explanation
+    _refuse_lengths(lengths)
     problem = _Checked(query, key, value, biases, gate, scale, layout, keys).problem
     device = _open_device(query)
     call = problem.forward(device)

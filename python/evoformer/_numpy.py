@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-_NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
+_NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1",
+          "int32": "i32"}
 
 
 class Gradients(NamedTuple):
@@ -33,6 +34,11 @@ def _usable(array: npt.ArrayLike) -> Array:
             all(stride % array.itemsize == 0 for stride in array.strides))
     return array if good else np.ascontiguousarray(
         array, dtype=array.dtype.newbyteorder("="))
+
+
+def _upwards(array: Array) -> Array:
+    """The array where it lies, or a copy where that is backwards."""
+    return array.copy() if any(stride < 0 for stride in array.strides) else array
 
 
 def _meta(array: Array) -> _problem.Meta:
@@ -63,22 +69,29 @@ class _Prepared:
 
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
                  gate: Any, scale: Optional[float], layout: Optional[str],
-                 keys: _keys.Keys) -> None:
+                 keys: _keys.Keys, lengths: _problem.Lengths) -> None:
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None
+        self.lengths = _problem.Lengths(*(
+            _upwards(_usable(a)) if a is not None else None for a in lengths))
         self.differentiable = [i for i, a in enumerate(self.biases)
                                if a.dtype != np.bool_]
         query, key, value = arrays
         self.attention = _problem.Attention(
             _meta(query), _meta(key), _meta(value), [_meta(a) for a in self.biases],
             _meta(self.gate) if self.gate is not None else None, scale, layout,
-            self.differentiable, keys)
+            self.differentiable, keys,
+            _problem.Lengths(*(_meta(a) if a is not None else None
+                               for a in self.lengths)))
         if self.gate is not None:
             arrays.append(self.gate)
         for i in self.attention.copies:
             arrays[i] = self.depth_last(arrays[i])
-        self.inputs = arrays[:3] + self.biases + arrays[3:]
+        if self.gate is not None:
+            self.gate = arrays[3]
+        self.inputs = [*arrays[:3], *self.biases, *arrays[3:],
+                       *self.lengths.present()]
         self.dtype = arrays[0].dtype
         self.device = _runtime.device("cpu")
 
@@ -116,7 +129,8 @@ class _Prepared:
                 results[name] = np.empty(bias.shape, bias.dtype)
             else:
                 array = {"query": self.inputs[0], "key": self.inputs[1],
-                         "value": self.inputs[2], "gate": self.inputs[-1]}[name]
+                         "value": self.inputs[2], "gate": self.gate}[name]
+                assert array is not None
                 results[name] = _empty(
                     attention.depth_last(array.shape, ""), array.dtype)
         call = attention.backward(self.device, _meta(gradient), names)
@@ -131,17 +145,21 @@ class _Prepared:
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               gate: Any = None, scale: Optional[float] = None,
               layout: Optional[str] = None, return_lse: bool = False,
-              keys: _keys.Keys = _keys.ALL) -> Any:
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
+              keys: _keys.Keys = _keys.ALL,
+              lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys,
+                         lengths)
     results = prepared.forward(return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   gate: Any = None, scale: Optional[float] = None,
-                  layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL
+                  layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL,
+                  lengths: _problem.Lengths = _problem.NO_LENGTHS
                   ) -> tuple[Array, Callable[[Any], Gradients]]:
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys,
+                         lengths)
     out, stats = prepared.forward(False, True)
 
     def gradients(output_gradient: Any) -> Gradients:
@@ -153,10 +171,11 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             gate: Any = None, scale: Optional[float] = None,
-            layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL
-            ) -> "Explanation":
+            layout: Optional[str] = None, keys: _keys.Keys = _keys.ALL,
+            lengths: _problem.Lengths = _problem.NO_LENGTHS) -> "Explanation":
     from ._explain import Explanation
-    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys)
+    prepared = _Prepared(query, key, value, biases, gate, scale, layout, keys,
+                         lengths)
     call = prepared.attention.forward(prepared.device)
     return Explanation(prepared.attention, prepared.device, call,
                        [0] * (len(prepared.inputs) + 1))

@@ -24,6 +24,25 @@ class Meta(NamedTuple):
     type: str
 
 
+class Lengths(NamedTuple):
+    """How many keys and queries rows have: of operands what a framework has, or
+    their Metas; None where there are none."""
+    keys: Any = None
+    queries: Any = None
+
+    def present(self) -> tuple[Any, ...]:
+        return tuple(one for one in self if one is not None)
+
+    def named(self) -> dict[str, Any]:
+        """Those that there are, as arguments and words of the C interface call
+        them."""
+        return {name: one for name, one in zip(("key_lengths", "query_lengths"), self)
+                if one is not None}
+
+
+NO_LENGTHS = Lengths()
+
+
 def _text(meta: Meta) -> str:
     return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
 
@@ -56,6 +75,7 @@ class Layout:
         self.bias = "".join(c for c in BIAS_LETTERS
                             if c in letters or c in "qk")
         self.statistic = self.bias[:-1]
+        self.rows = "".join(c for c in "bn" if c in letters)
 
     def spread(self, meta: Meta, wanted: str = "bnshd",
                letters: Optional[str] = None) -> View:
@@ -85,7 +105,8 @@ class Attention:
                  biases: Sequence[Meta] = (), gate: Optional[Meta] = None,
                  scale: Optional[float] = None, layout: Optional[str] = None,
                  differentiable: Collection[int] = (),
-                 keys: _keys.Keys = _keys.ALL) -> None:
+                 keys: _keys.Keys = _keys.ALL,
+                 lengths: Lengths = NO_LENGTHS) -> None:
         rank = len(query.shape)
         self.layout = Layout(layout or default_layout(rank))
         self._check_sequences(query, key, value, gate)
@@ -104,13 +125,16 @@ class Attention:
         self.sizes = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "d": d, "e": dv}
         # How many heads of queries share one of keys and values.
         self.group_size = h // views[1][0][3] if h else 1
-        # How many logits there are.
+        # How many logits there are, and where rows have lengths at most.
         self.logits = b * n * h * _keys.count_pairs(keys, sq, sk)
         self._views = views
         self._gate_view = (self.layout.spread(self._as_passed(gate))
                            if gate is not None else None)
         self._biases = [self._check_bias(i, bias, i in differentiable)
                         for i, bias in enumerate(biases)]
+        self.num_biases = len(biases)
+        self._lengths = {name: self._check_lengths(name, meta)
+                         for name, meta in lengths.named().items()}
         self.shape = tuple(
             {"s": sq, "d": dv}.get(c, self.sizes.get(c, 1))
             for c in self.layout.letters)
@@ -206,6 +230,27 @@ class Attention:
         has = "".join(c for c, size in zip(BIAS_LETTERS, sizes) if size != 1)
         return has, bias.type, sizes, strides
 
+    def _check_lengths(self, name: str, meta: Meta) -> tuple[str, View]:
+        """(letters that they have, sizes and strides)."""
+        letters = self.layout.rows
+        full = tuple(self.sizes[c] for c in letters)
+        missing = len(letters) - len(meta.shape)
+        shape = (1,) * missing + tuple(meta.shape)
+        accepted = (f"{len(letters)} dimensions {letters!r}, each of size 1 or that of "
+                    f"{full}" if letters else "none, a single number")
+        if meta.type != "i32":
+            raise TypeError(f"{name} has type {meta.type}; accepted is int32")
+        if missing < 0 or any(size not in (1, whole)
+                              for size, whole in zip(shape, full)):
+            raise ValueError(f"{name} has shape {tuple(meta.shape)}; accepted are "
+                             f"{accepted}")
+        strides = (0,) * missing + tuple(meta.strides)
+        # An expanded one is read as what it was before.
+        shape = tuple(size if stride else min(size, 1)
+                      for size, stride in zip(shape, strides))
+        view = self.layout.spread(Meta(shape, strides, ""), "bn", letters or "-")
+        return "".join(c for c, size in zip("bn", view[0]) if size != 1), view
+
     def needs_copy(self, shape: Sequence[int], strides: Sequence[int]) -> bool:
         """Whether kernels cannot read it where it lies: the depth must be
         contiguous, and no stride negative."""
@@ -245,6 +290,7 @@ class Attention:
             words.append(f"scale={self.scale!r}")
         words += [f"keys_{end}={bound}"
                   for end, bound in zip(("from", "to"), self.keys) if bound]
+        words += [f"{name}={has}" for name, (has, _) in self._lengths.items()]
         return words
 
     def describe(self, lse: bool = False, stats: bool = False,
@@ -271,7 +317,7 @@ class Attention:
         views += [(sizes, strides) for _, _, sizes, strides in self._biases]
         if self._gate_view:
             views.append(self._gate_view)
-        return views
+        return views + [view for _, view in self._lengths.values()]
 
     def _statistic_view(self) -> View:
         sizes = tuple(self.sizes[c] for c in "bnhq")
@@ -282,15 +328,16 @@ class Attention:
         return sizes, dense(sizes)
 
     def forward_views(self, lse: bool = False, stats: bool = False) -> list[View]:
-        """Of query, key, value, biases, gate, out, lse, stats."""
+        """Of query, key, value, biases, gate, lengths of keys and queries, out, lse,
+        stats."""
         views = self._inputs() + [self.layout.spread(self.output())]
         views += [self._statistic_view()] * lse
         return views + [self._stats_view()] * stats
 
     def backward_views(self, output_gradient: Meta, gradients: Sequence[str]
                        ) -> list[View]:
-        """Of query, key, value, biases, gate, out, stats, the output's gradient
-        (a Meta) and then `gradients`, in that order."""
+        """Of query, key, value, biases, gate, lengths, out, stats, the output's
+        gradient (a Meta) and then `gradients`, in that order."""
         views = self._inputs() + [self.layout.spread(self.output()),
                                   self._stats_view(),
                                   self.layout.spread(output_gradient)]

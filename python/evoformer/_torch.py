@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 _TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
-          torch.bool: "i1"}
+          torch.bool: "i1", torch.int32: "i32"}
 _GPU = "hip" if torch.version.hip else "cuda"
 _DEVICES = ("cpu", "cuda", "meta")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -52,11 +52,13 @@ def _check_devices(tensors: dict[str, Tensor]) -> None:
 
 
 def _check_types(key: object, value: object, biases: Sequence[object],
-                 gate: object) -> None:
+                 gate: object, lengths: _problem.Lengths) -> None:
     names = ["key", "value", *(f"biases[{i}]" for i in range(len(biases)))]
     tensors = [key, value, *biases]
     if gate is not None:
         names, tensors = names + ["gate"], tensors + [gate]
+    names += lengths.named()
+    tensors += lengths.present()
     for name, tensor in zip(names, tensors):
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
@@ -64,24 +66,26 @@ def _check_types(key: object, value: object, biases: Sequence[object],
 
 
 def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
-           gate: Optional[Tensor]) -> dict[str, Tensor]:
+           gate: Optional[Tensor], lengths: _problem.Lengths) -> dict[str, Tensor]:
     tensors = {"query": query, "key": key, "value": value}
     tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
     if gate is not None:
         tensors["gate"] = gate
-    return tensors
+    return tensors | lengths.named()
 
 
 def _make_attention(query: Tensor, key: Tensor, value: Tensor,
                     biases: Sequence[Tensor], gate: Optional[Tensor],
                     scale: Optional[float], layout: str, keys: _keys.Keys,
-                    differentiable: Sequence[bool]) -> _problem.Attention:
+                    differentiable: Sequence[bool], lengths: _problem.Lengths
+                    ) -> _problem.Attention:
     """The checked problem of these operands."""
-    _check_devices(_named(query, key, value, biases, gate))
+    _check_devices(_named(query, key, value, biases, gate, lengths))
     return _problem.Attention(
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
-        [i for i, flag in enumerate(differentiable) if flag], keys)
+        [i for i, flag in enumerate(differentiable) if flag], keys,
+        _problem.Lengths(*(_meta(t) if t is not None else None for t in lengths)))
 
 
 class Prepared:
@@ -93,9 +97,10 @@ class Prepared:
     def __init__(self, query: Tensor, key: Tensor, value: Tensor,
                  biases: Sequence[Tensor], gate: Optional[Tensor],
                  scale: Optional[float], layout: str, keys: _keys.Keys,
-                 differentiable: Sequence[bool]) -> None:
+                 differentiable: Sequence[bool], lengths: _problem.Lengths) -> None:
         self.attention = attention = _make_attention(
-            query, key, value, biases, gate, scale, layout, keys, differentiable)
+            query, key, value, biases, gate, scale, layout, keys, differentiable,
+            lengths)
         self.device, self.dtype = query.device, query.dtype
         self.index = query.get_device() if self.device.type == "cuda" else None
         self.where = (_runtime.device("cpu") if self.index is None else
@@ -165,7 +170,8 @@ _MOST_PREPARED = 4096
 
 def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             gate: Optional[Tensor], scale: Optional[float], layout: str,
-            keys: _keys.Keys, differentiable: tuple[bool, ...]
+            keys: _keys.Keys, differentiable: tuple[bool, ...],
+            lengths: _problem.Lengths = _problem.NO_LENGTHS
             ) -> tuple[Prepared, tuple[Tensor, ...]]:
     """(Prepared, the operands as kernels read them)."""
     identity: tuple[Any, ...] = (
@@ -177,12 +183,15 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
         identity += (gate.shape, gate.stride(), gate.dtype, gate.device)
+    for name, one in lengths.named().items():
+        identity += (name, one.shape, one.stride(), one.dtype, one.device)
     prepared = _prepared.get(identity)
     if prepared is None:
         if len(_prepared) >= _MOST_PREPARED:
             _prepared.clear()
         prepared = _prepared[identity] = Prepared(
-            query, key, value, biases, gate, scale, layout, keys, differentiable)
+            query, key, value, biases, gate, scale, layout, keys, differentiable,
+            lengths)
     if prepared.copies:
         copied = {i: prepared.depth_last(tensor)
                   for i, tensor in enumerate((query, key, value, gate))
@@ -191,8 +200,8 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                              for i, tensor in enumerate((query, key, value)))
         gate = copied.get(3, gate)
     if gate is None:
-        return prepared, (query, key, value, *biases)
-    return prepared, (query, key, value, *biases, gate)
+        return prepared, (query, key, value, *biases, *lengths.present())
+    return prepared, (query, key, value, *biases, gate, *lengths.present())
 
 
 def run_forward(prepared: Prepared, inputs: Sequence[Tensor], lse: bool, stats: bool
@@ -214,7 +223,7 @@ def run_forward(prepared: Prepared, inputs: Sequence[Tensor], lse: bool, stats: 
     return results
 
 
-_POSITIONS = {"query": 0, "key": 1, "value": 2, "gate": -1}
+_POSITIONS = {"query": 0, "key": 1, "value": 2}
 
 
 def run_backward(prepared: Prepared, inputs: Sequence[Tensor], out: Tensor,
@@ -242,7 +251,8 @@ def run_backward(prepared: Prepared, inputs: Sequence[Tensor], out: Tensor,
             results.append(torch.empty(model.shape, dtype=model.dtype,
                                        device=device))
         else:
-            model = inputs[_POSITIONS[name]]
+            # Gates and lengths follow the biases.
+            model = inputs[_POSITIONS.get(name, 3 + attention.num_biases)]
             _, strides, _ = attention.depth_last(model.shape, "")
             results.append(torch.empty_strided(
                 model.shape, strides, dtype=model.dtype, device=device))
@@ -284,13 +294,12 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor,
                 gate: Optional[Tensor], scale: Optional[float], layout: str,
-                keys: _keys.Keys, lse: bool, *biases: Tensor
-                ) -> Union[Tensor, tuple[Tensor, Tensor]]:
+                keys: _keys.Keys, lse: bool, lengths: _problem.Lengths,
+                *biases: Tensor) -> Union[Tensor, tuple[Tensor, Tensor]]:
         ctx.prepared, inputs = prepare(
             query, key, value, biases, gate, scale, layout, keys,
-            tuple([bias.requires_grad for bias in biases]))
+            tuple([bias.requires_grad for bias in biases]), lengths)
         results = run_forward(ctx.prepared, inputs, lse, True)
-        ctx.gated = gate is not None
         ctx.save_for_backward(*inputs, results[0], results[-1])
         if not lse:
             return results[0]
@@ -300,9 +309,9 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
         *inputs, out, stats = ctx.saved_tensors
-        num_biases = len(inputs) - 3 - ctx.gated
+        num_biases = ctx.prepared.attention.num_biases
         flags = ctx.needs_input_grad
-        needs = needed((*flags[:4], *flags[8:]), num_biases)
+        needs = needed((*flags[:4], *flags[9:]), num_biases)
         gradients = run_backward(ctx.prepared, inputs, out, stats, gradient,
                                  needs)
         if torch.is_grad_enabled():
@@ -310,7 +319,7 @@ class _Attention(torch.autograd.Function):
             gradients = NoSecondDerivative.apply(  # type: ignore[no-untyped-call]
                 len(gradients), *gradients, gradient, *inputs)
         *four, biases = fill_in(needs, gradients, num_biases)
-        return (*four, None, None, None, None, *biases)
+        return (*four, *[None] * 5, *biases)
 
 
 class NoSecondDerivative(torch.autograd.Function):
@@ -366,8 +375,9 @@ def _refuse_tangents(tensors: Iterable[object]) -> None:
 
 def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
-              return_lse: bool, keys: _keys.Keys) -> Any:
-    _check_types(key, value, biases, gate)
+              return_lse: bool, keys: _keys.Keys,
+              lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
+    _check_types(key, value, biases, gate, lengths)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
     if forward_ad._current_level >= 0:
@@ -390,10 +400,11 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             wants_gradient = wants_gradient or torch._C._is_tracing()
         if query.is_meta:
             # Nothing else looks at what they are.
-            _make_attention(query, key, value, biases, gate, scale, layout, keys, ())
+            _make_attention(query, key, value, biases, gate, scale, layout, keys, (),
+                            lengths)
         out, lse, _ = torch.ops.evoformer.attention(
             query, key, value, list(biases), gate, scale, layout, return_lse,
-            wants_gradient, *keys)
+            wants_gradient, *keys, *lengths)
         return (out, lse) if return_lse else out
     # Views of negated memory: kernels read the memory. (torch's dispatcher
     # resolves them for operators.)
@@ -405,24 +416,26 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         biases = [bias.resolve_neg() for bias in biases]
     if wants_gradient:
         return _Attention.apply(  # type: ignore[no-untyped-call]
-            query, key, value, gate, scale, layout, keys, return_lse, *biases)
+            query, key, value, gate, scale, layout, keys, return_lse, lengths,
+            *biases)
     prepared, inputs = prepare(query, key, value, biases, gate, scale, layout, keys,
-                               (False,) * len(biases))
+                               (False,) * len(biases), lengths)
     results = run_forward(prepared, inputs, return_lse, False)
     return tuple(results) if return_lse else results[0]
 
 
 def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
-            keys: _keys.Keys) -> "Explanation":
+            keys: _keys.Keys, lengths: _problem.Lengths) -> "Explanation":
     from ._explain import Explanation
-    _check_types(key, value, biases, gate)
+    _check_types(key, value, biases, gate, lengths)
     if query.is_meta:
         raise TypeError("query is on device 'meta'; accepted to explain are 'cpu' and "
                         "'cuda'")
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
-        layout or _problem.default_layout(query.dim()), keys, (False,) * len(biases))
+        layout or _problem.default_layout(query.dim()), keys, (False,) * len(biases),
+        lengths)
     call = prepared.attention.forward(prepared.where)
     return Explanation(prepared.attention, prepared.where, call,
                        [tensor.data_ptr() for tensor in inputs] + [0])

@@ -16,22 +16,26 @@ _library = torch.library.Library("evoformer", "DEF")
 _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
     "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
-    "str keys_from, str keys_to) "
+    "str keys_from, str keys_to, "
+    "Tensor? key_lengths, Tensor? query_lengths) "
     "-> (Tensor, Tensor, Tensor)")
 _library.define(
     "attention_backward(Tensor query, Tensor key, Tensor value, "
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
     "float? scale, str layout, bool[] needs, "
-    "str keys_from, str keys_to) -> Tensor[]")
+    "str keys_from, str keys_to, "
+    "Tensor? key_lengths, Tensor? query_lengths) -> Tensor[]")
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
-             stats: bool, keys_from: str, keys_to: str
-             ) -> tuple[Tensor, ...]:
+             stats: bool, keys_from: str, keys_to: str,
+             key_lengths: Optional[Tensor],
+             query_lengths: Optional[Tensor]) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, (keys_from, keys_to),
-                               tuple(b.requires_grad for b in biases))
+                               tuple(b.requires_grad for b in biases),
+                               _problem.Lengths(key_lengths, query_lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
     return out, *(statistics.pop(0) if wanted else
                   torch.empty(0, dtype=torch.float32, device=out.device)
@@ -41,9 +45,11 @@ def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor]
 def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
               scale: Optional[float], layout: str, needs: Sequence[bool],
-              keys_from: str, keys_to: str) -> list[Tensor]:
+              keys_from: str, keys_to: str, key_lengths: Optional[Tensor],
+              query_lengths: Optional[Tensor]) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, (keys_from, keys_to), tuple(needs[4:]))
+                               layout, (keys_from, keys_to), tuple(needs[4:]),
+                               _problem.Lengths(key_lengths, query_lengths))
     if out.stride() != prepared.output[1]:
         out = prepared.depth_last(out)
     return run_backward(prepared, inputs, out, stats.contiguous(), gradient,
@@ -67,7 +73,9 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
-                  lse: bool, stats: bool, keys_from: str, keys_to: str
+                  lse: bool, stats: bool, keys_from: str, keys_to: str,
+                  key_lengths: Optional[Tensor],
+                  query_lengths: Optional[Tensor]
                   ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
@@ -83,7 +91,9 @@ def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Te
 def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
                    scale: Optional[float], layout: str, needs: Sequence[bool],
-                   keys_from: str, keys_to: str) -> list[Tensor]:
+                   keys_from: str, keys_to: str,
+                   key_lengths: Optional[Tensor],
+                   query_lengths: Optional[Tensor]) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -101,18 +111,23 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 # Gradients -------------------------------------------------------------------
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *ctx.keys = inputs
+    (query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *ctx.keys,
+     key_lengths, query_lengths) = inputs
+    lengths = _problem.Lengths(key_lengths, query_lengths)
     out, lse, stats = output
     ctx.mark_non_differentiable(lse, stats)
     ctx.num_biases, ctx.gated = len(biases), gate is not None
     tensors = (query, key, value, *biases, *([gate] if ctx.gated else []))
     ctx.flags = [t.requires_grad for t in tensors]
-    ctx.save_for_backward(*tensors, out, stats)
+    ctx.has_lengths = tuple(one is not None for one in lengths)
+    ctx.save_for_backward(*tensors, *lengths.present(), out, stats)
 
 
 def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
     query, key, value, *rest, out, stats = ctx.saved_tensors
-    biases, gate = rest[:ctx.num_biases], rest[-1] if ctx.gated else None
+    biases, rest = rest[:ctx.num_biases], rest[ctx.num_biases:]
+    gate = rest.pop(0) if ctx.gated else None
+    lengths = [rest.pop(0) if has else None for has in ctx.has_lengths]
     if stats.numel() == 0 and out.numel() != 0:
         raise RuntimeError("torch.ops.evoformer.attention was called without "
                            "stats=True, which its gradient needs")
@@ -121,10 +136,10 @@ def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
              *flags[3:3 + ctx.num_biases]]
     gradients = torch.ops.evoformer.attention_backward(
         query, key, value, biases, gate, out, stats, gradient, ctx.scale,
-        ctx.layout, needs, *ctx.keys)
+        ctx.layout, needs, *ctx.keys, *lengths)
     *three, gate, biases = fill_in(needed(needs, ctx.num_biases), gradients,
                                    ctx.num_biases)
-    return (*three, biases, gate, *[None] * 6)
+    return (*three, biases, gate, *[None] * 8)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -146,9 +161,9 @@ def _logits(query: Sequence[int], key: Sequence[int], layout: str,
 
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
                         biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
-                        stats: Any, keys_from: str, keys_to: str,
-                        **_: Any) -> int:
-    """Both matrix products."""
+                        stats: Any, keys_from: str, keys_to: str, *_: Any,
+                        **__: Any) -> int:
+    """Both matrix products, where rows have lengths of full ones."""
     depth = layout.index("d")
     logits = _logits(query, key, layout, (keys_from, keys_to))
     return 2 * logits * (query[depth] + value[depth])
@@ -157,8 +172,8 @@ def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequenc
 def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
                          stats: Any, gradient: Any, scale: Any, layout: str,
-                         needs: Any, keys_from: str, keys_to: str,
-                         **_: Any) -> int:
+                         needs: Any, keys_from: str, keys_to: str, *_: Any,
+                         **__: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
     logits = _logits(query, key, layout, (keys_from, keys_to))

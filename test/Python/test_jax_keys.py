@@ -55,3 +55,12 @@ def test_queries_are_not_spread(partitioner):
     spread = [jax.device_put(a, NamedSharding(mesh, P(None, None, "x")))
               for a in arrays]
     assert jnp.array_equal(function(*spread), function(*arrays))
+
+
+@pytest.mark.parametrize("name", ["key_lengths", "query_lengths"])
+def test_lengths_are_refused(name):
+    arrays = draw(*SHAPES[:3])
+    for function in (evoformer.attention, evoformer.explain):
+        with pytest.raises(NotImplementedError,
+                           match=f"{name}: JAX's calls take no lengths of rows; accepted"):
+            function(*arrays, **{name: jnp.ones((1, 1), jnp.int32)})

@@ -157,7 +157,8 @@ def test_keys_that_are_not_seen(device, name):
 def test_opcheck(device):
     case = Case(device, sq=9, sk=12)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
-                          (*case.operands, None, "bnshd", True, True, "", "i+sk-sq+1"))
+                          (*case.operands, None, "bnshd", True, True, "", "i+sk-sq+1",
+                           None, None))
 
 
 @pytest.mark.parametrize("name", FEW)

@@ -128,6 +128,10 @@ def test_errors_are_readable():
                          "expected i with one divisor"),
                         ("type=f32 depth=8 keys_from=i+i",
                          "the query's index must have the coefficient 0 or 1"),
+                        ("type=f32 depth=8 key_lengths=nb",
+                         "'key_lengths=nb': key_lengths is the letters of bn whose "
+                         "dimensions it has: bn, b, n or none"),
+                        ("type=f32 depth=8 query_lengths=q", "query_lengths is the"),
                         ("type=f32 depth=8 group_size=0",
                          "'group_size=0': group_size is a number from 1 to 65536"),
                         ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),

@@ -72,7 +72,8 @@ def triangle_attention(
     q: [b, n, h, sq, d], k and v: [b, n, h, sk, d], head-major; bias:
     [b, 1, h, sq, sk]; mask: [b, n, 1, 1, sk], True keeps. Each of them may be
     without b, or b and n, which are 1 then. kv_lengths, instead of a mask: [b, n, 1, 1, 1] in int32, how
-    many keys of a row there are; more than sk means all. scale: default
+    many keys of a row there are; more than sk means all. Work on the others is not
+    done, and what they hold does not matter. scale: default
     1 / sqrt(d). Returns [b, n, h, sq, d], always of rank 5, in q's type, and, with
     return_aux, the logarithm of the sum of exponentials and the largest logit,
     both [b, n, h, sq] in float32.
@@ -104,8 +105,12 @@ def triangle_attention(
         keep = _with_five(mask.to(torch.bool))
         check_broadcasts(keep, "mask", (b, n, 1, 1, sk))
         dead = ~keep.any(-1, keepdim=True)
-    out = attention(q, k, v, [bias] if keep is None else [keep, bias], scale=scale,
-                    layout="bnhsd")
+    if kv_lengths is not None:
+        out = attention(q, k, v, [bias], scale=scale, layout="bnhsd",
+                        key_lengths=kv_lengths.reshape(b, n))
+    else:
+        out = attention(q, k, v, [bias] if keep is None else [keep, bias],
+                        scale=scale, layout="bnhsd")
     if dead is not None:
         out = add_uniform_softmax(out, dead, q, k, v, bias, scale)
     if not return_aux:

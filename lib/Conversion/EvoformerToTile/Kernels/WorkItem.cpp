@@ -161,12 +161,12 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
       RowCounts::load(builder, lengths, item.batch, row, query, key);
   counts = ownsKeyBlock ? counts.behindKey(builder, start, query)
                         : counts.behindQuery(builder, start, key);
-  // What the item owns is cleared when it is stored; what it sums over is
-  // exact.
+  // Queries that the item owns are cleared when they are stored: behind the end
+  // of the row biases repeat the last one's. Those of keys may hold anything.
   item.seen =
       makeSeenKeys(builder, keyRange, query, key, counts,
                    {/*queries=*/ownsKeyBlock && lengths.queries != nullptr,
-                    /*keys=*/!ownsKeyBlock && lengths.keys != nullptr});
+                    /*keys=*/lengths.keys != nullptr});
   item.endAt(counts, lengths);
   return item;
 }
