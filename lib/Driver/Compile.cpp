@@ -77,6 +77,7 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   lowering.partialSumBytes = options.partialSumBytes;
   lowering.f32Products = options.f32Products;
   lowering.checkSizes = true;
+  lowering.linalgKernels = true;
   lowering.stopAfter = options.deferKernels ? Level::Tiles
                        : onCPU              ? *level
                                             : Level::Machine;

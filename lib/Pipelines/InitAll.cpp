@@ -10,6 +10,7 @@
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/LinalgToEvoformer/Passes.h"
+#include "Evoformer/Conversion/LinalgToTile/Passes.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Interfaces.h"
@@ -37,5 +38,6 @@ void mlir::evoformer::registerAllPasses() {
   tile::registerEvoTileToGPUPasses();
   registerEvoformerToTilePasses();
   registerLinalgToEvoformerPasses();
+  tile::registerLinalgToTilePasses();
   registerEvoformerSerialize();
 }

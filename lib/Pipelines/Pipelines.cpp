@@ -9,12 +9,14 @@
 
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Conversion/LinalgToTile/Passes.h"
 #include "Evoformer/Conversion/TileToCPU/TileToCPU.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -58,6 +60,16 @@ static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   tiling.f32Products = options.f32Products;
   pm.addPass(createConvertEvoformerToTile(tiling));
   addCleanup(pm);
+}
+
+/// Memory that is the device's the host cannot compute on.
+static bool makesLinalgKernels(const LowerOptions &options) {
+  return options.linalgKernels || options.host == Host::GPU;
+}
+
+static void addLinalg(OpPassManager &pm, const LowerOptions &options) {
+  if (makesLinalgKernels(options))
+    pm.addPass(tile::createConvertLinalgToTile());
 }
 
 static void addLanes(OpPassManager &pm) {
@@ -119,15 +131,24 @@ static void addTilesAndBelow(OpPassManager &pm, const LowerOptions &options) {
 
 void evoformer::buildLowerBuffersPipeline(OpPassManager &pm,
                                           const LowerOptions &options) {
-  if (options.stopAfter >= Level::Tiles)
+  if (options.stopAfter >= Level::Tiles) {
     addSplit(pm, options);
+    addLinalg(pm, options);
+  }
   addTilesAndBelow(pm, options);
 }
 
 void evoformer::buildLowerPipeline(OpPassManager &pm,
                                    const LowerOptions &options) {
   addSplit(pm, options);
+  // Arithmetic on tensors has no memory of its own.
+  if (makesLinalgKernels(options))
+    pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   addBufferization(pm);
+  // Before the checks: what a linalg op checks is no part of a launch plan, and
+  // its kernel stays within its memory.
+  if (options.stopAfter >= Level::Tiles)
+    addLinalg(pm, options);
   if (options.checkSizes)
     addSizeChecks(pm);
   addTilesAndBelow(pm, options);

@@ -45,6 +45,7 @@ PASSES = {
     "gpu.module(convert-gpu-lanes-to-llvm)": {"lanes": True, "machine": None},
     "convert-tile-to-cpu": {
         "tiles": True, "fragments": True, "staged": True, "pipelined": True},
+    "convert-linalg-to-tile": {},
     "convert-tile-launch-to-gpu": {
         **{level: "is not in the LLVM dialect of a GPU; run "
                   "convert-gpu-lanes-to-llvm first"

@@ -86,6 +86,11 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
           clEnumValN(Host::Plan, "plan", "what a launch plan is made of"),
           clEnumValN(Host::GPU, "gpu",
                      "upstream's gpu dialect, after the level 'machine'"))};
+  Option<bool> linalgKernels{
+      *this, "linalg-kernels",
+      llvm::cl::desc("linalg, arith on tensors and copies become kernels, too "
+                     "(convert-linalg-to-tile); always with host=gpu"),
+      llvm::cl::init(false)};
   Option<bool> checkSizes{
       *this, "check-sizes",
       llvm::cl::desc("host functions check, when they run, that dynamic sizes "

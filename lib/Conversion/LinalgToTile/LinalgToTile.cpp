@@ -1,0 +1,159 @@
+//===- LinalgToTile.cpp - Linalg to tiles ---------------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Conversion/LinalgToTile/Passes.h"
+
+#include "KernelWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_CONVERTLINALGTOTILE
+#include "Evoformer/Conversion/LinalgToTile/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+/// Reshapes whose result is a known view are what a launch plan holds, too.
+static void convertReshape(Operation *op) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (!type.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || ShapedType::isDynamicShape(strides))
+    return;
+  OpBuilder builder(op);
+  Value view = memref::ReinterpretCastOp::create(builder, op->getLoc(), type,
+                                                 op->getOperand(0), offset,
+                                                 type.getShape(), strides);
+  op->getResult(0).replaceAllUsesWith(view);
+  op->erase();
+}
+
+/// The extents of the op's space.
+static SmallVector<Value> getSpace(OpBuilder &builder, StructuredOp &op) {
+  Location loc = op.op.getLoc();
+  SmallVector<Value> space;
+  SmallVector<Range> ranges = op.op.createLoopRanges(builder, loc);
+  for (auto [loop, range] : llvm::enumerate(ranges)) {
+    if (op.isReduction(loop))
+      continue;
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, range.size);
+    if (op.tile[loop] > 1) {
+      Value block = arith::ConstantIndexOp::create(builder, loc, op.tile[loop]);
+      Value most =
+          arith::ConstantIndexOp::create(builder, loc, op.tile[loop] - 1);
+      size = builder.createOrFold<arith::DivUIOp>(
+          loc, builder.createOrFold<arith::AddIOp>(loc, size, most), block);
+    }
+    space.push_back(size);
+  }
+  return space;
+}
+
+static bool areEqual(KernelOp a, KernelOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         a.getSchedule() == b.getSchedule() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+namespace {
+class ConvertLinalgToTile
+    : public mlir::evoformer::tile::impl::ConvertLinalgToTileBase<
+          ConvertLinalgToTile> {
+protected:
+  void runOnOperation() override {
+    kernels.clear();
+    SymbolTable symbols(getOperation());
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (failed(convert(function, symbols)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult convert(func::FuncOp function, SymbolTable &symbols) {
+    SmallVector<memref::CopyOp> copies;
+    function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    for (memref::CopyOp copy : copies) {
+      auto type = dyn_cast<MemRefType>(copy.getSource().getType());
+      if (!type || type.getRank() == 0)
+        continue;
+      OpBuilder builder(copy);
+      linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),
+                               copy.getTarget());
+      copy.erase();
+    }
+    SmallVector<Operation *> reshapes;
+    function.walk([&](Operation *op) {
+      if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+        reshapes.push_back(op);
+    });
+    llvm::for_each(reshapes, convertReshape);
+    SmallVector<linalg::LinalgOp> ops;
+    function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return success();
+    RewritePatternSet patterns(&getContext());
+    populatePolynomialApproximateTanhPattern(patterns);
+    populatePolynomialApproximateErfPattern(patterns);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    for (linalg::LinalgOp op : ops) {
+      SmallVector<Operation *> inner;
+      op->walk([&](Operation *each) {
+        if (isa<math::TanhOp, math::ErfOp>(each))
+          inner.push_back(each);
+      });
+      (void)applyOpPatternsGreedily(inner, frozen);
+      if (failed(convert(op, function, symbols)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult convert(linalg::LinalgOp op, func::FuncOp function,
+                        SymbolTable &symbols) {
+    FailureOr<StructuredOp> structured = StructuredOp::analyze(op);
+    if (failed(structured))
+      return failure();
+    OpBuilder builder(function);
+    std::string name =
+        (function.getName() + "_" + op->getName().stripDialect()).str();
+    KernelOp kernel = writeKernel(builder, name, *structured);
+    // Equal ops share a kernel.
+    auto *known = llvm::find_if(
+        kernels, [&](KernelOp other) { return areEqual(kernel, other); });
+    if (known != kernels.end()) {
+      kernel.erase();
+      kernel = *known;
+    } else {
+      symbols.insert(kernel);
+      kernels.push_back(kernel);
+    }
+    builder.setInsertionPoint(op);
+    SmallVector<Value> arguments(op->getOperands());
+    llvm::append_range(arguments, structured->captured);
+    LaunchOp::create(builder, op.getLoc(), kernel.getSymName(),
+                     getSpace(builder, *structured), arguments);
+    op->erase();
+    return success();
+  }
+
+  SmallVector<KernelOp> kernels;
+};
+} // namespace

@@ -1,0 +1,82 @@
+// RUN: evoformer-opt %s --convert-linalg-to-tile --split-input-file --verify-diagnostics
+
+func.func @tensors(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{is on tensors, expected memrefs: run one-shot-bufferize first}}
+  %0 = linalg.copy ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @window(%x: memref<6xf32>, %w: memref<3xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{operand 0 is indexed by something else than different loops and zeros: }}
+  linalg.conv_1d ins(%x, %w : memref<6xf32>, memref<3xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @index(%y: memref<4xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%y : memref<4xi64>) {
+  ^bb0(%o: i64):
+    // expected-error @+1 {{is in the body of a linalg op that shall become a kernel, which does elementwise arith and math on integers and floats}}
+    %i = linalg.index 0 : index
+    %r = arith.index_cast %i : index to i64
+    linalg.yield %r : i64
+  }
+  return
+}
+
+// -----
+
+func.func @product(%x: memref<4x4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{reduces otherwise than by a sum of floats, arith.maxnumf or arith.minnumf of its output and a value}}
+  linalg.reduce ins(%x : memref<4x4xf32>) outs(%y : memref<4xf32>) dimensions = [1]
+      (%a: f32, %b: f32) {
+        %r = arith.mulf %a, %b : f32
+        linalg.yield %r : f32
+      }
+  return
+}
+
+// -----
+
+func.func @number(%x: memref<4xf32>, %y: memref<f32>) {
+  // expected-error @+1 {{gives a single number; a kernel writes the elements of a dimension}}
+  linalg.reduce ins(%x : memref<4xf32>) outs(%y : memref<f32>) dimensions = [0]
+      (%a: f32, %b: f32) {
+        %r = arith.addf %a, %b : f32
+        linalg.yield %r : f32
+      }
+  return
+}
+
+// -----
+
+func.func @elements(%x: memref<4xcomplex<f32>>, %y: memref<4xcomplex<f32>>) {
+  // expected-error @+1 {{operand 0 holds 'complex<f32>'; a kernel takes integers and floats}}
+  linalg.copy ins(%x : memref<4xcomplex<f32>>) outs(%y : memref<4xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @operand(%x: complex<f32>, %y: memref<4xcomplex<f32>>) {
+  // expected-error @+1 {{operand 0 is 'complex<f32>'; a kernel takes memrefs and numbers}}
+  linalg.fill ins(%x : complex<f32>) outs(%y : memref<4xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @outputs(%x: memref<4x5xf32>, %y: memref<4x5xf32>, %z: memref<4xf32>) {
+  // expected-error @+1 {{has outputs of different dimensions}}
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x5xf32>) outs(%y, %z : memref<4x5xf32>, memref<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    linalg.yield %a, %a : f32, f32
+  }
+  return
+}
