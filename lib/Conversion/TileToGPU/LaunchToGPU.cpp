@@ -131,6 +131,45 @@ static bool accessesMemory(Operation *op) {
   });
 }
 
+/// The last op of its block that uses the memory, through whichever view; null
+/// where the memory leaves the block or is freed.
+static Operation *findLastUse(memref::AllocOp alloc) {
+  Block *block = alloc->getBlock();
+  Operation *last = alloc;
+  SmallVector<Value> views = {alloc.getResult()};
+  for (size_t next = 0; next < views.size(); ++next) {
+    for (Operation *user : views[next].getUsers()) {
+      bool givesMemory =
+          llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+      if (isa<memref::DeallocOp, RegionBranchOpInterface>(user) ||
+          user->hasTrait<OpTrait::IsTerminator>() ||
+          (givesMemory && isa<CallOpInterface>(user)))
+        return nullptr;
+      if (givesMemory)
+        llvm::append_range(views, user->getResults());
+      Operation *top = block->findAncestorOpInBlock(*user);
+      if (!top)
+        return nullptr;
+      if (last->isBeforeInBlock(top))
+        last = top;
+    }
+  }
+  return last;
+}
+
+/// Frees what the function allocates after its last use, where nobody else
+/// does: bufferization leaves that to later passes.
+static void freeUnowned(func::FuncOp function) {
+  function.walk([&](memref::AllocOp alloc) {
+    Operation *last = findLastUse(alloc);
+    if (!last)
+      return;
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfter(last);
+    memref::DeallocOp::create(builder, alloc.getLoc(), alloc);
+  });
+}
+
 /// The memory of a function with launches is the device's.
 static LogicalResult convertMemory(Operation *op) {
   OpBuilder builder(op);
@@ -205,6 +244,7 @@ protected:
     for (LaunchOp launch : launches)
       if (failed(convertLaunch(module, launch)))
         return failure();
+    freeUnowned(function);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)

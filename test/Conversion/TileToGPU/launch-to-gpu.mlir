@@ -32,6 +32,41 @@ func.func @dynamic(%x: memref<?xf32>, %n: index, %s: i32) {
   return
 }
 
+// What nobody frees is freed after its last use, through whichever view; what
+// leaves the block is not.
+// CHECK-LABEL: func.func @unowned
+// CHECK: %[[A:.+]] = gpu.alloc
+// CHECK: %[[B:.+]] = gpu.alloc
+// CHECK: %[[VIEW:.+]] = memref.cast %[[A]]
+// CHECK: gpu.launch_func {{.*}} args(%[[VIEW]]
+// CHECK-NEXT: }
+// CHECK-NEXT: gpu.dealloc %[[A]]
+// CHECK: gpu.launch_func
+// CHECK-NOT: gpu.dealloc
+// CHECK: return %[[B]]
+func.func @unowned(%n: index) -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  %view = memref.cast %a : memref<4xf32> to memref<?xf32>
+  evo_tile.launch @k space(%n) args(%view : memref<?xf32>)
+  evo_tile.launch @k space(%n) args(%b : memref<4xf32>)
+  return %b : memref<4xf32>
+}
+
+// CHECK-LABEL: func.func @blocks
+// CHECK: gpu.alloc
+// CHECK-NOT: gpu.dealloc
+// CHECK: return
+func.func @blocks(%n: index, %c: i1) {
+  %a = memref.alloc() : memref<4xf32>
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  evo_tile.launch @k space(%n) args(%a : memref<4xf32>)
+  cf.br ^bb2
+^bb2:
+  return
+}
+
 // A function without launches is the host's affair.
 // CHECK-LABEL: func.func @other
 // CHECK: memref.alloc

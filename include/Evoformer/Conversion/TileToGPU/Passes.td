@@ -50,8 +50,9 @@ def ConvertTileLaunchToGPU
 
     In functions with launches memory is the device's: `memref.alloc` and
     `memref.dealloc` become `gpu.alloc` and `gpu.dealloc`, `memref.copy` becomes
-    `gpu.memcpy`, and constant data is copied to the device where it is used. Ops
-    that would read or write memory on the host are refused. Callers pass memory
+    `gpu.memcpy`, and constant data is copied to the device where it is used. What is
+    allocated and not freed in its block, as bufferization leaves it, is freed after
+    its last use. Ops that would read or write memory on the host are refused. Callers pass memory
     of the device. `gpu-async-region` gives the ops the order that `gpu-to-llvm`
     asks for.
 
