@@ -12,6 +12,20 @@ gpu.module @m attributes {evo_tile.target = #gfx942} {
   }
 }
 
+//--- left.mlir
+// RUN: not evoformer-opt %t/left.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=LEFT
+// LEFT: left.mlir:4:3: error: 'linalg.fill' op is left in a function that launches kernels, and is none itself; run convert-linalg-to-tile first
+func.func @f(%n: index, %x: memref<4xf32>, %v: f32) {
+  linalg.fill ins(%v : f32) outs(%x : memref<4xf32>)
+  evo_tile.launch @k space(%n) args(%x : memref<4xf32>)
+  return
+}
+gpu.module @m {
+  llvm.func @k() attributes {gpu.kernel} {
+    llvm.return
+  }
+}
+
 //--- no-module.mlir
 // RUN: not evoformer-opt %t/no-module.mlir --evoformer-serialize 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: holds no gpu.module to serialize

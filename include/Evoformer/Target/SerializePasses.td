@@ -18,6 +18,9 @@ def EvoformerSerialize
     process, and writes `<out-dir>/<module>.<s|hsaco|ptx|cubin>`. The module
     itself stays as it is without `embed`. Files appear whole or not at all.
 
+    Ops such as linalg's that are left in a function with launches are errors: they
+    would be missing from the program.
+
     `report` names a file for registers, memory, occupancy and instruction
     counts of each kernel: text, or JSON where the name ends in `.json`; `-` is
     text on the standard error output.

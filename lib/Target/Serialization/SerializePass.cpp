@@ -8,7 +8,9 @@
 #include "Evoformer/Support/HostResources.h"
 #include "Evoformer/Target/Serialize.h"
 #include "Evoformer/Target/SerializePasses.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -28,6 +30,29 @@ static LogicalResult writeWhole(StringRef path, StringRef contents,
     return success();
   return emitError(loc, "cannot write ")
          << path << ": " << llvm::toString(std::move(error));
+}
+
+/// Code of some of a program's work must not pass for all of it.
+static LogicalResult checkHost(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    bool launches = function
+                        .walk([](Operation *op) {
+                          return isa<tile::LaunchOp, gpu::LaunchFuncOp>(op)
+                                     ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (!launches)
+      continue;
+    WalkResult left = function.walk([](DestinationStyleOpInterface op) {
+      op->emitOpError("is left in a function that launches kernels, and is "
+                      "none itself; run convert-linalg-to-tile first");
+      return WalkResult::interrupt();
+    });
+    if (left.wasInterrupted())
+      return failure();
+  }
+  return success();
 }
 
 namespace {
@@ -154,7 +179,7 @@ EvoformerSerialize::writeReport(ArrayRef<CompiledKernels> modules) {
 }
 
 LogicalResult EvoformerSerialize::run() {
-  if (failed(checkOptions()))
+  if (failed(checkOptions()) || failed(checkHost(getOperation())))
     return failure();
   SerializeOptions options;
   options.object = format == "object";
