@@ -212,6 +212,19 @@ BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
   return loop;
 }
 
+/// Whether the row has any of the step's queries and of its keys.
+static Value hasAny(TileBuilder &b, const BlockStep &step) {
+  Value all;
+  for (const ItemRange &range : {step.item.queries, step.item.keys}) {
+    if (!range.mayEndEarly())
+      continue;
+    Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                       b.index(range.extent), b.index(0));
+    all = all ? arith::AndIOp::create(b, all, some) : some;
+  }
+  return all;
+}
+
 BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
                              bool alignedRows, const BlockGrid::Place &place,
                              const std::array<Value, 5> &counts, Value first,
@@ -226,6 +239,8 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   if (!isMasked || (movesQueries && movesKeys) ||
       !grid.haveEqualLengths(counts)) {
     loop.parts = {{first, end, builder.index(1), steps.at(isMasked)}};
+    if (grid.lengths.any())
+      loop.parts.front().isNeeded = hasAny;
     return loop;
   }
   SeenBlocks blocks =
@@ -305,9 +320,20 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
                    body) const {
   SmallVector<Value> carried(start);
   for (const Part &part : parts)
-    carried = builder.loop(part.first, part.end, part.step, carried,
-                           [&](TileBuilder &b, Value at, ValueRange carried) {
-                             return body(b, part.stepAt(b, at), carried);
-                           });
+    carried = builder.loop(
+        part.first, part.end, part.step, carried,
+        [&](TileBuilder &b, Value at, ValueRange carried) {
+          BlockStep step = part.stepAt(b, at);
+          if (!part.isNeeded)
+            return body(b, step, carried);
+          // Of one step or none: a branch on tiles would keep the registers of
+          // both its sides apart.
+          Value zero = b.index(0), one = b.index(1);
+          Value count = b.select(part.isNeeded(b, step), one, zero);
+          return b.loop(zero, count, one, carried,
+                        [&](TileBuilder &inner, Value, ValueRange carried) {
+                          return body(inner, part.stepAt(inner, at), carried);
+                        });
+        });
   return carried;
 }

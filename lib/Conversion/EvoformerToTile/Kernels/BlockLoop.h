@@ -141,6 +141,8 @@ private:
   struct Part {
     Value first, end, step;
     StepAt stepAt;
+    /// Whether a step has anything to do; null: each has.
+    std::function<Value(TileBuilder &, const BlockStep &)> isNeeded = {};
   };
 
   SmallVector<Part, 2> parts;
