@@ -23,7 +23,8 @@ OPS = {"Tile": "evo_tile", "Evoformer": "evoformer"}
 # What these cannot handle they leave as it is.
 NEVER_REFUSES = {
     "evo-cpu-fuse-tiles", "evo-cpu-expand-exp2", "evo-cpu-drop-cast-flags",
-    "evoformer-results-to-arguments", "evoformer-split-backward"}
+    "evoformer-results-to-arguments", "evoformer-split-backward",
+    "evo-tile-carry-divisions"}
 EXECUTES = re.compile(r"mlir-runner|evoformer-run|evoformer-sim|evoformer-check")
 
 

@@ -109,6 +109,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createPromoteToLDS());
   if (goesTo(Level::Pipelined)) {
     pm.addPass(tile::createSoftwarePipeline());
+    pm.addPass(tile::createCarryDivisions());
     pm.addPass(tile::createSplitProducts());
   }
   if (goesTo(Level::Lanes))

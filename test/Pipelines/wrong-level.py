@@ -36,6 +36,8 @@ PASSES = {
     "evo-tile-software-pipeline": {
         "tiles": "evo-tile-software-pipeline " + BARE, "fragments": None,
         "staged": True},
+    "evo-tile-carry-divisions": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "evo-tile-split-products": {
         "tiles": "evo-tile-split-products " + BARE, "fragments": None,
         "staged": None, "pipelined": None},

@@ -215,6 +215,41 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def CarryDivisions : Pass<"evo-tile-carry-divisions"> {
+  let summary = "Carry quotients and remainders from an iteration to the next";
+  let description = [{
+    Stays at its level, whichever that is. The number of a step is taken apart
+    into places along several dimensions by unsigned divisions, each of which
+    takes a GPU about a hundred instructions. In a loop whose variable, or the
+    sum of that and what the loop does not change, is divided by what the loop
+    does not change, quotient and remainder are carried instead: an addition,
+    and a subtraction where the remainder has reached the divisor. So is the
+    division of a quotient that is carried.
+
+    ```mlir
+    scf.for %i = %a to %b step %c1 {
+      %q = arith.divui %i, %n : index
+      %r = arith.remui %i, %n : index
+    ```
+    becomes
+    ```mlir
+    scf.for %i = %a to %b step %c1 iter_args(%q = %q0, %r = %r0) {
+      ...
+      %sum = arith.addi %r, %one_modulo_n : index
+      %over = arith.cmpi uge, %sum, %n : index
+      %less = arith.subi %sum, %n : index
+      %r1 = arith.select %over, %less, %sum : index
+    ```
+
+    It comes after `evo-tile-software-pipeline`, which copies ahead only what
+    depends on nothing that a loop carries. A remark says how many divisions a
+    loop carries. Kernels for the CPU are left alone.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def SplitProducts : Pass<"evo-tile-split-products"> {
   let summary = "Make products of f32 of products of narrower types";
   let description = [{
