@@ -50,8 +50,9 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<std::string> schedule{
       *this, "schedule",
       llvm::cl::desc(
-          "forces the cut of the attention kernel, "
-          "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>,resident=<n>")};
+          "forces the cut of kernels, v1:rows=<n>,q=<n>,k=<n>,"
+          "subgroups=<n>x<n>,stages=<n>,resident=<n>,own=registers|lds, any "
+          "subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...")};
   Option<std::string> biasGradients{
       *this, "bias-gradients",
       llvm::cl::desc("where gradients of biases are computed: 'apart', "

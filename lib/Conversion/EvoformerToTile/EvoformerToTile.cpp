@@ -143,8 +143,8 @@ protected:
     if (ops.empty())
       return;
     FailureOr<TargetAttr> target = findTarget();
-    FailureOr<ScheduleRequest> forced =
-        parseSchedule(getOperation().getLoc(), schedule);
+    FailureOr<ScheduleRequests> forced =
+        parseSchedules(getOperation().getLoc(), schedule);
     if (failed(target) || failed(forced))
       return signalPassFailure();
     if (partialSumBytes < -1) {
@@ -154,7 +154,7 @@ protected:
       return signalPassFailure();
     }
     chip = *target;
-    request = *forced;
+    requests = *forced;
     checked.clear();
     equalOps.clear();
     SymbolTable symbols(getOperation());
@@ -186,9 +186,9 @@ protected:
           "is on tensors, expected memrefs: run one-shot-bufferize first");
     bool hasLengths = !op.getRoleOperands(Role::KeyLengths).empty() ||
                       !op.getRoleOperands(Role::QueryLengths).empty();
-    if (hasLengths && request.rows.value_or(1) != 1)
+    if (hasLengths && requests.getMostRows() != 1)
       return emitError(op.getLoc())
-             << "schedule: rows=" << *request.rows
+             << "schedule: rows=" << requests.getMostRows()
              << ", but rows that have lengths are taken one at a time";
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
@@ -211,7 +211,7 @@ protected:
             })
             .Case<AttentionGradientOp>([&](auto gradient) {
               SmallVector<AttentionGradientOp> joint =
-                  mayBeJoint(chip) && !request.isForced()
+                  mayBeJoint(chip) && !requests.isForced()
                       ? findJointGradients(gradient)
                       : SmallVector<AttentionGradientOp>();
               if (joint.size() < 2)
@@ -252,7 +252,7 @@ protected:
     attention.facts = getFacts(op);
     FailureOr<AttentionSchedule> cut =
         chooseSchedule(op.getLoc(), host.getName(), chip, attention.facts,
-                       op.getSizes().queries, request);
+                       op.getSizes().queries, requests.attention);
     if (failed(cut))
       return failure();
     OperandViews views(builder, op);
@@ -324,8 +324,9 @@ protected:
     GradientOperands &operands = *found;
     AttentionFacts facts = getFacts(op);
     auto writeOne = [&](const GradientOperands &some) -> LogicalResult {
-      FailureOr<GradientSchedule> cut = chooseGradientSchedule(
-          op.getLoc(), host.getName(), chip, some, facts, request);
+      FailureOr<GradientSchedule> cut =
+          chooseGradientSchedule(op.getLoc(), host.getName(), chip, some, facts,
+                                 requests.of(getGradientKind(some)));
       if (failed(cut))
         return failure();
       writeGradientProgram(builder, factory, facts, some, *cut,
@@ -335,7 +336,7 @@ protected:
     // The kernel of both has all keys in a tile: it skips none.
     if (!operands.queryGrad || !operands.biasGrad.memory ||
         (facts.keys.isWhole() && !operands.lengths.any() &&
-         fitsWithQuery(op.getLoc(), chip, operands, facts, request)))
+         fitsWithQuery(op.getLoc(), chip, operands, facts, requests.queryGrad)))
       return writeOne(operands);
     GradientOperands ofQuery = operands, ofBiasAlone = operands;
     ofQuery.biasGrad = {};
@@ -396,7 +397,7 @@ protected:
   }
 
   TargetAttr chip;
-  ScheduleRequest request;
+  ScheduleRequests requests;
   CheckedOperands checked;
   EqualOps equalOps;
 };

@@ -16,6 +16,14 @@
 // RUN: not evoformer-opt %t.sum --evoformer-lower='target=gfx942 schedule=v1:subgroups=2x1' 2>&1 | FileCheck %s --check-prefix=SUBGROUPS
 // SUBGROUPS: error: schedule: one subgroup sums over queries and keys, not 2
 
+// Kernels with cuts of their own; subgroups along keys are for the sum of a bias.
+// RUN: evoformer-opt %t.bias --evoformer-lower='target=sm_80 stop-after=tiles schedule=v1:stages=1;query_grad:v1:q=64,k=32,own=lds;bias_grad:v1:q=64,k=64,subgroups=4x2' | FileCheck %s --check-prefix=NAMED
+// NAMED-DAG: kernel @{{.*}}query_grad{{.*}}block = [1, 64, 32], subgroups = [1, 4, 1], stages = 2, own = lds>
+// NAMED-DAG: kernel @{{.*}}key_value_grad{{.*}}stages = 1>
+// NAMED-DAG: kernel @{{.*}}bias_grad{{.*}}block = [1, 64, 64], subgroups = [1, 4, 2], stages = 2
+// RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=query_grad:v1:subgroups=4x2' 2>&1 | FileCheck %s --check-prefix=ALONG-OTHER
+// ALONG-OTHER: error: schedule: subgroups=4x2, but this kernel sums over what it does not own, which its subgroups cannot share
+
 // A forced cut counts for every kernel: queries in blocks of q, keys in blocks
 // of k, whichever of them an item owns.
 // CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>

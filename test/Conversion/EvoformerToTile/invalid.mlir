@@ -22,11 +22,27 @@
 // RESIDENT:   at most 64 resident workgroups, not 65
 // STAGES:     at most {{[0-9]+}} stages, not 1000
 // TILE:       error: schedule: a tile of rows=1, q=1024, k=4096 has more than 1048576 elements
-// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x1, stages=<n>, resident=<n>, separated by commas
+// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, stages=<n>, resident=<n>, own=registers|lds, separated by commas, for all kernels
 // ENTRY:      error: schedule 'v1:z=1': unknown entry 'z'
 // TWICE:      error: schedule 'v1:q=1,q=2': 'q' is there twice
 // NUMBER:     is not a number from 1 to 4096
-// ALONG-KEYS: error: schedule 'v1:subgroups=4x2': subgroups along the keys are not supported
+// ALONG-KEYS: error: schedule: subgroups along the keys are not supported
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:subgroups=4" 2>&1 | FileCheck %s --check-prefix=ALONG
+// ALONG:      error: schedule 'v1:subgroups=4': 'subgroups=4' is not subgroups=<n>x<n>
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:own=here" 2>&1 | FileCheck %s --check-prefix=OWN
+// OWN:        error: schedule 'v1:own=here': 'own=here' is neither own=registers nor own=lds
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:own=lds,own=lds" 2>&1 | FileCheck %s --check-prefix=OWN-TWICE
+// OWN-TWICE:  'own' is there twice
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:own=lds" 2>&1 | FileCheck %s --check-prefix=OWN-FORWARD
+// OWN-FORWARD: error: schedule: own=lds is for kernels of gradients
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=delta:v1:q=16" 2>&1 | FileCheck %s --check-prefix=KERNEL
+// KERNEL:     error: schedule 'delta:v1:q=16': unknown kernel 'delta'; expected 'v1:' {{.*}} or after 'attention:', 'query_grad:', 'key_value_grad:' or 'bias_grad:'
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=attention:v1:q=64;attention:v1:q=64" 2>&1 | FileCheck %s --check-prefix=KERNEL-TWICE
+// KERNEL-TWICE: 'attention' is there twice
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=64;v1:k=64" 2>&1 | FileCheck %s --check-prefix=ALL-TWICE
+// ALL-TWICE:  what is for all kernels is there twice
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=attention:v1:q=64;v1:k=64" 2>&1 | FileCheck %s --check-prefix=ALL-FIRST
+// ALL-FIRST:  what is for all kernels comes first
 // ONE:        error: schedule: target 'cpu' has one subgroup, not 4
 // LANES:      error: schedule: 64 subgroups are 2048 lanes, target 'sm_80' has workgroups of at most 1024
 // QUERIES:    error: schedule: q=100 is not a multiple of 64 (subgroups times atoms of matrix instruction mma_m16n8k16_bf16)

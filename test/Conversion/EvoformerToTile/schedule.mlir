@@ -5,6 +5,9 @@
 // RUN: evoformer-opt %s --convert-evoformer-to-tile="target=gfx942 schedule=v1:rows=2,q=64,subgroups=2x1,stages=1" | FileCheck %s --check-prefix=FORCED
 // RUN: evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:k=32,resident=3" | FileCheck %s --check-prefix=KEYS
 
+// RUN: evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:k=32;query_grad:v1:q=64;attention:v1:k=16" | FileCheck %s --check-prefix=NAMED
+
+// NAMED:  #evo_tile.schedule<v1, block = [1, {{[0-9]+}}, 16], subgroups
 // FORCED: #evo_tile.schedule<v1, block = [2, 64, 64], subgroups = [1, 2, 1], stages = 1>
 // KEYS:   #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 4, 1], stages = 2, resident = 3>
 

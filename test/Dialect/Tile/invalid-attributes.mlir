@@ -421,3 +421,13 @@ module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [70]>} {}
 
 // expected-error @below {{got base = -1, from = [8]}}
 module attributes {x = #evo_tile.swizzled_lds<base = -1, from = [8]>} {}
+
+// -----
+
+// expected-error @below {{expected 'resident' or 'own', got 'order'}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1, order = 1>} {}
+
+// -----
+
+// expected-error @below {{expected 'registers' or 'lds', got 'memory'}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1, own = memory>} {}

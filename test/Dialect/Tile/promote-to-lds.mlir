@@ -42,7 +42,7 @@
 // ASYNC-LABEL: evo_tile.kernel @matmul
 // Lanes read the second operand across its rows, by matrix reads.
 //       ASYNC: %[[LDS_A:.+]] = evo_tile.alloc_lds : memref<64x32xbf16
-//       ASYNC: evo_tile.alloc_lds : memref<32x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 10, 11]>>
+//       ASYNC: evo_tile.alloc_lds : memref<32x64xbf16, strided<[72, 1]>, #gpu.address_space<workgroup>>
 //       ASYNC: scf.for
 //       ASYNC:   evo_tile.barrier
 //  ASYNC-NEXT:   %[[COPY:.+]] = evo_tile.async_copy %{{.+}} to %[[LDS_A]][%c0, %c0] padding 0.000000e+00 : bf16 as tensor<64x32xbf16, #lanes{{[0-9]*}}> {alignment = 16 : i64}

@@ -63,7 +63,8 @@ def ConvertEvoformerToTile
     Option<"target", "target", "std::string", /*default=*/"",
            "chip to compile for; default: the module's evo_tile.target">,
     Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x1,stages=<n>,resident=<n>, any subset">,
+           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x<n>,stages=<n>,resident=<n>,own=registers|lds, "
+           "any subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...">,
     Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
            "the most memory that partial sums of one bias's gradient take; 0: "
            "none, sums are never cut; -1: that of the gradients of query, key "

@@ -16,7 +16,8 @@ using namespace mlir::evoformer::tile;
 
 ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
   return ScheduleAttr::get(context, {blocks.rows, blocks.queries, blocks.keys},
-                           {1, subgroups, 1}, stages, resident);
+                           {1, subgroups, 1}, stages, resident,
+                           OwnOperands::Registers);
 }
 
 LogicalResult evoformer::checkTile(Location loc,
@@ -191,6 +192,12 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   if (target.isCPU() && request.subgroups.value_or(1) != 1)
     return emitError(loc) << "schedule: target '" << target.getChip()
                           << "' has one subgroup, not " << *request.subgroups;
+
+  if (request.subgroupsAlongOther.value_or(1) != 1)
+    return emitError(loc)
+           << "schedule: subgroups along the keys are not supported";
+  if (request.own.value_or(OwnOperands::Registers) == OwnOperands::LDS)
+    return emitError(loc) << "schedule: own=lds is for kernels of gradients";
 
   // The table's first instructions are the fastest ones; smaller atoms make
   // smaller blocks.

@@ -9,22 +9,40 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_ATTENTIONSCHEDULE_H
 
 #include "../AttentionProblem.h"
-#include "../Kernels/Kernels.h"
+#include "../Kernels/GradientKernels.h"
 
 namespace mlir::evoformer {
 
 /// What a user forces; what is absent is chosen.
 struct ScheduleRequest {
   std::optional<int64_t> rows, queries, keys, subgroups, stages, resident;
+  /// Subgroups along what the kernel does not own.
+  std::optional<int64_t> subgroupsAlongOther;
+  std::optional<tile::OwnOperands> own;
 
   bool isForced() const {
-    return rows || queries || keys || subgroups || stages || resident;
+    return rows || queries || keys || subgroups || stages || resident || own;
   }
 };
 
-/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2,resident=3`, any subset
-/// of it, or nothing at all. A mistake is an error at `loc`.
-FailureOr<ScheduleRequest> parseSchedule(Location loc, StringRef text);
+/// What a user forces of each kernel that has a schedule of its own.
+struct ScheduleRequests {
+  ScheduleRequest attention, queryGrad, keyValueGrad, biasGrad;
+
+  bool isForced() const {
+    return attention.isForced() || queryGrad.isForced() ||
+           keyValueGrad.isForced() || biasGrad.isForced();
+  }
+  const ScheduleRequest &of(GradientKind kind) const;
+  /// The most rows that an item of any kernel takes at a time.
+  int64_t getMostRows() const;
+};
+
+/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2,resident=3,own=lds`, any
+/// subset of it, or nothing at all: for every kernel. With the name of a kernel
+/// before it, `query_grad:v1:q=64`, it is for that one; a semicolon separates
+/// several. A mistake is an error at `loc`.
+FailureOr<ScheduleRequests> parseSchedules(Location loc, StringRef text);
 
 /// What the kernel's cut needs of a lane and of a workgroup.
 struct ScheduleCost {

@@ -94,7 +94,9 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.own = llvm::divideCeil(cut.own, cut.subgroups);
   loop.other = cut.other;
   loop.subgroups = cut.subgroups;
+  loop.alongOther = cut.alongOther;
   loop.stages = cut.stages;
+  loop.ownInLDS = cut.ownOperands == OwnOperands::LDS;
   if (!machine.instr)
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
@@ -102,24 +104,26 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.sums = kind == GradientKind::Query       ? depth
               : kind == GradientKind::KeyValue  ? depth + valueDepth
               : kind == GradientKind::QueryBias ? depth + cut.other
-                                                : cut.other;
+                                                : cut.other / cut.alongOther;
   loop.ownOperands = depth + valueDepth;
   bool readsRowsTwice = kind != GradientKind::Bias;
   bool readsValuesTwice = kind == GradientKind::KeyValue;
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
-  loop.copied = {{facts.depth, /*plain=*/true, readsRowsTwice},
-                 {facts.valueDepth, /*plain=*/true, readsValuesTwice}};
+  // Instructions that read matrices read them across their rows, too.
+  bool copiesTwice = !machine.readsMatrices(facts);
+  loop.copied = {
+      {facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice},
+      {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice}};
   loop.operandCopies = machine.fewestOperandCopies();
   bool streams = !sumsBias(kind) && machine.streamsOperands();
   loop.logitTiles =
       streams ? fitted::kStreamedGradientTiles : fitted::kGradientTiles;
-  loop.otherOperandShare =
-      sumsBias(kind) && !isRegular(facts)
-          ? fitted::kGradientHeld.ofIrregularBias
-      : streams && kind == GradientKind::KeyValue && isRegular(facts)
-          ? fitted::kGradientHeld.ofStreamedKeys
-          : fitted::kGradientHeld.usually;
+  loop.otherOperandShare = machine.streamsOperands()
+                               ? fitted::kGradientHeld.ofStreamed
+                           : sumsBias(kind) && !isRegular(facts)
+                               ? fitted::kGradientHeld.ofIrregularBias
+                               : fitted::kGradientHeld.usually;
   loop.addressShare =
       getAddressShare(machine, fitted::kGradientAddresses, streams);
   return loop;
@@ -144,15 +148,19 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   };
   // In f32 a step's share of the sums is added to them as a whole.
   int64_t sumCopies = facts.elementType.isF32() ? 2 : 1;
-  int64_t logits = accumulators(loop.own * loop.other);
-  int64_t others = operand(loop.rows * loop.other * loop.otherOperands);
+  int64_t otherOfSubgroup = loop.other / loop.alongOther;
+  int64_t logits = accumulators(loop.own * otherOfSubgroup);
+  int64_t others = operand(loop.rows * otherOfSubgroup * loop.otherOperands);
   int64_t heldOthers = others / loop.otherOperandShare;
+  int64_t owns = operand(loop.own * loop.ownOperands);
+  // Subgroups along the other side share the own one.
+  bool copiesOwn = loop.ownInLDS || loop.alongOther > 1;
   // The biases are read before the weights are there in the operand's type.
   cost.registers = loop.logitTiles * logits +
                    sumCopies * accumulators(loop.own * loop.sums) +
-                   operand(loop.own * loop.ownOperands) +
+                   (copiesOwn ? owns / loop.otherOperandShare : owns) +
                    std::max<int64_t>(logits * loop.biasBytes / 4,
-                                     operand(loop.own * loop.other)) +
+                                     operand(loop.own * otherOfSubgroup)) +
                    heldOthers +
                    machine.target.getRegisters() / loop.addressShare;
   if (loop.loadsAhead) {
@@ -171,11 +179,17 @@ ScheduleCost evoformer::estimate(const Machine &machine,
     int64_t columns = depth * (loop.other * bytes + kPadding);
     cost.ldsBytes += (plain ? rows : 0) + (transposed ? columns : 0);
     cost.leastLdsBytes += plain ? rows : columns;
-    cost.registers += narrowCopyRegisters(
-        machine, depth, bytes,
-        loop.rows * loop.other * depth * (plain + transposed), loop.subgroups);
+    cost.registers += narrowCopyRegisters(machine, depth, bytes,
+                                          loop.rows * loop.other * depth *
+                                              (plain + transposed),
+                                          loop.subgroups * loop.alongOther);
   }
   cost.ldsBytes *= loop.stages * loop.rows;
   cost.leastLdsBytes *= loop.rows;
+  if (copiesOwn) {
+    int64_t own = loop.own * loop.subgroups * loop.ownOperands * bytes;
+    cost.ldsBytes += loop.ownInLDS ? own : loop.stages * own;
+    cost.leastLdsBytes += own;
+  }
   return cost;
 }

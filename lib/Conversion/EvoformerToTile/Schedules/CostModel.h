@@ -19,7 +19,9 @@ namespace mlir::evoformer {
 struct LoopShape {
   /// Rows of one subgroup, and of a step.
   int64_t own, other;
-  int64_t subgroups, stages;
+  /// Along the own side, and along the other one.
+  int64_t subgroups, alongOther = 1;
+  int64_t stages;
   /// Attentions (rows of the batch) of a step; `own` has them all.
   int64_t rows = 1;
 
@@ -29,6 +31,8 @@ struct LoopShape {
   /// Operands of the other side.
   int64_t otherOperands;
 
+  /// Operands of the own side lie in LDS.
+  bool ownInLDS = false;
   /// Matrices of the other side that are copied to LDS: along their rows, and
   /// transposed.
   struct Copied {
@@ -57,6 +61,9 @@ LoopShape getAttentionLoop(const Machine &machine, const AttentionFacts &facts,
 /// That of a kernel of gradients which owns `own` queries or keys.
 struct GradientCut {
   int64_t own, other, subgroups, stages;
+  /// Subgroups along the other side.
+  int64_t alongOther = 1;
+  tile::OwnOperands ownOperands = tile::OwnOperands::Registers;
 };
 LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
                           const AttentionFacts &facts, const GradientCut &cut);

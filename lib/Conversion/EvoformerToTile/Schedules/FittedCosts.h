@@ -58,9 +58,9 @@ struct HeldGradientOperands {
   int64_t usually;
   /// Every step has other operands, and rows are no powers of two.
   int64_t ofIrregularBias;
-  /// Of key and value, streamed, regular rows: atoms of the logits follow each
-  /// other. ptxas 13, sm_90, depth 32, rows as above.
-  int64_t ofStreamedKeys;
+  /// Streamed past registers: atoms of the logits follow each other. ptxas 13,
+  /// sm_90, depths 24 to 128.
+  int64_t ofStreamed;
 };
 inline constexpr HeldGradientOperands kGradientHeld = {2, 1, 8};
 

@@ -68,12 +68,25 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                              "keys, not "
                           << *request.subgroups;
 
+  if (request.subgroupsAlongOther.value_or(1) != 1 &&
+      kind != GradientKind::Bias)
+    return emitError(loc)
+           << "schedule: subgroups=" << *request.subgroups << "x"
+           << *request.subgroupsAlongOther
+           << ", but this kernel sums over what it does not own, "
+              "which its subgroups cannot share";
+
   bool ownsKeys = owned == OwnedDim::Keys;
   int64_t subgroups = owned == OwnedDim::None ? 1 : 4;
   std::optional<int64_t> forcedOwn = ownsKeys ? request.keys : request.queries;
   std::optional<int64_t> forcedOther =
       ownsKeys ? request.queries : request.keys;
-  GradientCut cut{32, 64, 1, 1};
+  GradientCut cut{32,
+                  64,
+                  1,
+                  1,
+                  request.subgroupsAlongOther.value_or(1),
+                  request.own.value_or(OwnOperands::Registers)};
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
@@ -83,6 +96,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // More atoms of the own side let a fragment of the other serve more often.
   bool hasAllKeys = kind == GradientKind::QueryBias;
   int64_t mostAtoms = sumsBias(kind) ? 1 : target.getOperandReuseCrowded();
+  // Where matrices are read from LDS quickly, own operands may stay there, too.
+  SmallVector<OwnOperands, 2> places = {
+      request.own.value_or(OwnOperands::Registers)};
+  if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
+      machine.streamsOperands() && machine.readsMatrices(facts))
+    places.push_back(OwnOperands::LDS);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
@@ -106,9 +125,14 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             hasAllKeys
                 ? llvm::alignTo(getNumKeys(operands), machine.keyAtom())
                 : forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
-        cost = estimate(machine, facts,
-                        getGradientLoop(machine, kind, facts, cut));
-        isCut = fits(machine, cost);
+        for (OwnOperands place : places) {
+          if (isCut)
+            break;
+          cut.ownOperands = place;
+          cost = estimate(machine, facts,
+                          getGradientLoop(machine, kind, facts, cut));
+          isCut = fits(machine, cost);
+        }
       }
     }
   }
@@ -126,10 +150,31 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     }
     cost = estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
   }
+  // Of a bias's sum, subgroups along the other side share what is read anew of
+  // the own one in each step; one such workgroup has the memory for copies that
+  // run further ahead.
+  if (isCut && kind == GradientKind::Bias && machine.streamsOperands() &&
+      machine.readsMatrices(facts) && owned != OwnedDim::None &&
+      !request.isForced() && copiesMuch(facts, cut.own)) {
+    for (int64_t stages : {3, 2}) {
+      GradientCut shared = cut;
+      shared.alongOther = 2;
+      shared.other = llvm::alignTo(sizes[0].second, 2 * machine.keyAtom());
+      shared.stages = stages;
+      ScheduleCost ofShared = estimate(
+          machine, facts, getGradientLoop(machine, kind, facts, shared));
+      if (!fits(machine, ofShared))
+        continue;
+      cut = shared;
+      cost = ofShared;
+      break;
+    }
+  }
   // Each step of a bias's sum reads all of its operands anew: the latency of
   // that counts, not the registers that save reads.
   int64_t resident = request.resident.value_or(0);
-  int64_t lanes = cut.subgroups * target.getSubgroupSize();
+  int64_t numSubgroups = cut.subgroups * cut.alongOther;
+  int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && kind == GradientKind::Bias &&
       machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0)
@@ -149,10 +194,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           << "' has " << usableRegisters(target)
                           << " usable registers and " << target.getLdsBytes()
                           << " bytes of LDS";
-  if (cut.subgroups * target.getSubgroupSize() > target.getMaxWorkgroup())
-    return emitError(loc) << "schedule: " << cut.subgroups << " subgroups are "
-                          << cut.subgroups * target.getSubgroupSize()
-                          << " lanes, target '" << target.getChip()
+  if (lanes > target.getMaxWorkgroup())
+    return emitError(loc) << "schedule: " << numSubgroups << " subgroups are "
+                          << lanes << " lanes, target '" << target.getChip()
                           << "' has workgroups of at most "
                           << target.getMaxWorkgroup();
   if (machine.instr) {
@@ -162,7 +206,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             cut.subgroups *
                 (forcedOwn ? machine.queryAtom() : machine.smallestQueryAtom()),
             "subgroups times atoms of " + name)) ||
-        failed(checkMultiple(loc, other, cut.other, machine.keyAtom(),
+        failed(checkMultiple(loc, other, cut.other,
+                             cut.alongOther * machine.keyAtom(),
                              "atoms of " + name)))
       return failure();
   }
@@ -175,7 +220,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     return failure();
   schedule.attr =
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
-                        {1, cut.subgroups, 1}, cut.stages, resident);
+                        {1, cut.subgroups, cut.alongOther}, cut.stages,
+                        resident, cut.ownOperands);
   remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                           .category("evo-schedule")
                           .function(function))
@@ -186,7 +232,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       << remark::metric("rows", rows)
       << remark::metric("q", schedule.blocks.queries)
       << remark::metric("k", schedule.blocks.keys)
-      << remark::metric("subgroups", cut.subgroups)
+      << remark::metric("subgroups", numSubgroups)
       << remark::metric("stages", cut.stages)
       << remark::metric("instruction",
                         machine.instr ? machine.instr.getName().str() : "none")

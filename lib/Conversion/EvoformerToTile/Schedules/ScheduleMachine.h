@@ -48,6 +48,13 @@ struct Machine {
   bool streamsOperands() const {
     return instr && instr.getK() > 1 && copiesAnyLayout();
   }
+  /// Whether instructions read matrices of operands from LDS, along their rows
+  /// and across them.
+  bool readsMatrices(const AttentionFacts &facts) const {
+    constexpr int64_t kElementBits = 16;
+    return target.hasLdmatrix() &&
+           facts.elementType.getIntOrFloatBitWidth() == kElementBits;
+  }
   /// Whether there is an engine that copies whatever layout a buffer has.
   bool copiesAnyLayout() const {
     tile::CopyEngineAttr engine = target.getCopyEngine();

@@ -261,9 +261,51 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
 // ScheduleAttr
 //===----------------------------------------------------------------------===//
 
+namespace mlir::evoformer::tile {
+ParseResult parseScheduleOptions(AsmParser &parser, int64_t &resident,
+                                 OwnOperands &own) {
+  resident = 0;
+  own = OwnOperands::Registers;
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key))
+      return failure();
+    if (key == "resident") {
+      if (parser.parseEqual() || parser.parseInteger(resident))
+        return failure();
+      continue;
+    }
+    StringRef place;
+    if (key != "own")
+      return parser.emitError(loc)
+             << "expected 'resident' or 'own', got '" << key << "'";
+    if (parser.parseEqual())
+      return failure();
+    loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&place))
+      return failure();
+    std::optional<OwnOperands> known = symbolizeOwnOperands(place);
+    if (!known)
+      return parser.emitError(loc)
+             << "expected 'registers' or 'lds', got '" << place << "'";
+    own = *known;
+  }
+  return success();
+}
+
+void printScheduleOptions(AsmPrinter &printer, int64_t resident,
+                          OwnOperands own) {
+  if (resident != 0)
+    printer << ", resident = " << resident;
+  if (own != OwnOperands::Registers)
+    printer << ", own = " << stringifyOwnOperands(own);
+}
+} // namespace mlir::evoformer::tile
+
 LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
                                    ArrayRef<int64_t> subgroups, int64_t stages,
-                                   int64_t resident) {
+                                   int64_t resident, OwnOperands) {
   if (subgroups.size() != 3)
     return emitError() << "'subgroups' needs three counts (batch, M, N), got "
                        << subgroups.size();

@@ -17,6 +17,14 @@ using namespace mlir::evoformer::tile;
 #include "Evoformer/Dialect/Tile/IR/TileDialect.cpp.inc"
 #include "Evoformer/Dialect/Tile/IR/TileEnums.cpp.inc"
 
+namespace mlir::evoformer::tile {
+/// What a schedule says besides its cut, as text: in TargetAttrs.cpp.
+ParseResult parseScheduleOptions(AsmParser &parser, int64_t &resident,
+                                 OwnOperands &own);
+void printScheduleOptions(AsmPrinter &printer, int64_t resident,
+                          OwnOperands own);
+} // namespace mlir::evoformer::tile
+
 #define GET_ATTRDEF_CLASSES
 #include "Evoformer/Dialect/Tile/IR/TileAttrs.cpp.inc"
 

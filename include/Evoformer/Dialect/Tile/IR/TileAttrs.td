@@ -213,6 +213,11 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   }]);
 }
 
+def Tile_OwnOperands : I32EnumAttr<"OwnOperands", "where a loop has the operands that it does not change", [
+    I32EnumAttrCase<"Registers", 0, "registers">, I32EnumAttrCase<"LDS", 1, "lds">]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+}
+
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel's work is cut";
   let description = [{
@@ -221,25 +226,31 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     matrix products, `stages` the ring of copies running ahead of compute.
     `resident`, where it is given, is the number of workgroups that a processor
     (a multiprocessor, a compute unit) shall hold at once: the code generator
-    then gives a lane the registers that this leaves.
+    then gives a lane the registers that this leaves. With `own = lds` what is
+    loaded before a loop for its products lies in workgroup memory, from which
+    each iteration reads it, and not in registers.
 
     ```mlir
     #evo_tile.schedule<v1, block = [1, 256, 64], subgroups = [1, 4, 1], stages = 2>
+    #evo_tile.schedule<v1, block = [1, 64, 128], subgroups = [1, 8, 1], stages = 2, own = lds>
     ```
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$block,
     ArrayRefParameter<"int64_t">:$subgroups,
     "int64_t":$stages,
-    DefaultValuedParameter<"int64_t", "0">:$resident);
+    DefaultValuedParameter<"int64_t", "0">:$resident,
+    DefaultValuedParameter<"::mlir::evoformer::tile::OwnOperands",
+        "::mlir::evoformer::tile::OwnOperands::Registers">:$own);
   let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$block,
       "::llvm::ArrayRef<int64_t>":$subgroups, "int64_t":$stages), [{
-    return $_get($_ctxt, block, subgroups, stages, /*resident=*/0);
+    return $_get($_ctxt, block, subgroups, stages, /*resident=*/0,
+                 ::mlir::evoformer::tile::OwnOperands::Registers);
   }]>];
   let assemblyFormat = [{
     `<` `v1` `,` `block` `=` `[` $block `]` `,`
         `subgroups` `=` `[` $subgroups `]` `,` `stages` `=` $stages
-        (`,` `resident` `=` $resident^)? `>`
+        `` custom<ScheduleOptions>($resident, $own) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -7,6 +7,9 @@
 
 #include "MmaLayouts.h"
 
+#include "ReachedMemory.h"
+
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -222,6 +225,25 @@ matchOrder(const LaneMap &carried, int64_t carriedDim, MatrixInstrAttr instr,
   return flatten(split);
 }
 
+/// Whether both operands are read from workgroup memory in each iteration of a
+/// loop, by instructions that read matrices: these have the instruction's own
+/// order, and rows that padding alone keeps from meeting in a bank.
+static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
+  constexpr int64_t kMatrixElementBits = 16;
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  if (!loop || !kernel.getTarget()->hasLdmatrix() ||
+      op.getA().getType().getElementTypeBitWidth() != kMatrixElementBits)
+    return false;
+  bool sharesA = schedule.getSubgroups()[2] > 1;
+  SmallVector<LoadedOperand> loaded = findLoadedOperands(op.getA());
+  return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
+    return loop->isProperAncestor(operand.load)
+               ? sharesA
+               : schedule.getOwn() == OwnOperands::LDS;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts of one product
 //===----------------------------------------------------------------------===//
@@ -297,7 +319,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
     for (const CarriedResult &carried :
          findCarriedResults(second ? op.getB() : op.getA()))
       match(carried, second);
-  if (!matched && !carries)
+  if (!matched && !carries && !wantsMatrixReads(op, schedule))
     orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK,
                                 countTurns(op, instr, atomsK));
 

@@ -105,6 +105,17 @@ static Operation *getFirstUser(Value tile) {
   return first ? first : def;
 }
 
+/// The first user of each block that has any.
+static SmallVector<Operation *> getFirstUsers(Value tile) {
+  llvm::MapVector<Block *, Operation *> first;
+  for (Operation *user : tile.getUsers()) {
+    Operation *&known = first[user->getBlock()];
+    if (!known || user->isBeforeInBlock(known))
+      known = user;
+  }
+  return llvm::map_to_vector(first, [](auto &entry) { return entry.second; });
+}
+
 static bool readsSameElements(LoadOp a, LoadOp b) {
   return a.getSource() == b.getSource() && a.getIndices() == b.getIndices() &&
          a.getTileType().getShape() == b.getTileType().getShape() &&
@@ -132,6 +143,18 @@ static bool isStaged(LoadOp load) {
     }
   }
   return true;
+}
+
+/// Whether all uses of a tile, or of work on it, are products of loops that
+/// come after its load.
+static bool isOwnOperand(LoadOp load) {
+  Value work = findCopiedWork(load);
+  Block *block = load->getBlock();
+  return !work.use_empty() && llvm::all_of(work.getUsers(), [&](Operation *op) {
+    Operation *inBlock = block->findAncestorOpInBlock(*op);
+    return inBlock != op && isa<MmaOp, TransposeOp>(op) &&
+           isa<LoopLikeOpInterface, WhereOp>(inBlock);
+  });
 }
 
 namespace {
@@ -228,8 +251,11 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   SmallVector<Operation *> ops = getWorkOps(work, load);
   // Copies through registers take some from an iteration to the next, which
   // schedules that ask for several workgroups at once cannot spare.
-  if (tile.asyncBytes > 0 && (kernel.getSchedule()->getResident() > 0 ||
-                              !isCheaperCopied(ops, type, machine)))
+  if (tile.asyncBytes > 0 && reason != PromotionReason::Own &&
+      (kernel.getSchedule()->getResident() > 0 ||
+       !isCheaperCopied(ops, type, machine)))
+    return tile;
+  if (ops.empty())
     return tile;
   SetVector<Operation *> moved;
   for (Operation *op : ops)
@@ -272,6 +298,9 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
       return PromotionReason::Written;
     if (isStaged(load))
       return PromotionReason::Staged;
+    if (kernel.getSchedule()->getOwn() == OwnOperands::LDS &&
+        isOwnOperand(load))
+      return PromotionReason::Own;
     return decidePromotion(load.getTileType(), load.getSourceType(), inLoop,
                            minNarrow, machine);
   };
@@ -425,6 +454,22 @@ static void eraseDead(Operation *op) {
   }
 }
 
+/// Reads what was copied in place of `work` on the tile of `load`.
+static Value readCopied(OpBuilder builder, LoadOp load, Value work,
+                        Value buffer, int64_t alignment, Value zero) {
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  // Atoms may reach beyond the tile; there the padding still counts. Work that
+  // changes the type is copied of tiles that atoms cover exactly.
+  bool sameType =
+      getElementTypeOrSelf(work) == getElementTypeOrSelf(load.getType());
+  return LoadOp::create(
+      builder, load.getLoc(), work.getType(), buffer,
+      SmallVector<Value>(rank, zero),
+      builder.getDenseBoolArrayAttr(SmallVector<bool>(rank, true)),
+      sameType ? load.getPaddingAttr() : TypedAttr(),
+      builder.getI64IntegerAttr(alignment));
+}
+
 void Promotion::rewrite(StagedGroup &group) {
   Location loc = group.anchor->getLoc();
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
@@ -481,18 +526,17 @@ void Promotion::rewrite(StagedGroup &group) {
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {
     remark(tile);
     for (auto [load, work] : llvm::zip(tile.loads, tile.copied)) {
-      int64_t rank = tile.plan.type.getRank();
-      OpBuilder at(getFirstUser(work));
-      // Atoms may reach beyond the tile; there the padding still counts. Work
-      // that changes the type is copied of tiles that atoms cover exactly.
-      bool sameType =
-          getElementTypeOrSelf(work) == getElementTypeOrSelf(load.getType());
-      auto staged =
-          LoadOp::create(at, load.getLoc(), work.getType(), buffer,
-                         SmallVector<Value>(rank, zero), allInBounds(rank),
-                         sameType ? load.getPaddingAttr() : TypedAttr(),
-                         builder.getI64IntegerAttr(tile.plan.alignment));
-      work.replaceAllUsesWith(staged.getResult());
+      SmallVector<Operation *> readers = {getFirstUser(work)};
+      if (tile.reason == PromotionReason::Own)
+        readers = getFirstUsers(work);
+      for (Operation *reader : readers) {
+        Value read = readCopied(OpBuilder(reader), load, work, buffer,
+                                tile.plan.alignment, zero);
+        work.replaceUsesWithIf(read, [&](OpOperand &use) {
+          return readers.size() == 1 ||
+                 use.getOwner()->getBlock() == reader->getBlock();
+        });
+      }
       eraseDead(work.getDefiningOp());
     }
   }
