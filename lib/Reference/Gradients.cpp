@@ -25,6 +25,8 @@ public:
     for (int64_t i = 0; i < problem.queries; ++i)
       if (head.compute(i))
         runQuery(i);
+      else if (problem.hasQuery(b, n, i))
+        ungate(i);
     result.add(sums, b, n, h, &magnitudes);
   }
 
@@ -35,10 +37,10 @@ private:
 
   double weightOf(int64_t j) const { return head.weights[j] / head.total; }
 
-  /// The output before the gate.
+  /// The output before the gate: 0 in a row without keys, whatever the values.
   double sumValues(int64_t e) const {
     double sum = 0;
-    for (int64_t j = 0; j < problem.keys; ++j)
+    for (int64_t j = 0; head.total != 0 && j < problem.keys; ++j)
       sum += weightOf(j) * valueAt(j, e);
     return sum;
   }
