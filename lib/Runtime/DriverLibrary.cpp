@@ -17,6 +17,11 @@ constexpr int jitInfoLog = 3, jitInfoLogBytes = 4, jitErrorLog = 5,
 constexpr int maxDynamicSharedBytes = 8;
 constexpr uint64_t defaultSharedBytes = 48 * 1024;
 
+static Error createLacksError(const Twine &symbol) {
+  return createStringError("the driver library lacks '" + symbol +
+                           "': it is too old or something else");
+}
+
 Expected<DriverLibrary> DriverLibrary::open(DriverVendor vendor,
                                             StringRef name) {
   bool isNVIDIA = vendor == DriverVendor::NVIDIA;
@@ -49,21 +54,20 @@ Expected<DriverLibrary> DriverLibrary::open(DriverVendor vendor,
   library.vendor = vendor;
   library.handle = handle;
   std::string missing;
+  auto resolveOptional = [&](auto &member, const char *symbol) {
+    member = reinterpret_cast<std::decay_t<decltype(member)>>(
+        handle.getAddressOfSymbol(symbol));
+  };
   auto resolve = [&](auto &member, const char *symbol) {
-    void *address = handle.getAddressOfSymbol(symbol);
-    if (!address && missing.empty())
+    resolveOptional(member, symbol);
+    if (!member && missing.empty())
       missing = symbol;
-    member = reinterpret_cast<std::decay_t<decltype(member)>>(address);
   };
   DriverFunctions &call = library.call;
 #define EVOFORMER_RESOLVE(MEMBER, PARAMETERS, CUDA, HIP)                       \
   resolve(call.MEMBER, isNVIDIA ? CUDA : HIP);
   EVOFORMER_DRIVER_FUNCTIONS(EVOFORMER_RESOLVE)
 #undef EVOFORMER_RESOLVE
-  auto resolveOptional = [&](auto &member, const char *symbol) {
-    member = reinterpret_cast<std::decay_t<decltype(member)>>(
-        handle.getAddressOfSymbol(symbol));
-  };
 #define EVOFORMER_RESOLVE(MEMBER, PARAMETERS, CUDA, HIP)                       \
   resolveOptional(call.MEMBER, isNVIDIA ? CUDA : HIP);
   EVOFORMER_DRIVER_STREAM_FUNCTIONS(EVOFORMER_RESOLVE)
@@ -88,8 +92,7 @@ Expected<DriverLibrary> DriverLibrary::open(DriverVendor vendor,
     resolve(call.hipErrorText, "hipGetErrorString");
   }
   if (!missing.empty())
-    return createStringError("the driver library lacks '" + missing +
-                             "': it is too old or something else");
+    return createLacksError(missing);
   return library;
 }
 
@@ -121,8 +124,7 @@ Error DriverLibrary::checkStreamFunctions() const {
     missing = isNVIDIA ? "cuMemcpyAsync" : "hipMemcpyAsync";
   if (!missing)
     return Error::success();
-  return createStringError("the driver library lacks '" + Twine(missing) +
-                           "': it is too old or something else");
+  return createLacksError(missing);
 }
 
 int DriverLibrary::copy(uint64_t to, uint64_t from, size_t bytes,

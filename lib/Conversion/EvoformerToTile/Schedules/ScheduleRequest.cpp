@@ -8,7 +8,7 @@
 #include "AttentionSchedule.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -113,7 +113,7 @@ FailureOr<ScheduleRequests> evoformer::parseSchedules(Location loc,
     return emitError(loc) << "schedule '" << text.trim() << "': " << what
                           << "; " << kForm;
   };
-  llvm::StringMap<bool> named;
+  llvm::StringSet<> named;
   StringRef rest = text.trim();
   while (!rest.empty()) {
     auto [part, tail] = rest.split(';');
@@ -127,7 +127,7 @@ FailureOr<ScheduleRequests> evoformer::parseSchedules(Location loc,
       return fail("unknown version");
     if (std::optional<std::string> wrong = parseEntries(part, request))
       return fail(*wrong);
-    if (!named.insert({kernel, true}).second)
+    if (!named.insert(kernel).second)
       return fail(kernel.empty()
                       ? Twine("what is for all kernels is there twice")
                       : "'" + kernel + "' is there twice");
