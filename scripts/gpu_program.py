@@ -47,6 +47,19 @@ def compile_program(module, target, output, tools, llvm="/usr/lib/llvm-22/bin",
             f"-Wl,-rpath,{runtime}")
 
 
+def compile_for_host(module, output, tools, llvm, passes):
+    """Passes that leave the LLVM dialect for this processor."""
+    with tempfile.TemporaryDirectory() as folder:
+        lowered, host = (os.path.join(folder, name)
+                         for name in ("host.mlir", "host.ll"))
+        run(os.path.join(tools, "evoformer-opt"), module, "-o", lowered,
+            f"--pass-pipeline=builtin.module({passes})")
+        run(os.path.join(llvm, "mlir-translate"), "--mlir-to-llvmir", lowered,
+            "-o", host)
+        run(os.path.join(llvm, "clang"), "-shared", "-O1", "-fPIC", "-x", "ir",
+            "-march=native", "-Wno-override-module", host, "-o", output, "-lm")
+
+
 class Program:
     """A compiled program. Its kernels are loaded at once: set EVOFORMER_GPU and
     EVOFORMER_GPU_DRIVER before."""
@@ -72,12 +85,17 @@ class Program:
         return address
 
     def bind(self, function, arrays):
-        """Copies the arguments to the device: a call and a function that
-        copies them back."""
-        held = [np.ascontiguousarray(array) for array in arrays]
-        addresses = [self.upload(array) for array in held]
+        """Copies the arguments to the device, integers aside: a call and a
+        function that copies them back."""
+        held = [array if isinstance(array, int) else np.ascontiguousarray(array)
+                for array in arrays]
+        addresses = [None if isinstance(array, int) else self.upload(array)
+                     for array in held]
         arguments = []
         for array, address in zip(held, addresses):
+            if address is None:
+                arguments.append(ctypes.c_int64(array))
+                continue
             strides = [stride // array.itemsize for stride in array.strides]
             arguments += [ctypes.c_void_p(address)] * 2
             arguments += [ctypes.c_int64(number)
@@ -87,7 +105,8 @@ class Program:
 
         def download():
             for array, address in zip(held, addresses):
-                self._copy(array.ctypes.data, address, array)
+                if address is not None:
+                    self._copy(array.ctypes.data, address, array)
             return held
 
         return lambda: entry(*arguments), download

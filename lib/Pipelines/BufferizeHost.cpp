@@ -8,6 +8,8 @@
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Pipelines/Pipelines.h"
 
+#include "HostTensors.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -42,7 +44,8 @@ static LogicalResult checkBlocks(ModuleOp module) {
       return function.emitError("'")
              << function.getName()
              << "' has several blocks: tensors become memrefs in functions of "
-                "one block, whose control flow is scf's";
+                "one block, whose control flow is scf's; run lift-cf-to-scf "
+                "and canonicalize first";
   }
   return success();
 }
@@ -53,6 +56,14 @@ protected:
   void runOnOperation() override {
     if (failed(checkBlocks(getOperation())))
       return signalPassFailure();
+    SmallVector<FunctionOpInterface> hosts;
+    for (auto function : getOperation().getOps<FunctionOpInterface>())
+      if (!isa<evoformer::tile::KernelOp>(function) && !function.isExternal())
+        hosts.push_back(function);
+    for (FunctionOpInterface host : hosts)
+      if (host.isPublic())
+        evoformer::keepInputs(host);
+    llvm::for_each(hosts, evoformer::writeCarriedInPlace);
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.setFunctionBoundaryTypeConversion(
@@ -65,7 +76,10 @@ protected:
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(), options,
                                                         state)))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<FunctionOpInterface>())
+      if (!isa<evoformer::tile::KernelOp>(function))
+        evoformer::uncarryMemory(function);
   }
 };
 } // namespace

@@ -143,8 +143,7 @@ void evoformer::buildLowerPipeline(OpPassManager &pm,
                                    const LowerOptions &options) {
   addSplit(pm, options);
   // Arithmetic on tensors has no memory of its own.
-  if (makesLinalgKernels(options))
-    pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   addBufferization(pm);
   // Before the checks: what a linalg op checks is no part of a launch plan, and
   // its kernel stays within its memory.

@@ -18,6 +18,10 @@ def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
     have any strides), except that tiles of `evo_tile.kernel` stay what they are:
     a module may hold kernels beside graphs, or kernels only.
 
+    An argument of a public function is written to only where an op has it as its
+    destination and does not read it, too. What a loop carries is written to one
+    place: by a copy at the end of an iteration where nothing writes there itself.
+
     ```mlir
     func.func @f(%x: tensor<?xf32>) -> tensor<?xf32>
     evo_tile.kernel @k(%x: memref<?xf32>) { .. tensor<16xf32> .. }

@@ -153,9 +153,11 @@ FailureOr<json::Array> FunctionWriter::writeBlock(Block &block) {
 
 LogicalResult FunctionWriter::writeOp(Operation *op, json::Object &json) {
   if (!runtime::parsePlanOpcode(op->getName().getStringRef()))
-    return op->emitOpError("cannot be part of a host program; it may "
-                           "hold scalar arith, memref views and allocations, "
-                           "scf.if, cf.assert and evo_tile.launch");
+    return op->emitOpError(
+        "cannot be part of a host program; it may hold scalar arith, memref "
+        "views and allocations, scf.if, cf.assert and evo_tile.launch: run "
+        "convert-linalg-to-tile for linalg and copies, inline for calls, or "
+        "compile the host by upstream's passes");
   if (isa<arith::ArithDialect>(op->getDialect()))
     return writeArith(op, json);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
