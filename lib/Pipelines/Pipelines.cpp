@@ -77,7 +77,8 @@ static void addLanes(OpPassManager &pm) {
   // Distribution leaves more unused than used. From the bottom that goes before
   // a pattern looks at it; from the top every erased user has a loop looked at
   // again, whose patterns compare all pairs of the registers that it carries.
-  addCleanup(pm, /*topDown=*/false);
+  // Hosts are as they were.
+  addCleanup(pm.nest<gpu::GPUModuleOp>(), /*topDown=*/false);
 }
 
 /// The kernels' part; host functions stay what a launch plan is made of.

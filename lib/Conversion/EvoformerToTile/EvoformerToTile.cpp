@@ -198,7 +198,8 @@ protected:
     // Where steps may share a kernel, what becomes of one depends on the
     // others.
     bool isAlone = !isa<AttentionGradientOp>(op) || !mayBeJoint(chip);
-    if (isAlone && equalOps.copyFor(op)) {
+    Attribute key = isAlone ? EqualOps::getKey(op) : Attribute();
+    if (isAlone && equalOps.copyFor(op, key)) {
       op->erase();
       return success();
     }
@@ -228,7 +229,7 @@ protected:
     if (failed(converted) || done.contains(op))
       return converted;
     if (isAlone)
-      equalOps.remember(op, before);
+      equalOps.remember(op, key, before);
     op->erase();
     return success();
   }

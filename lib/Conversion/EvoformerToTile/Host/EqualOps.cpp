@@ -9,9 +9,51 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
+
+namespace {
+/// Ops that give the same values.
+struct SameValues : llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    return OperationEquivalence::computeHash(
+        const_cast<Operation *>(op), OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+  }
+  static bool isEqual(const Operation *a, const Operation *b) {
+    if (a == b)
+      return true;
+    if (a == getTombstoneKey() || a == getEmptyKey() ||
+        b == getTombstoneKey() || b == getEmptyKey())
+      return false;
+    return OperationEquivalence::isEquivalentTo(
+        const_cast<Operation *>(a), const_cast<Operation *>(b),
+        OperationEquivalence::IgnoreLocations);
+  }
+};
+using KnownValues = llvm::DenseSet<Operation *, SameValues>;
+} // namespace
+
+/// Computes once what ops compute several times: all copies are shorter.
+static void shareValues(llvm::iterator_range<Block::iterator> ops,
+                        KnownValues known) {
+  for (Operation &op : llvm::make_early_inc_range(ops)) {
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        shareValues(block, known);
+    if (op.getNumRegions() != 0 || op.getNumResults() == 0 ||
+        !isMemoryEffectFree(&op))
+      continue;
+    auto [same, isNew] = known.insert(&op);
+    if (isNew)
+      continue;
+    op.replaceAllUsesWith((*same)->getResults());
+    op.erase();
+  }
+}
 
 /// Name, attributes, types, and which operands are the same value.
 Attribute EqualOps::getKey(Operation *op) {
@@ -27,8 +69,8 @@ Attribute EqualOps::getKey(Operation *op) {
        builder.getDenseI64ArrayAttr(firstUses)});
 }
 
-bool EqualOps::copyFor(Operation *op) const {
-  auto known = programs.find(getKey(op));
+bool EqualOps::copyFor(Operation *op, Attribute key) const {
+  auto known = programs.find(key);
   if (known == programs.end())
     return false;
   const Program &program = known->second;
@@ -40,11 +82,13 @@ bool EqualOps::copyFor(Operation *op) const {
   return true;
 }
 
-void EqualOps::remember(Operation *op, Operation *before) {
+void EqualOps::remember(Operation *op, Attribute key, Operation *before) {
   Program program;
   program.operands.assign(op->operand_begin(), op->operand_end());
+  // The first op is no other's equal: it stays.
   Block::iterator begin =
       before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  shareValues(llvm::make_range(begin, op->getIterator()), {});
   llvm::SmallPtrSet<Operation *, 32> ours;
   for (Operation &each : llvm::make_range(begin, op->getIterator())) {
     program.ops.push_back(&each);
@@ -69,5 +113,5 @@ void EqualOps::remember(Operation *op, Operation *before) {
     if (walk.wasInterrupted())
       return;
   }
-  programs.try_emplace(getKey(op), std::move(program));
+  programs.try_emplace(key, std::move(program));
 }

@@ -22,12 +22,15 @@ namespace mlir::evoformer {
 
 class EqualOps {
 public:
-  /// Copies before `op` what an equal op became; false: there was none.
-  bool copyFor(Operation *op) const;
+  /// Equal for ops that become the same.
+  static Attribute getKey(Operation *op);
+
+  /// Copies before `op` what an op of this key became; false: there was none.
+  bool copyFor(Operation *op, Attribute key) const;
 
   /// What stands between `before` (null: the start of the block) and `op` is
   /// what `op` becomes.
-  void remember(Operation *op, Operation *before);
+  void remember(Operation *op, Attribute key, Operation *before);
 
   void clear() { programs.clear(); }
 
@@ -36,7 +39,6 @@ private:
     SmallVector<Operation *> ops;
     SmallVector<Value> operands;
   };
-  static Attribute getKey(Operation *op);
 
   llvm::DenseMap<Attribute, Program> programs;
 };
