@@ -24,6 +24,19 @@
 // RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=query_grad:v1:subgroups=4x2' 2>&1 | FileCheck %s --check-prefix=ALONG-OTHER
 // ALONG-OTHER: error: schedule: subgroups=4x2, but this kernel sums over what it does not own, which its subgroups cannot share
 
+// RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=bias_grad:v1:own=lds' 2>&1 | FileCheck %s --check-prefix=OWN-BIAS
+// OWN-BIAS: error: schedule: own=lds, but each step of this kernel, which sums a bias's gradient, reads all of its operands anew
+
+// Where the smallest cut takes more registers than a lane has, own operands lie
+// in LDS.
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=32 Sk=32 D=96 type=f16 bias=bhqk:f16:normal static=heads pass=backward' > %t.deep
+// RUN: evoformer-opt %t.deep --evoformer-lower='target=gfx1100 stop-after=tiles' | FileCheck %s --check-prefix=DEEP
+// RUN: evoformer-opt %t.deep --evoformer-lower='target=gfx942 stop-after=tiles' | FileCheck %s --check-prefix=ROOM
+// DEEP-DAG: kernel @{{.*}}query_grad{{.*}}own = lds>
+// DEEP-DAG: kernel @{{.*}}key_value_grad{{.*}}own = lds>
+// DEEP-DAG: kernel @{{.*}}bias_grad{{.*}}stages = 1>
+// ROOM-NOT: own = lds
+
 // A forced cut counts for every kernel: queries in blocks of q, keys in blocks
 // of k, whichever of them an item owns.
 // CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>

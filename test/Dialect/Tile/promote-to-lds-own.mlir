@@ -15,6 +15,8 @@
 // RUN: evoformer-check --target=sm_80 --device=sim --guard-bytes=0 --schedule='key_value_grad:v1:own=lds;query_grad:v1:own=lds' 'N=2 H=2 Sq=34 Sk=35 D=32 type=f32 bias=bnk:i1:sparse pass=backward'
 // RUN: evoformer-check --target=gfx942 --device=sim --guard-bytes=0 --schedule='key_value_grad:v1:q=64,k=128,subgroups=4x1,stages=1,own=lds' 'N=2 H=2 Sq=70 Sk=75 D=32 type=bf16 bias=bnk:i1:sparse bias=hqk:bf16:normal pass=backward'
 
+// RUN: evoformer-check --target=gfx1100 --device=sim --guard-bytes=0 'H=2 Sq=70 Sk=83 D=96 type=f16 bias=bnk:i1:sparse bias=bhqk:f16:infinite nan=some pass=backward' 'H=2 Sq=33 Sk=83 D=128 type=bf16 group=2 window=:i+1 bias=bnk:i1:sparse bias=bhqk:bf16:infinite nan=some pass=backward' 'H=2 Sq=33 Sk=41 D=96 type=f32 bias=bnk:i1:sparse bias=bhqk:f32:infinite nan=some pass=backward'
+
 //       ALL-LABEL: evo_tile.kernel @own
 //             ALL:   evo_tile.load %{{.*}} : memref<32x32xbf16
 //             ALL:   arith.select

@@ -10,6 +10,7 @@
 #include "HostArithmetic.h"
 #include "HostBuilder.h"
 
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -65,7 +66,7 @@ static bool isBetterTransposed(const Bias &bias,
       !bias.broadcast[kBiasN] || bias.broadcast[kBiasK])
     return false;
   Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
-  return !target.hasLdmatrix() || getElementBytes(element) != 2;
+  return !readsMatrices(target, element);
 }
 
 void evoformer::writeGradientProgram(TileBuilder &builder,

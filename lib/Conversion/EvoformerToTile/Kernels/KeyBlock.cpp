@@ -28,25 +28,33 @@ KeyBlock::KeyBlock(const LogitRecompute &shared, const WorkItem &item,
 }
 
 void KeyBlock::write(Beside beside) const {
-  store(shared, item, sum(start(item.builder, shared), beside), &slices);
+  store(shared, item, sum(beside), &slices);
 }
 
-KeyBlock::Sums KeyBlock::sum(const Sums &start, Beside beside) const {
+KeyBlock::Sums KeyBlock::sum(Beside beside) const {
+  return sumWithCare(
+      item.builder, shared,
+      [&](TileBuilder &b, const LogitRecompute &recompute, const Sums &start) {
+        return sumQueries(b, recompute, start,
+                          recompute.isCareful() ? Beside() : beside);
+      });
+}
+
+KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
+                                     const LogitRecompute &shared,
+                                     SumLoop loop) {
   const GradientOperands &operands = shared.operands;
-  TileBuilder &builder = item.builder;
-  Sums sums = sumQueries(builder, shared, item, start, beside);
+  Sums sums = loop(builder, shared, start(builder, shared));
   // One after the other, which takes fewer registers than both at once.
   if (operands.keyGrad && !shared.choosesDrops() && shared.dropsForQueries())
     sums.key = shared.repeatWithCare(
         builder, sums.key, [&](TileBuilder &b, const LogitRecompute &careful) {
-          return sumQueries(b, careful,
-                            item.withCarefulBlocks(LogitDim::Queries),
-                            KeyBlock::start(b, shared, /*ofKey=*/true,
-                                            /*ofValue=*/false))
+          return loop(b, careful,
+                      start(b, shared, /*ofKey=*/true, /*ofValue=*/false))
               .carried();
         });
   if (operands.valueGrad)
-    sums.value = sumValuesWithCare(sums.value);
+    sums.value = sumValuesWithCare(builder, shared, sums.value, loop);
   return sums;
 }
 
@@ -54,8 +62,7 @@ KeyBlock::Sums KeyBlock::addCleared(TileBuilder &b, const Sums &sums) const {
   SmallVector<Value> result;
   for (auto [sum, mine] : llvm::zip_equal(
            sums.carried(),
-           shared.clearDropped(item, slices,
-                               this->sum(start(b, shared)).carried())))
+           shared.clearDropped(item, slices, this->sum().carried())))
     result.push_back(b.addf(sum, mine));
   return sums.with(result);
 }
@@ -91,22 +98,23 @@ KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared,
 }
 
 KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
-                                    const LogitRecompute &shared,
-                                    const WorkItem &item, const Sums &start,
-                                    Beside beside) const {
+                                    const LogitRecompute &recompute,
+                                    const Sums &start, Beside beside) const {
+  WorkItem blocks =
+      recompute.isCareful() ? item.withCarefulBlocks(LogitDim::Queries) : item;
   return start.with(
-      BlockLoop::along(outer, LogitDim::Queries, item, keysFirst)
+      BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
           .run(outer, start.carried(),
                [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
-                 LogitRecompute::QueryTiles queries = shared.loadQueries(
+                 LogitRecompute::QueryTiles queries = recompute.loadQueries(
                      b, step.item, slices, step.offset(LogitDim::Queries));
                  LogitRecompute::Recomputed again =
-                     shared.recompute(b, slices, queries, keys, step.tile);
+                     recompute.recompute(b, slices, queries, keys, step.tile);
                  Value narrow;
                  if (!start.key.empty() || beside)
-                   narrow = shared.narrowLogitGrad(b, again.logitGrad);
-                 Sums next =
-                     add(b, shared, start.with(sums), again, narrow, queries);
+                   narrow = recompute.narrowLogitGrad(b, again.logitGrad);
+                 Sums next = add(b, recompute, start.with(sums), again, narrow,
+                                 queries);
                  if (beside)
                    beside(b, step, again, narrow);
                  return next.carried();
@@ -151,18 +159,19 @@ KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,
   return next;
 }
 
-SmallVector<Value> KeyBlock::sumValuesWithCare(ValueRange sums) const {
+SmallVector<Value> KeyBlock::sumValuesWithCare(TileBuilder &builder,
+                                               const LogitRecompute &shared,
+                                               ValueRange sums, SumLoop loop) {
   // What the prepared sum drops is cleared where sums are stored. Where GPUs'
   // loops choose, registers do not do for a second one.
   if (!shared.dropsForQueries() ||
       (shared.choosesDrops() && !shared.choosesAll()))
     return llvm::to_vector(sums);
   return shared.repeatWithCare(
-      item.builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
+      builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
         Sums zeros = start(b, shared, /*ofKey=*/false, /*ofValue=*/true);
         zeros.spoilt = zeros.value;
-        Sums again = sumQueries(
-            b, careful, item.withCarefulBlocks(LogitDim::Queries), zeros);
+        Sums again = loop(b, careful, zeros);
         SmallVector<Value> result;
         for (auto [sum, spoilt] : llvm::zip_equal(again.value, again.spoilt))
           result.push_back(b.select(

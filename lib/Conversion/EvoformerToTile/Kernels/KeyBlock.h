@@ -51,8 +51,17 @@ public:
 
   /// Zeros for the gradients that are wanted.
   static Sums start(TileBuilder &b, const LogitRecompute &shared);
-  /// What the item's head adds to `start`.
-  Sums sum(const Sums &start, Beside beside = {}) const;
+  /// Adds to `start` what the item's head has, or with a careful `recompute`
+  /// what it has without all that is dropped.
+  Sums sumQueries(TileBuilder &outer, const LogitRecompute &recompute,
+                  const Sums &start, Beside beside = {}) const;
+  /// Adds a loop's sums to `start`.
+  using SumLoop = function_ref<Sums(
+      TileBuilder &, const LogitRecompute &recompute, const Sums &start)>;
+  /// What the loop makes of zeros, and of those sums that are NaN what it makes
+  /// with care.
+  static Sums sumWithCare(TileBuilder &builder, const LogitRecompute &shared,
+                          SumLoop loop);
   /// The same where heads have dropped keys of their own: what others leave.
   Sums addCleared(TileBuilder &b, const Sums &sums) const;
   /// Stores them; with `slices` what the prepared sum drops is cleared.
@@ -62,16 +71,17 @@ public:
 private:
   static Sums start(TileBuilder &b, const LogitRecompute &shared, bool ofKey,
                     bool ofValue);
-  Sums sumQueries(TileBuilder &outer, const LogitRecompute &shared,
-                  const WorkItem &item, const Sums &start,
-                  Beside beside = {}) const;
+  /// What this item's head adds to zeros.
+  Sums sum(Beside beside = {}) const;
   /// With what a tile adds; `narrow` are the gradients of its logits.
   Sums add(TileBuilder &b, const LogitRecompute &shared, const Sums &sums,
            const LogitRecompute::Recomputed &again, Value narrow,
            const LogitRecompute::QueryTiles &queries) const;
   /// The value's gradient again where it is NaN: a NaN or an infinity of the
   /// weighted sum's gradient counts for the keys that its query keeps.
-  SmallVector<Value> sumValuesWithCare(ValueRange sums) const;
+  static SmallVector<Value> sumValuesWithCare(TileBuilder &builder,
+                                              const LogitRecompute &shared,
+                                              ValueRange sums, SumLoop loop);
 
   const LogitRecompute &shared;
   WorkItem item;

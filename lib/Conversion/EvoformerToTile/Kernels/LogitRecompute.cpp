@@ -8,6 +8,7 @@
 #include "LogitRecompute.h"
 #include "Truncation.h"
 
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include <limits>
 
 using namespace mlir;
@@ -22,9 +23,7 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// is chosen passes through registers; where engines copy past them, that is
 /// one copy more of tiles that are read in two orders.
 static bool isChoosingCheap(TargetAttr target, const AttentionFacts &facts) {
-  CopyEngineAttr engine = target.getCopyEngine();
-  bool copiesPast = engine && engine.getKind() == CopyEngineKind::PerLane;
-  int64_t largeDepth = copiesPast ? 128 : 64;
+  int64_t largeDepth = copiesPastRegisters(target) ? 128 : 64;
   return target.isCPU() || facts.elementType.isF32() ||
          std::max(facts.depth, facts.valueDepth) > largeDepth;
 }
@@ -52,7 +51,7 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
 
 LogitRecompute LogitRecompute::withCare() const {
   LogitRecompute careful = *this;
-  careful.chooseDrops = careful.chooseAll = true;
+  careful.chooseDrops = careful.chooseAll = careful.careful = true;
   return careful;
 }
 

@@ -28,6 +28,8 @@ public:
 
   /// The same, choosing zeros for all that is dropped (see choosesDrops).
   LogitRecompute withCare() const;
+  /// Whether that made it.
+  bool isCareful() const { return careful; }
 
   const AttentionFacts &facts;
   const GradientOperands &operands;
@@ -182,6 +184,7 @@ private:
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
   bool chooseDrops, chooseAll;
+  bool careful = false;
 };
 
 } // namespace mlir::evoformer

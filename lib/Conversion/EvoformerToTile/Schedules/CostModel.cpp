@@ -40,7 +40,7 @@ static int64_t getAddressShare(const Machine &machine,
 static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
                                    int64_t bytes, int64_t elements,
                                    int64_t subgroups) {
-  if (depth * bytes % 4 == 0 || machine.copiesAnyLayout())
+  if (depth * bytes % 4 == 0 || copiesPastRegisters(machine.target))
     return 0;
   return llvm::divideCeil(elements,
                           subgroups * machine.target.getSubgroupSize());
@@ -111,7 +111,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
   // Instructions that read matrices read them across their rows, too.
-  bool copiesTwice = !machine.readsMatrices(facts);
+  bool copiesTwice = !readsMatrices(machine.target, facts.elementType);
   loop.copied = {
       {facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice},
       {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice}};

@@ -29,8 +29,8 @@ bool evoformer::fitsWithQuery(Location loc, TargetAttr target,
   int64_t keys = getNumKeys(operands);
   FailureOr<SmallVector<Machine>> machines =
       findMachines(loc, target, facts.elementType);
-  if (failed(machines) || request.keys || request.rows || keys < 1 ||
-      keys > kMostKeys)
+  if (failed(machines) || request.keys || request.rows || request.own ||
+      keys < 1 || keys > kMostKeys)
     return false;
   return llvm::any_of(*machines, [&](const Machine &machine) {
     int64_t subgroups = request.subgroups.value_or(machine.instr ? 4 : 1);
@@ -68,6 +68,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                              "keys, not "
                           << *request.subgroups;
 
+  if (request.own == OwnOperands::LDS &&
+      (sumsBias(kind) || owned == OwnedDim::None))
+    return emitError(loc) << "schedule: own=lds, but each step of this kernel, "
+                             "which sums a bias's gradient, reads all of its "
+                             "operands anew";
+
   if (request.subgroupsAlongOther.value_or(1) != 1 &&
       kind != GradientKind::Bias)
     return emitError(loc)
@@ -100,7 +106,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
-      machine.streamsOperands() && machine.readsMatrices(facts))
+      machine.streamsOperands() && readsMatrices(target, facts.elementType))
     places.push_back(OwnOperands::LDS);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
@@ -136,6 +142,19 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       }
     }
   }
+  // What takes more than a lane has would lie in scratch memory: LDS is nearer.
+  if (!isCut && !request.own && !sumsBias(kind) && owned != OwnedDim::None &&
+      cost.registers > target.getRegisters()) {
+    GradientCut fromLDS = cut;
+    fromLDS.ownOperands = OwnOperands::LDS;
+    ScheduleCost ofLDS = estimate(
+        machine, facts, getGradientLoop(machine, kind, facts, fromLDS));
+    if (ofLDS.ldsBytes <= target.getLdsBytes() &&
+        ofLDS.registers < cost.registers) {
+      cut = fromLDS;
+      cost = ofLDS;
+    }
+  }
   // More subgroups share what is copied.
   if (isCut && machine.streamsOperands() && !sumsBias(kind) &&
       !request.subgroups && !forcedOwn) {
@@ -154,7 +173,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // the own one in each step; one such workgroup has the memory for copies that
   // run further ahead.
   if (isCut && kind == GradientKind::Bias && machine.streamsOperands() &&
-      machine.readsMatrices(facts) && owned != OwnedDim::None &&
+      readsMatrices(target, facts.elementType) && owned != OwnedDim::None &&
       !request.isForced() && copiesMuch(facts, cut.own)) {
     for (int64_t stages : {3, 2}) {
       GradientCut shared = cut;

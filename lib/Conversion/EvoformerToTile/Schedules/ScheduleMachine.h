@@ -11,6 +11,7 @@
 #include "AttentionSchedule.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -46,19 +47,7 @@ struct Machine {
   /// Whether tiles are copied past registers and operands of matrix units read
   /// as they are used, so that few of them are held at once.
   bool streamsOperands() const {
-    return instr && instr.getK() > 1 && copiesAnyLayout();
-  }
-  /// Whether instructions read matrices of operands from LDS, along their rows
-  /// and across them.
-  bool readsMatrices(const AttentionFacts &facts) const {
-    constexpr int64_t kElementBits = 16;
-    return target.hasLdmatrix() &&
-           facts.elementType.getIntOrFloatBitWidth() == kElementBits;
-  }
-  /// Whether there is an engine that copies whatever layout a buffer has.
-  bool copiesAnyLayout() const {
-    tile::CopyEngineAttr engine = target.getCopyEngine();
-    return engine && engine.getKind() == tile::CopyEngineKind::PerLane;
+    return instr && instr.getK() > 1 && tile::copiesPastRegisters(target);
   }
 
 private:

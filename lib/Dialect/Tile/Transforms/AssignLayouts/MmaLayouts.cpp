@@ -9,6 +9,7 @@
 
 #include "ReachedMemory.h"
 
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -229,11 +230,10 @@ matchOrder(const LaneMap &carried, int64_t carriedDim, MatrixInstrAttr instr,
 /// loop, by instructions that read matrices: these have the instruction's own
 /// order, and rows that padding alone keeps from meeting in a bank.
 static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
-  constexpr int64_t kMatrixElementBits = 16;
   auto kernel = op->getParentOfType<KernelOp>();
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
-  if (!loop || !kernel.getTarget()->hasLdmatrix() ||
-      op.getA().getType().getElementTypeBitWidth() != kMatrixElementBits)
+  if (!loop ||
+      !readsMatrices(*kernel.getTarget(), op.getA().getType().getElementType()))
     return false;
   bool sharesA = schedule.getSubgroups()[2] > 1;
   SmallVector<LoadedOperand> loaded = findLoadedOperands(op.getA());

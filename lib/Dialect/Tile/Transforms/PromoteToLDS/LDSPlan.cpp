@@ -9,6 +9,7 @@
 
 #include "CooperativeCopy.h"
 #include "Evoformer/Dialect/Tile/IR/ConsecutiveCopy.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -127,9 +128,7 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
     return sourceDim;
   // Asynchronous copies cannot transpose; four bytes a lane are good enough to
   // keep them.
-  CopyEngineAttr engine = target.getCopyEngine();
-  if (engine && engine.getKind() == CopyEngineKind::PerLane &&
-      sourceBytes >= kNarrowBytes)
+  if (copiesPastRegisters(target) && sourceBytes >= kNarrowBytes)
     return sourceDim;
   return best;
 }

@@ -1,0 +1,31 @@
+//===- TargetFacts.h - What follows from a target's entries -----*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_TARGETFACTS_H
+#define EVOFORMER_DIALECT_TILE_IR_TARGETFACTS_H
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+namespace mlir::evoformer::tile {
+
+/// Whether an engine copies tiles to LDS past registers, whatever layout a
+/// buffer has there.
+inline bool copiesPastRegisters(TargetAttr target) {
+  CopyEngineAttr engine = target.getCopyEngine();
+  return engine && engine.getKind() == CopyEngineKind::PerLane;
+}
+
+/// Whether instructions read matrices of such elements from LDS, along their
+/// rows and across them.
+inline bool readsMatrices(TargetAttr target, Type element) {
+  constexpr unsigned kBits = 16;
+  return target.hasLdmatrix() && element.getIntOrFloatBitWidth() == kBits;
+}
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_TARGETFACTS_H
