@@ -226,3 +226,20 @@ def test_peers_agree():
             found = torch.autograd.grad(out, (q, k, v, pair), gradient)
             for tensor, wanted in zip((out, *found), expected.values()):
                 torch.testing.assert_close(tensor, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_ranges(tmp_path):
+    """Causal attention and rows with lengths beside the whole."""
+    path = tmp_path / "ranges.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench.ranges", "--device", "cpu",
+         "--repeat", "1", "--json", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    records = json.loads(path.read_text(encoding="utf-8"))
+    assert [(r["keys"], r["by"]) for r in records] == [
+        ("full", "evoformer"), ("causal", "evoformer"), ("half", "evoformer"),
+        ("half keys", "evoformer"), ("full", "sdpa math"), ("causal", "sdpa math")]
+    for record in records:
+        assert record["forward"] > 0 and record["backward"] > 0
+        assert record["error"] < 0.02 and record["equal"]
+        assert record["by"] in done.stdout

@@ -18,9 +18,9 @@
 
 // On a GPU another guard says whether whole vectors hold rows of the gradient.
 // GPU-LABEL: evo_tile.kernel @f_query_grad(
-// GPU:         evo_tile.store {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, false, false>} : tensor<1x128x64xf16>
+// GPU:         evo_tile.store {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, false, false>} : tensor<1x128x32xf16>
 // GPU-LABEL: evo_tile.kernel @f_query_grad_{{[0-9]}}(
-// GPU:         evo_tile.store {{.*}} {in_bounds = array<i1: true, false, false>} : tensor<1x128x64xf16>
+// GPU:         evo_tile.store {{.*}} {in_bounds = array<i1: true, false, false>} : tensor<1x128x32xf16>
 // GPU-LABEL: evo_tile.kernel @f_query_grad_{{[0-9]}}(
 // GPU-LABEL: func.func @f(
 // GPU:         scf.if

@@ -32,6 +32,7 @@ struct PartCount {
 /// key and value.
 static PartCount countParts(TileBuilder &builder,
                             const GradientOperands &operands,
+                            const AttentionFacts &facts,
                             const AttentionBlocks &blocks, TargetAttr target,
                             int64_t partialSumBytes) {
   const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
@@ -40,7 +41,7 @@ static PartCount countParts(TileBuilder &builder,
     return {};
   Value items = atLeastOne(
       builder,
-      getProduct(builder, getGradientSpace(builder, operands, blocks)));
+      getProduct(builder, getGradientSpace(builder, operands, blocks, facts)));
   Value steps = atLeastOne(
       builder, getProduct(builder, countBiasSteps(builder, operands, blocks)));
   Value memory = getPartBudget(builder, operands, partialSumBytes);
@@ -118,10 +119,9 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
           gradient.memory = castToUnitStride(at, gradient.memory);
       KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts,
                                              variant, schedule, alignedRows);
-      host.launch(
-          at, kernel,
-          getGradientSpace(at, variant, schedule.blocks, facts.groupSize),
-          getPresent(variant));
+      host.launch(at, kernel,
+                  getGradientSpace(at, variant, schedule.blocks, facts),
+                  getPresent(variant));
     };
     host.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
       host.writeVariants(at, alignedRows ? alignedGrads : Value(),
@@ -130,7 +130,7 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                          });
     });
   };
-  PartCount parts = countParts(builder, operands, schedule.blocks,
+  PartCount parts = countParts(builder, operands, facts, schedule.blocks,
                                factory.getTarget(), partialSumBytes);
   if (!parts.parts) {
     launch(builder, operands);

@@ -43,8 +43,10 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
     KernelOp kernel = createAttentionKernel(
         factory, at.getLoc(), attention.facts, variant, schedule.blocks,
         alignedRows, schedule.getAttr(at.getContext()));
-    host.launch(at, kernel, getAttentionSpace(at, variant, schedule.blocks),
-                getPresent(variant));
+    host.launch(
+        at, kernel,
+        getAttentionSpace(at, variant, schedule.blocks, attention.facts.keys),
+        getPresent(variant));
   };
   Value aligned =
       host.hasAlignedDepths({operands.query, operands.key, operands.value,

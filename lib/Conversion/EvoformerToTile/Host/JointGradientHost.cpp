@@ -59,11 +59,12 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
     gradient.memory = castToUnitStride(builder, gradient.memory);
   operands.stepsOfPart = cut.rowsOfPart;
   operands.keysOfItem = cut.keysOfRange;
+  constexpr SpaceOrder order;
   SmallVector<Value> space(4);
-  space[kSpaceB] = builder.index(builder.dim(given.query, 0));
-  space[kSpaceRows] = cut.rowParts;
-  space[kSpaceH] = builder.index(builder.dim(given.query, 2));
-  space[kSpaceBlocks] = cut.keyRanges;
+  space[order.batch] = builder.index(builder.dim(given.query, 0));
+  space[order.rows] = cut.rowParts;
+  space[order.head] = builder.index(builder.dim(given.query, 2));
+  space[order.blocks] = cut.keyRanges;
   GradientSchedule schedule;
   schedule.blocks = kJointBlocks;
   schedule.attr = ScheduleAttr::get(

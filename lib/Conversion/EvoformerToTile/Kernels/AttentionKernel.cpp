@@ -25,16 +25,16 @@ static double getLargestSum(Type elementType) {
   return elementType.isF16() ? 65504 : 0x1p64;
 }
 
-SmallVector<Value, 4>
-evoformer::getAttentionSpace(TileBuilder &builder,
-                             const AttentionOperands &operands,
-                             const AttentionBlocks &blocks) {
+SmallVector<Value, 4> evoformer::getAttentionSpace(
+    TileBuilder &builder, const AttentionOperands &operands,
+    const AttentionBlocks &blocks, const KeyRange &keys) {
   Value query = operands.query;
+  SpaceOrder order = SpaceOrder::of(keys);
   SmallVector<Value, 4> space(4);
-  space[kSpaceB] = builder.index(builder.dim(query, 0));
-  space[kSpaceRows] = builder.ceilDiv(builder.dim(query, 1), blocks.rows);
-  space[kSpaceH] = builder.index(builder.dim(query, 2));
-  space[kSpaceBlocks] = builder.ceilDiv(builder.dim(query, 3), blocks.queries);
+  space[order.batch] = builder.index(builder.dim(query, 0));
+  space[order.rows] = builder.ceilDiv(builder.dim(query, 1), blocks.rows);
+  space[order.head] = builder.index(builder.dim(query, 2));
+  space[order.blocks] = builder.ceilDiv(builder.dim(query, 3), blocks.queries);
   return space;
 }
 

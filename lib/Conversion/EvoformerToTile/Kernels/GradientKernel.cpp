@@ -53,7 +53,7 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
 SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                                                const GradientOperands &operands,
                                                const AttentionBlocks &blocks,
-                                               int64_t groupSize) {
+                                               const AttentionFacts &facts) {
   BlockGrid grid = BlockGrid::of(builder, operands.query, operands.key, blocks);
   if (operands.biasGrad.memory) {
     SmallVector<Value> space;
@@ -65,13 +65,14 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
       space.push_back(builder.index(builder.dim(operands.biasGrad.memory, 0)));
     return space;
   }
+  SpaceOrder order = SpaceOrder::of(facts.keys);
   SmallVector<Value> space(4);
-  space[kSpaceB] = grid.count(builder, kBiasB);
-  space[kSpaceRows] = grid.count(builder, kBiasN);
-  bool sumsGroups = groupSize != 1 && !operands.queryGrad;
-  space[kSpaceH] = sumsGroups ? builder.index(builder.dim(operands.key, 2))
-                              : grid.count(builder, kBiasH);
-  space[kSpaceBlocks] =
+  space[order.batch] = grid.count(builder, kBiasB);
+  space[order.rows] = grid.count(builder, kBiasN);
+  bool sumsGroups = facts.groupSize != 1 && !operands.queryGrad;
+  space[order.head] = sumsGroups ? builder.index(builder.dim(operands.key, 2))
+                                 : grid.count(builder, kBiasH);
+  space[order.blocks] =
       grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
   return space;
 }

@@ -93,7 +93,7 @@ tile::KernelOp createGradientKernel(KernelFactory &factory, Location loc,
 SmallVector<Value> getGradientSpace(TileBuilder &builder,
                                     const GradientOperands &operands,
                                     const AttentionBlocks &blocks,
-                                    int64_t groupSize = 1);
+                                    const AttentionFacts &facts);
 
 /// The steps of the loop of a bias's gradient along each summed dimension of
 /// [b, n, h, q, k], null for the others.

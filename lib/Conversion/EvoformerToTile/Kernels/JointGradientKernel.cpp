@@ -67,12 +67,13 @@ public:
 private:
   /// The rows and keys of the item, and its memory for sums.
   void findItem() {
+    constexpr SpaceOrder order;
     Value id[4];
     for (int64_t dim = 0; dim < 4; ++dim)
       id[dim] = WorkItemIdOp::create(builder, dim);
-    batch = id[kSpaceB];
-    head = id[kSpaceH];
-    Value part = id[kSpaceRows];
+    batch = id[order.batch];
+    head = id[order.head];
+    Value part = id[order.rows];
     auto range = [&](Value start, Value count, OpFoldResult size) {
       Value end = builder.add(start, count);
       return arith::MinUIOp::create(builder, end, builder.index(size));
@@ -81,10 +82,10 @@ private:
     numKeys = builder.dim(operands.key, 3);
     firstRow = builder.mul(part, operands.stepsOfPart);
     endRow = range(firstRow, operands.stepsOfPart, numRows);
-    firstKey = builder.mul(id[kSpaceBlocks], operands.keysOfItem);
+    firstKey = builder.mul(id[order.blocks], operands.keysOfItem);
     endKey = range(firstKey, operands.keysOfItem, numKeys);
     if (operands.queryGrad)
-      queryMemory = slicePart(builder, operands.queryGrad, id[kSpaceBlocks]);
+      queryMemory = slicePart(builder, operands.queryGrad, id[order.blocks]);
     biasGrad = operands.biasGrad;
     if (!biasGrad.memory)
       return;

@@ -67,7 +67,8 @@ private:
 /// coordinates of a work item: the one place that knows it.
 SmallVector<Value, 4> getAttentionSpace(TileBuilder &builder,
                                         const AttentionOperands &operands,
-                                        const AttentionBlocks &blocks);
+                                        const AttentionBlocks &blocks,
+                                        const KeyRange &keys);
 
 /// The main kernel; its arguments are `operands.present()`. With `alignedRows`
 /// rows of queries, keys, values, gates and outputs start at multiples of

@@ -131,9 +131,10 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
   Value id[4];
   for (int64_t dim = 0; dim < 4; ++dim)
     id[dim] = WorkItemIdOp::create(builder, dim);
-  Value row = builder.mul(id[kSpaceRows], builder.index(blocks.rows));
+  SpaceOrder order = SpaceOrder::of(keyRange);
+  Value row = builder.mul(id[order.rows], builder.index(blocks.rows));
   int64_t block = ownsKeyBlock ? blocks.keys : blocks.queries;
-  Value number = id[kSpaceBlocks];
+  Value number = id[order.blocks];
   if (growsWith(keyRange, ownsKeyBlock ? LogitDim::Keys : LogitDim::Queries)) {
     Value count =
         builder.ceilDiv(builder.dim(ownsKeyBlock ? key : query, 3), block);
@@ -148,8 +149,8 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
   WorkItem item{
       builder,
       alignedRows,
-      id[kSpaceB],
-      id[kSpaceH],
+      id[order.batch],
+      id[order.head],
       ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
       range(query, !ownsKeyBlock, blocks.queries),
       range(key, ownsKeyBlock, blocks.keys),

@@ -82,10 +82,22 @@ std::optional<SeenKeys> makeSeenKeys(TileBuilder &builder,
                                      Value key, const RowCounts &counts = {},
                                      ExactEnds exact = {});
 
-/// The space of kernels whose items own a block of queries or of keys, slowest
-/// first: such blocks share what the item loops over, heads share cache lines,
-/// and the rows that share a pair bias come one after the other.
-enum SpaceDim { kSpaceB, kSpaceRows, kSpaceH, kSpaceBlocks };
+/// The dimensions of the space of kernels whose items own a block of queries or
+/// of keys, slowest first: such blocks share what the item loops over, heads
+/// share cache lines, and the rows that share a pair bias come one after the
+/// other.
+struct SpaceOrder {
+  unsigned batch = 0, rows = 1, head = 2, blocks = 3;
+
+  /// Where a range makes blocks see more and more (or less and less), the long
+  /// ones of all heads come before the short ones of any.
+  static SpaceOrder of(const KeyRange &range) {
+    SpaceOrder order;
+    if (growsWith(range, LogitDim::Queries) || growsWith(range, LogitDim::Keys))
+      std::swap(order.head, order.blocks);
+    return order;
+  }
+};
 
 /// One (batch, head) and ranges of rows, queries and keys; slices of memory
 /// start where the ranges do.

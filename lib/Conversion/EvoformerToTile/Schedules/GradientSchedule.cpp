@@ -96,25 +96,36 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
-  // No atoms: half of one, which pads in one orientation.
-  constexpr std::pair<int64_t, int64_t> sizes[] = {
+  // Atoms of the own side and size of the other one. No atoms: half of one,
+  // which pads in one orientation.
+  constexpr std::pair<int64_t, int64_t> longSteps[] = {
       {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
+  // Short steps leave registers for own operands, and memory for copies that
+  // run further ahead.
+  constexpr std::pair<int64_t, int64_t> shortSteps[] = {
+      {2, 32}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // More atoms of the own side let a fragment of the other serve more often.
   bool hasAllKeys = kind == GradientKind::QueryBias;
   int64_t mostAtoms = sumsBias(kind) ? 1 : target.getOperandReuseCrowded();
   // Where matrices are read from LDS quickly, own operands may stay there, too.
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
+  auto streamsMatrices = [&](const Machine &machine) {
+    return machine.streamsOperands() &&
+           readsMatrices(target, facts.elementType);
+  };
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
-      machine.streamsOperands() && readsMatrices(target, facts.elementType))
+      streamsMatrices(machine))
     places.push_back(OwnOperands::LDS);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
     bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
-    int64_t mostStages = hasMatrixUnit ? 2 : 1;
+    bool isShort = kind == GradientKind::Query && streamsMatrices(candidate);
+    int64_t mostStages = isShort ? 3 : hasMatrixUnit ? 2 : 1;
     for (int64_t stages = mostStages; stages > 0; --stages) {
-      for (auto [atoms, other] : sizes) {
+      for (auto [atoms, other] :
+           isShort ? ArrayRef(shortSteps) : ArrayRef(longSteps)) {
         if (isCut)
           break;
         if (atoms > mostAtoms)
@@ -155,8 +166,29 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
+  // Copies run further ahead where all workgroups that lanes' registers let be
+  // resident leave half of the memory: it is the cache of what they read past
+  // it.
+  auto getMostResident = [&](int64_t lanes) {
+    return getResident(target, lanes, cost.registers);
+  };
+  if (isCut && kind == GradientKind::KeyValue && streamsMatrices(machine) &&
+      !request.stages) {
+    GradientCut further = cut;
+    ++further.stages;
+    ScheduleCost ofFurther = estimate(
+        machine, facts, getGradientLoop(machine, kind, facts, further));
+    if (fits(machine, ofFurther) &&
+        2 * ofFurther.ldsBytes *
+                getMostResident(cut.subgroups * target.getSubgroupSize()) <=
+            target.getLdsBytes()) {
+      cut = further;
+      cost = ofFurther;
+    }
+  }
   // More subgroups share what is copied.
-  if (isCut && machine.streamsOperands() && !sumsBias(kind) &&
+  if (isCut && machine.streamsOperands() &&
+      !readsMatrices(target, facts.elementType) && !sumsBias(kind) &&
       !request.subgroups && !forcedOwn) {
     int64_t size =
         cast<MemRefType>((ownsKeys ? operands.key : operands.query).getType())
@@ -169,36 +201,42 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     }
     cost = estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
   }
-  // Of a bias's sum, subgroups along the other side share what is read anew of
-  // the own one in each step; one such workgroup has the memory for copies that
-  // run further ahead.
-  if (isCut && kind == GradientKind::Bias && machine.streamsOperands() &&
-      readsMatrices(target, facts.elementType) && owned != OwnedDim::None &&
-      !request.isForced() && copiesMuch(facts, cut.own)) {
-    for (int64_t stages : {3, 2}) {
+  // Each step of a bias's sum reads all of its operands anew. Subgroups along
+  // the other side share what is read of the own one, and a tile of two atoms
+  // each way lets every fragment serve twice; where fewer than two such
+  // workgroups have the memory, one has more subgroups.
+  if (isCut && kind == GradientKind::Bias && streamsMatrices(machine) &&
+      owned != OwnedDim::None && !request.isForced() && copiesWords(facts)) {
+    struct {
+      int64_t alongOther, stages, resident;
+    } constexpr choices[] = {{2, 3, 2}, {2, 2, 2}, {4, 2, 1}, {4, 1, 1}};
+    for (auto [alongOther, stages, least] : choices) {
       GradientCut shared = cut;
-      shared.alongOther = 2;
-      shared.other = llvm::alignTo(sizes[0].second, 2 * machine.keyAtom());
+      shared.subgroups = 2;
+      shared.alongOther = alongOther;
+      shared.own = shared.other = llvm::alignTo(64, 4 * machine.keyAtom());
       shared.stages = stages;
       ScheduleCost ofShared = estimate(
           machine, facts, getGradientLoop(machine, kind, facts, shared));
-      if (!fits(machine, ofShared))
+      if (!fits(machine, ofShared) ||
+          ofShared.ldsBytes * least > target.getLdsBytes())
         continue;
       cut = shared;
       cost = ofShared;
       break;
     }
   }
-  // Each step of a bias's sum reads all of its operands anew: the latency of
-  // that counts, not the registers that save reads.
+  // The latency of those reads counts, not the registers that save them.
   int64_t resident = request.resident.value_or(0);
   int64_t numSubgroups = cut.subgroups * cut.alongOther;
   int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && kind == GradientKind::Bias &&
       machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0)
-    resident =
-        std::clamp<int64_t>(target.getEnoughLanes() / lanes, 1, kMaxResident);
+    resident = std::clamp<int64_t>(
+        std::min(target.getEnoughLanes() / lanes,
+                 target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
+        1, kMaxResident);
   bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
   // What is chosen here may spill registers and read in narrow pieces; what a
