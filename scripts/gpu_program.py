@@ -118,6 +118,19 @@ class Program:
         return download()
 
 
+class HostProgram(Program):
+    """One of `compile_for_host`'s, whose memory is this process's."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(os.path.abspath(path))
+
+    def upload(self, array):
+        return array.ctypes.data
+
+    def _copy(self, to, source, array):
+        pass
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)

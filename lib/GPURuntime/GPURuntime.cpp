@@ -21,7 +21,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
-#include <atomic>
 #include <cstdlib>
 #include <mutex>
 
@@ -39,12 +38,13 @@ static void check(Error error) {
 }
 
 namespace {
-/// The one driver of this process, and the device in use.
+/// The one driver of this process, and the device that each thread uses.
 class Driver {
 public:
+  /// Kept to the end: programs unload their kernels when statics are gone.
   static Driver &get() {
-    static Driver driver;
-    return driver;
+    static auto *driver = new Driver;
+    return *driver;
   }
 
   const DriverFunctions &call() const { return library.call; }
@@ -54,7 +54,7 @@ public:
   }
 
   void setDevice(int number);
-  int getDevice() const { return ordinal; }
+  static int getDevice() { return ordinal; }
   void enter();
   void leave();
 
@@ -65,16 +65,18 @@ public:
 private:
   Driver() : library(open()) {
     check(library.call.init(0), "starting the driver");
-    setDevice(0);
   }
   static DriverLibrary open();
+  /// NVIDIA's context of this thread's device.
+  DriverHandle getContext();
 
   bool isNVIDIA() const { return library.vendor == DriverVendor::NVIDIA; }
 
   DriverLibrary library;
+  /// As in upstream's libraries, of the thread.
+  static thread_local int ordinal;
   std::mutex mutex;
-  std::atomic<int> ordinal = 0;
-  std::atomic<DriverHandle> context = nullptr;
+  DenseMap<int, DriverHandle> contexts;
   /// Streams of each device that nobody uses now.
   DenseMap<int, SmallVector<DriverHandle>> idle;
   DenseMap<DriverHandle, int> devices;
@@ -91,6 +93,8 @@ private:
   Driver &driver;
 };
 } // namespace
+
+thread_local int Driver::ordinal = 0;
 
 DriverLibrary Driver::open() {
   auto text = [](const char *name) -> StringRef {
@@ -121,21 +125,25 @@ void Driver::setDevice(int number) {
   check(library.call.getDeviceCount(&count), "counting devices");
   if (number < 0 || number >= count)
     fail("device " + Twine(number) + " of " + Twine(count) + " does not exist");
-  std::lock_guard<std::mutex> lock(mutex);
   ordinal = number;
-  if (!isNVIDIA())
-    return;
-  int device = 0;
-  check(library.call.getDevice(&device, number), "taking the device");
-  DriverHandle taken = nullptr;
-  check(library.call.retainContext(&taken, device),
-        "taking the device's context");
-  context = taken;
+}
+
+DriverHandle Driver::getContext() {
+  std::lock_guard<std::mutex> lock(mutex);
+  DriverHandle &context = contexts[ordinal];
+  if (!context) {
+    int device = 0;
+    check(library.call.getDevice(&device, ordinal), "taking the device");
+    check(library.call.retainContext(&context, device),
+          "taking the device's context");
+  }
+  return context;
 }
 
 void Driver::enter() {
   if (isNVIDIA())
-    return check(library.call.pushContext(context), "entering the context");
+    return check(library.call.pushContext(getContext()),
+                 "entering the context");
   check(library.call.setDevice(ordinal), "setting the device");
 }
 
@@ -326,12 +334,16 @@ EXPORT void mgpuMemcpy(void *to, void *from, size_t bytes,
 }
 EXPORT void mgpuMemset32(void *to, unsigned value, size_t count,
                          DriverHandle stream) {
+  if (count == 0)
+    return;
   Entered driver;
   driver->check(driver->call().fill32(address(to), value, count, stream),
                 "filling memory");
 }
 EXPORT void mgpuMemset16(void *to, unsigned short value, size_t count,
                          DriverHandle stream) {
+  if (count == 0)
+    return;
   Entered driver;
   driver->check(driver->call().fill16(address(to), value, count, stream),
                 "filling memory");

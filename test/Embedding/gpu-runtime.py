@@ -41,7 +41,8 @@ for message, (kind, code) in REFUSED.items():
     done = run(kind, code)
     assert done.returncode < 0 and message in done.stderr, (message, done)
 done = run("cuda", "lib.mgpuStreamCreate()", "/nowhere/libcuda.so")
-assert "no NVIDIA driver here: cannot open /nowhere" in done.stderr, done
+assert "evoformer GPU runtime: no NVIDIA driver here: cannot open /nowhere" in (
+    done.stderr), done
 
 WORKS = """
 stream, event = P(lib.mgpuStreamCreate()), P(lib.mgpuEventCreate())
@@ -67,6 +68,23 @@ for sizes in ((2, 3), (0, 3)):
     view = (I * 7)(a, a, 0, *sizes, 3, 1)
     lib.mgpuMemHostRegisterMemRef(I(2), view, I(4))
     lib.mgpuMemHostUnregisterMemRef(I(2), view, I(4))
+# Threads take streams and memory at once.
+import threading
+def work():
+    for _ in range(50):
+        stream = P(lib.mgpuStreamCreate())
+        memory = P(lib.mgpuMemAlloc(ctypes.c_uint64(64), stream, ctypes.c_bool(False)))
+        lib.mgpuMemset32(memory, ctypes.c_uint(7), ctypes.c_size_t(0), stream)
+        lib.mgpuMemFree(memory, stream)
+        lib.mgpuStreamDestroy(stream)
+    finished.append(1)
+finished = []
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(finished) == 4
 print("done")
 """
 for kind in ("cuda", "hip"):

@@ -45,26 +45,13 @@ def reference(name, x, y, n):
     return x
 
 
-class OnHost(gpu_program.Program):
-    """A program whose memory is this process's."""
-
-    def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-
-    def upload(self, array):
-        return array.ctypes.data
-
-    def _copy(self, to, source, array):
-        assert to == source
-
-
 def build_program(module, before):
     library = f"{folder}/{chip}.{abs(hash((module, before)))}.so"
     if chip == "cpu":
         gpu_program.compile_for_host(
             module, library, f"{build}/bin", llvm,
             before + "evoformer-lower{target=cpu linalg-kernels}")
-        return OnHost(library)
+        return gpu_program.HostProgram(library)
     os.environ["EVOFORMER_GPU"] = kind = "cuda" if chip == "sm_80" else "hip"
     os.environ["EVOFORMER_GPU_DRIVER"] = (
         f"{build}/test/lib/libEvoformerSimulated-{kind}.so")

@@ -254,7 +254,8 @@ Value KernelWriter::evaluate(Operation &inner, ArrayRef<unsigned> order) {
                   element.getIntOrFloatBitWidth() < 32;
   if (isNarrow)
     for (Value &operand : operands)
-      operand = retype(operand, b.getF32Type());
+      if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
+        operand = retype(operand, b.getF32Type());
   Type computed = isNarrow ? b.getF32Type() : element;
   RankedTensorType type = getType(order, computed);
   auto times = [&](Value value, double factor) -> Value {
@@ -267,7 +268,10 @@ Value KernelWriter::evaluate(Operation &inner, ArrayRef<unsigned> order) {
   } else if (isa<math::LogOp>(inner)) {
     result = times(math::Log2Op::create(b, operands[0]), llvm::numbers::ln2);
   } else {
-    OperationState state(inner.getLoc(), inner.getName(), operands, type,
+    // Named ops make their bodies without locations.
+    Location loc =
+        isa<UnknownLoc>(inner.getLoc()) ? b.getLoc() : inner.getLoc();
+    OperationState state(loc, inner.getName(), operands, type,
                          inner.getAttrs());
     state.propertiesAttr = inner.getPropertiesAsAttribute();
     result = b.create(state)->getResult(0);

@@ -8,6 +8,7 @@
 #include "Evoformer/Conversion/LinalgToTile/Passes.h"
 
 #include "KernelWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -42,6 +43,34 @@ static void convertReshape(Operation *op) {
                                                  type.getShape(), strides);
   op->getResult(0).replaceAllUsesWith(view);
   op->erase();
+}
+
+/// Writes the body's functions that no chip has with those that chips have, in
+/// f32: what upstream's approximations are for.
+static void expandFunctions(linalg::LinalgOp op,
+                            const FrozenRewritePatternSet &patterns) {
+  SmallVector<Operation *> functions;
+  op->walk([&](Operation *inner) {
+    if (isa<math::TanhOp, math::ErfOp>(inner))
+      functions.push_back(inner);
+  });
+  for (Operation *&function : functions) {
+    Value argument = function->getOperand(0), result = function->getResult(0);
+    if (!isa<BFloat16Type, Float16Type>(argument.getType()))
+      continue;
+    OpBuilder builder(function);
+    Location loc = function->getLoc();
+    Value wide =
+        arith::ExtFOp::create(builder, loc, builder.getF32Type(), argument);
+    Operation *computed = builder.clone(*function);
+    computed->setOperand(0, wide);
+    computed->getResult(0).setType(wide.getType());
+    result.replaceAllUsesWith(arith::TruncFOp::create(
+        builder, loc, result.getType(), computed->getResult(0)));
+    function->erase();
+    function = computed;
+  }
+  (void)applyOpPatternsGreedily(functions, patterns);
 }
 
 /// The extents of the op's space.
@@ -106,7 +135,18 @@ private:
     });
     llvm::for_each(reshapes, convertReshape);
     SmallVector<linalg::LinalgOp> ops;
-    function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    WalkResult walk = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+        ops.push_back(structured);
+        return WalkResult::skip();
+      }
+      if (isa<linalg::LinalgDialect>(op->getDialect()))
+        return WalkResult(op->emitOpError("is no loop nest with a body, which "
+                                          "is what kernels are made of"));
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
     if (ops.empty())
       return success();
     RewritePatternSet patterns(&getContext());
@@ -114,12 +154,12 @@ private:
     populatePolynomialApproximateErfPattern(patterns);
     FrozenRewritePatternSet frozen(std::move(patterns));
     for (linalg::LinalgOp op : ops) {
-      SmallVector<Operation *> inner;
-      op->walk([&](Operation *each) {
-        if (isa<math::TanhOp, math::ErfOp>(each))
-          inner.push_back(each);
-      });
-      (void)applyOpPatternsGreedily(inner, frozen);
+      // Where a loop does not run nothing is written.
+      if (llvm::is_contained(op.getStaticLoopRanges(), 0)) {
+        op->erase();
+        continue;
+      }
+      expandFunctions(op, frozen);
       if (failed(convert(op, function, symbols)))
         return failure();
     }

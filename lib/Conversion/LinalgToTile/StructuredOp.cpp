@@ -48,6 +48,12 @@ LogicalResult StructuredOp::checkMaps() {
              << " is indexed by something else than different loops and zeros: "
              << AffineMapAttr::get(getMap(operand));
     }
+    if (op.isDpsInit(&operand) &&
+        llvm::any_of(seen, [&](unsigned loop) { return isReduction(loop); }))
+      return op->emitOpError("operand ")
+             << operand.getOperandNumber()
+             << " is an output with a dimension that is reduced: "
+             << AffineMapAttr::get(getMap(operand));
   }
   return success();
 }
@@ -59,12 +65,12 @@ LogicalResult StructuredOp::checkBody() {
         isa<arith::ConstantOp>(inner) ||
         (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
          OpTrait::hasElementwiseMappableTraits(&inner));
-    auto isNumber = [](Type type) { return type.isIntOrFloat(); };
-    if (!known || !llvm::all_of(inner.getResultTypes(), isNumber))
+    if (!known || inner.getNumResults() != 1 ||
+        !inner.getResult(0).getType().isIntOrFloat())
       return inner.emitOpError(
-          "is in the body of a linalg op that shall become "
-          "a kernel, which does elementwise arith and "
-          "math on integers and floats");
+          "is in the body of a linalg op that shall become a kernel, which "
+          "does elementwise arith and math on integers and floats, with one "
+          "result each");
     for (Value operand : inner.getOperands())
       if (operand.getParentBlock() != op.getBlock())
         outside.insert(operand);
@@ -114,8 +120,36 @@ LogicalResult StructuredOp::findUpdates() {
   return success();
 }
 
+/// Whether the body adds the product of the two inputs, as they are or
+/// extended: contractions of upstream's may do more to either.
+static bool isPlainProduct(linalg::LinalgOp op) {
+  auto skipExtension = [](Value value) {
+    while (auto extension = value.getDefiningOp<arith::ExtFOp>())
+      value = extension.getIn();
+    return value;
+  };
+  Block *body = op.getBlock();
+  auto sum =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum || body->getNumArguments() != 3)
+    return false;
+  Value output = body->getArgument(2);
+  bool isFirst = sum.getLhs() == output;
+  if (!isFirst && sum.getRhs() != output)
+    return false;
+  auto product = skipExtension(isFirst ? sum.getRhs() : sum.getLhs())
+                     .getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return false;
+  Value a = skipExtension(product.getLhs()),
+        b = skipExtension(product.getRhs());
+  if (a == body->getArgument(1))
+    std::swap(a, b);
+  return a == body->getArgument(0) && b == body->getArgument(1);
+}
+
 void StructuredOp::findProduct() {
-  if (!linalg::isaContractionOpInterface(op))
+  if (!linalg::isaContractionOpInterface(op) || !isPlainProduct(op))
     return;
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);

@@ -82,22 +82,6 @@ static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Constant data, on the device where it is used.
-static void copyToDevice(memref::GetGlobalOp data) {
-  OpBuilder builder(data);
-  builder.setInsertionPointAfter(data);
-  Location loc = data.getLoc();
-  auto alloc = gpu::AllocOp::create(builder, loc, TypeRange{data.getType()},
-                                    ValueRange(), ValueRange(), ValueRange(),
-                                    /*hostShared=*/false);
-  data.getResult().replaceAllUsesWith(alloc.getMemref());
-  gpu::MemcpyOp::create(builder, loc, TypeRange(), ValueRange(),
-                        alloc.getMemref(), data.getResult());
-  builder.setInsertionPoint(data->getBlock()->getTerminator());
-  gpu::DeallocOp::create(builder, loc, TypeRange(), ValueRange(),
-                         alloc.getMemref());
-}
-
 static LogicalResult convertCopy(memref::CopyOp copy) {
   auto isPlain = [](Value memory) {
     auto type = dyn_cast<MemRefType>(memory.getType());
@@ -133,10 +117,10 @@ static bool accessesMemory(Operation *op) {
 
 /// The last op of its block that uses the memory, through whichever view; null
 /// where the memory leaves the block or is freed.
-static Operation *findLastUse(memref::AllocOp alloc) {
-  Block *block = alloc->getBlock();
-  Operation *last = alloc;
-  SmallVector<Value> views = {alloc.getResult()};
+static Operation *findLastUse(Value memory) {
+  Operation *last = memory.getDefiningOp();
+  Block *block = last->getBlock();
+  SmallVector<Value> views = {memory};
   for (size_t next = 0; next < views.size(); ++next) {
     for (Operation *user : views[next].getUsers()) {
       bool givesMemory =
@@ -157,6 +141,32 @@ static Operation *findLastUse(memref::AllocOp alloc) {
   return last;
 }
 
+/// Constant data, on the device where it is used.
+static LogicalResult copyToDevice(ModuleOp module, memref::GetGlobalOp data) {
+  auto global = module.lookupSymbol<memref::GlobalOp>(data.getNameAttr());
+  if (!global || !global.getConstant() || global.isExternal())
+    return data.emitOpError("'") << data.getName()
+                                 << "' is no constant with a value: the host's "
+                                    "memory is no kernel's, and what one "
+                                    "writes would be lost";
+  Operation *last = findLastUse(data.getResult());
+  OpBuilder builder(data);
+  builder.setInsertionPointAfter(data);
+  Location loc = data.getLoc();
+  auto alloc = gpu::AllocOp::create(builder, loc, TypeRange{data.getType()},
+                                    ValueRange(), ValueRange(), ValueRange(),
+                                    /*hostShared=*/false);
+  data.getResult().replaceAllUsesWith(alloc.getMemref());
+  auto copy = gpu::MemcpyOp::create(builder, loc, TypeRange(), ValueRange(),
+                                    alloc.getMemref(), data.getResult());
+  if (!last)
+    return success();
+  builder.setInsertionPointAfter(last == data ? copy.getOperation() : last);
+  gpu::DeallocOp::create(builder, loc, TypeRange(), ValueRange(),
+                         alloc.getMemref());
+  return success();
+}
+
 /// Frees what the function allocates after its last use, where nobody else
 /// does: bufferization leaves that to later passes.
 static void freeUnowned(func::FuncOp function) {
@@ -171,7 +181,7 @@ static void freeUnowned(func::FuncOp function) {
 }
 
 /// The memory of a function with launches is the device's.
-static LogicalResult convertMemory(Operation *op) {
+static LogicalResult convertMemory(ModuleOp module, Operation *op) {
   OpBuilder builder(op);
   if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
     auto converted = gpu::AllocOp::create(
@@ -188,18 +198,48 @@ static LogicalResult convertMemory(Operation *op) {
     op->erase();
     return success();
   }
-  if (auto data = dyn_cast<memref::GetGlobalOp>(op)) {
-    copyToDevice(data);
-    return success();
-  }
+  if (auto data = dyn_cast<memref::GetGlobalOp>(op))
+    return copyToDevice(module, data);
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return convertCopy(copy);
-  if (isa<memref::AllocaOp>(op) || accessesMemory(op))
+  if (isa<memref::AllocaOp, memref::ReallocOp>(op) || accessesMemory(op))
     return op->emitOpError("uses memory on the host in a function that "
-                           "launches kernels, whose memory is the device's; "
-                           "run convert-linalg-to-tile first, or do it in the "
+                           "launches kernels or shares memory with one that "
+                           "does: it is the device's; run "
+                           "convert-linalg-to-tile first, or do it in the "
                            "caller");
   return success();
+}
+
+/// The functions that launch kernels, and those that pass memory to them or get
+/// it from them, by calls.
+static SmallVector<func::FuncOp> findDeviceFunctions(ModuleOp module) {
+  llvm::SetVector<func::FuncOp> found;
+  llvm::MapVector<func::FuncOp, SmallVector<func::FuncOp>> neighbours;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    function.walk([&](Operation *op) {
+      if (isa<LaunchOp>(op))
+        found.insert(function);
+      auto call = dyn_cast<func::CallOp>(op);
+      auto callee =
+          call ? module.lookupSymbol<func::FuncOp>(call.getCalleeAttr())
+               : func::FuncOp();
+      bool passesMemory =
+          call &&
+          (llvm::any_of(call->getOperandTypes(),
+                        llvm::IsaPred<BaseMemRefType>) ||
+           llvm::any_of(call->getResultTypes(), llvm::IsaPred<BaseMemRefType>));
+      if (!callee || callee.isExternal() || !passesMemory)
+        return;
+      neighbours[function].push_back(callee);
+      neighbours[callee].push_back(function);
+    });
+  }
+  for (size_t next = 0; next < found.size(); ++next) {
+    func::FuncOp function = found[next];
+    found.insert_range(neighbours.lookup(function));
+  }
+  return found.takeVector();
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,7 +264,7 @@ struct ConvertTileLaunchToGPU
 protected:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (auto function : module.getOps<func::FuncOp>())
+    for (func::FuncOp function : findDeviceFunctions(module))
       if (failed(convert(module, function)))
         return signalPassFailure();
     for (auto kernels : module.getOps<gpu::GPUModuleOp>())
@@ -237,8 +277,6 @@ protected:
   static LogicalResult convert(ModuleOp module, func::FuncOp function) {
     SmallVector<LaunchOp> launches;
     function.walk([&](LaunchOp launch) { launches.push_back(launch); });
-    if (launches.empty())
-      return success();
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(module.getContext()));
     for (LaunchOp launch : launches)
@@ -248,7 +286,7 @@ protected:
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
-      if (op != function && failed(convertMemory(op)))
+      if (op != function && failed(convertMemory(module, op)))
         return failure();
     return success();
   }

@@ -20,7 +20,7 @@ func.func @index(%y: memref<4xi64>) {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       outs(%y : memref<4xi64>) {
   ^bb0(%o: i64):
-    // expected-error @+1 {{is in the body of a linalg op that shall become a kernel, which does elementwise arith and math on integers and floats}}
+    // expected-error @+1 {{is in the body of a linalg op that shall become a kernel, which does elementwise arith and math on integers and floats, with one result each}}
     %i = linalg.index 0 : index
     %r = arith.index_cast %i : index to i64
     linalg.yield %r : i64
@@ -78,5 +78,40 @@ func.func @outputs(%x: memref<4x5xf32>, %y: memref<4x5xf32>, %z: memref<4xf32>) 
   ^bb0(%a: f32, %b: f32, %c: f32):
     linalg.yield %a, %a : f32, f32
   }
+  return
+}
+
+// -----
+
+func.func @results(%x: memref<4xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%x : memref<4xi32>) {
+  ^bb0(%o: i32):
+    // expected-error @+1 {{is in the body of a linalg op that shall become a kernel, which does elementwise arith and math on integers and floats, with one result each}}
+    %low, %high = arith.mulsi_extended %o, %o : i32
+    linalg.yield %high : i32
+  }
+  return
+}
+
+// -----
+
+func.func @reduced_output(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{operand 1 is an output with a dimension that is reduced: affine_map<(d0, d1) -> (d0, d1)>}}
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+func.func @whole_op(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{is no loop nest with a body, which is what kernels are made of}}
+  linalg.softmax dimension(1) ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
   return
 }

@@ -20,9 +20,9 @@ func.func @dynamic(%x: memref<?xf32>, %n: index, %s: i32) {
   // CHECK: %[[SOME:.+]] = arith.cmpi ne, %[[N]]
   // CHECK: scf.if %[[SOME]]
   // CHECK:   gpu.launch_func @kernels::@k blocks in (%[[N]], %[[ONE:.+]], %[[ONE]]) threads in (%c128{{.*}}, %[[ONE]], %[[ONE]]) dynamic_shared_memory_size %c70000_i32{{.*}} args(%[[X]] : memref<?xf32>, %[[DATA]] : memref<4xf32>, %[[S]] : i32, %[[LENGTH]] : index, %c5 : index)
+  // CHECK: gpu.dealloc %[[DATA]]
   // CHECK: gpu.memcpy %[[Y]], %[[X]]
   // CHECK: gpu.dealloc %[[Y]]
-  // CHECK: gpu.dealloc %[[DATA]]
   %y = memref.alloc(%n) : memref<?xf32>
   %c5 = arith.constant 5 : index
   %data = memref.get_global @data : memref<4xf32>
@@ -75,6 +75,42 @@ func.func @other(%v: f32, %i: index) -> memref<4xf32> {
   %y = memref.alloc() : memref<4xf32>
   memref.store %v, %y[%i] : memref<4xf32>
   return %y : memref<4xf32>
+}
+
+// Neither launches, but what they allocate or pass on is what kernels use.
+// CHECK-LABEL: func.func @caller
+// CHECK: gpu.alloc
+// CHECK: call @launches
+// CHECK: gpu.dealloc
+func.func @caller(%n: index) {
+  %y = memref.alloc() : memref<4xf32>
+  call @launches(%n, %y) : (index, memref<4xf32>) -> ()
+  return
+}
+func.func private @launches(%n: index, %y: memref<4xf32>) {
+  evo_tile.launch @k space(%n) args(%y : memref<4xf32>)
+  call @callee(%y) : (memref<4xf32>) -> ()
+  return
+}
+// CHECK-LABEL: func.func private @callee
+// CHECK: gpu.memcpy
+// CHECK: gpu.dealloc
+func.func private @callee(%y: memref<4xf32>) {
+  %z = memref.alloc() : memref<4xf32>
+  memref.copy %y, %z : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// Constant data that leaves the block is not freed.
+// CHECK-LABEL: func.func @constant_result
+// CHECK: %[[DATA:.+]] = gpu.alloc
+// CHECK: gpu.memcpy %[[DATA]]
+// CHECK-NOT: gpu.dealloc
+// CHECK: return %[[DATA]]
+func.func @constant_result(%n: index) -> memref<4xf32> {
+  %data = memref.get_global @data : memref<4xf32>
+  evo_tile.launch @k space(%n) args(%data : memref<4xf32>)
+  return %data : memref<4xf32>
 }
 
 // CHECK: gpu.module @kernels [#rocdl.target<O = 3, chip = "gfx942", features = "+x">]
@@ -139,7 +175,7 @@ gpu.module @kernels {
 
 func.func @on_the_host(%n: index, %x: memref<?xf32>) {
   evo_tile.launch @k space(%n) args(%n : index)
-  // expected-error @+1 {{'memref.load' op uses memory on the host in a function that launches kernels, whose memory is the device's; run convert-linalg-to-tile first, or do it in the caller}}
+  // expected-error @+1 {{'memref.load' op uses memory on the host in a function that launches kernels or shares memory with one that does: it is the device's; run convert-linalg-to-tile first, or do it in the caller}}
   %0 = memref.load %x[%n] : memref<?xf32>
   return
 }
@@ -156,6 +192,53 @@ func.func @strided(%n: index, %x: memref<?xf32>, %y: memref<?xf32, strided<[?]>>
   // expected-error @+1 {{copies memory with strides, which no copy between devices does; make it a linalg.copy and run convert-linalg-to-tile first}}
   memref.copy %x, %y : memref<?xf32> to memref<?xf32, strided<[?]>>
   return
+}
+gpu.module @kernels {
+  llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
+
+// -----
+
+memref.global "private" @state : memref<4xf32> = dense<1.0>
+func.func @mutable(%n: index) {
+  // expected-error @+1 {{'memref.get_global' op 'state' is no constant with a value: the host's memory is no kernel's, and what one writes would be lost}}
+  %0 = memref.get_global @state : memref<4xf32>
+  evo_tile.launch @k space(%n) args(%0 : memref<4xf32>)
+  return
+}
+gpu.module @kernels {
+  llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
+
+// -----
+
+func.func @reallocated(%n: index, %x: memref<?xf32>) {
+  evo_tile.launch @k space(%n) args(%x : memref<?xf32>)
+  // expected-error @+1 {{'memref.realloc' op uses memory on the host in a function that launches kernels or shares memory with one that does: it is the device's; run convert-linalg-to-tile first, or do it in the caller}}
+  %0 = memref.realloc %x : memref<?xf32> to memref<8xf32>
+  return
+}
+gpu.module @kernels {
+  llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {
+    llvm.return
+  }
+}
+
+// -----
+
+func.func @reads(%x: memref<?xf32>, %n: index) -> f32 {
+  // expected-error @+1 {{'memref.load' op uses memory on the host in a function that launches kernels or shares memory with one that does}}
+  %0 = memref.load %x[%n] : memref<?xf32>
+  return %0 : f32
+}
+func.func @calls(%n: index, %x: memref<?xf32>) -> f32 {
+  evo_tile.launch @k space(%n) args(%x : memref<?xf32>)
+  %0 = call @reads(%x, %n) : (memref<?xf32>, index) -> f32
+  return %0 : f32
 }
 gpu.module @kernels {
   llvm.func @k() attributes {gpu.kernel, nvvm.reqntid = array<i32: 64>} {

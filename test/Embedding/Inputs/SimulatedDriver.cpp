@@ -16,6 +16,7 @@
 #include "Evoformer/Simulator/Simulator.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
+#include <mutex>
 
 #ifdef SIMULATED_CUDA
 #define NAME(CUDA, HIP) CUDA
@@ -55,6 +56,8 @@ struct Function {
 } // namespace
 
 static Memory memory;
+/// Drivers may be called by several threads at once.
+static std::mutex allocating;
 
 static int report(llvm::Error error) {
   if (!error)
@@ -84,6 +87,7 @@ EXPORT int NAME(cuDeviceGetName, hipDeviceGetName)(char *name, int bytes, int) {
 //===----------------------------------------------------------------------===//
 
 EXPORT int NAME(cuMemAlloc_v2, hipMalloc)(uint64_t *address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(allocating);
   auto result = memory.allocate(bytes);
   if (!result)
     return report(result.takeError());
@@ -95,6 +99,7 @@ EXPORT int NAME(cuMemAllocManaged, hipMallocManaged)(uint64_t *address,
   return NAME(cuMemAlloc_v2, hipMalloc)(address, bytes);
 }
 EXPORT int NAME(cuMemFree_v2, hipFree)(uint64_t address) {
+  std::lock_guard<std::mutex> lock(allocating);
   return report(memory.release(address));
 }
 EXPORT int NAME(cuMemcpyHtoD_v2, hipMemcpyHtoD)(uint64_t to, const void *from,

@@ -48,13 +48,14 @@ def ConvertTileLaunchToGPU
     the extents. Nothing is launched where an extent is 0. The descriptors of
     memrefs are upstream's already, so that `gpu-to-llvm` lowers the host program.
 
-    In functions with launches memory is the device's: `memref.alloc` and
-    `memref.dealloc` become `gpu.alloc` and `gpu.dealloc`, `memref.copy` becomes
-    `gpu.memcpy`, and constant data is copied to the device where it is used. What is
-    allocated and not freed in its block, as bufferization leaves it, is freed after
-    its last use. Ops that would read or write memory on the host are refused. Callers pass memory
-    of the device. `gpu-async-region` gives the ops the order that `gpu-to-llvm`
-    asks for.
+    In functions with launches, and those that pass memory to or get it from such
+    ones by calls, memory is the device's: `memref.alloc` and `memref.dealloc` become
+    `gpu.alloc` and `gpu.dealloc`, `memref.copy` becomes `gpu.memcpy`, and constant
+    data is copied to the device where it is used. What is allocated and not freed in
+    its block, as bufferization leaves it, is freed after its last use. Ops that would
+    read or write memory on the host are refused. Callers from outside pass memory of
+    the device. `gpu-async-region` gives the ops the order that `gpu-to-llvm` asks
+    for.
 
     Modules of kernels get a `#nvvm.target` or `#rocdl.target`:
     `gpu-module-to-binary` serializes them, or `evoformer-serialize{embed}` does.
