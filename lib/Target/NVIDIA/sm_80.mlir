@@ -58,4 +58,5 @@ module attributes {evo_tile.target = #evo_tile.target<
                 ldmatrix, native_bf16_convert,
                 lds_reserved = 1024, max_lds_static = 49152,
                 registers_per_processor = 65536},
-  tuning = {enough_lanes = 384, most_subgroups = 8, operand_reuse_crowded = 2}>} {}
+  tuning = {enough_lanes = 256, latency_lanes = 384, most_subgroups = 8,
+            operand_reuse_crowded = 2}>} {}

@@ -234,7 +234,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0)
     resident = std::clamp<int64_t>(
-        std::min(target.getEnoughLanes() / lanes,
+        std::min(target.getLatencyLanes() / lanes,
                  target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
         1, kMaxResident);
   bool isForced = request.isForced();
