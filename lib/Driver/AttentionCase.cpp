@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Driver/AttentionCase.h"
+#include "CaseRagged.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -63,6 +64,8 @@ std::string AttentionCase::str() const {
     os << " window=" << window;
   if (!lens.empty())
     os << " lens=" << lens;
+  if (!ragged.empty())
+    os << " ragged=" << ragged;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -230,6 +233,55 @@ static llvm::Error parseLens(StringRef text, AttentionCase &result) {
   return llvm::Error::success();
 }
 
+/// One of the two parts of `ragged`.
+static bool parseStarts(StringRef text, std::optional<RaggedCase> &into) {
+  into.emplace();
+  if (text == "random")
+    return true;
+  auto [list, all] = text.split('/');
+  if (text.contains('/') && (all.getAsInteger(10, into->all.emplace()) ||
+                             *into->all < 0 || *into->all > INT32_MAX))
+    return false;
+  SmallVector<StringRef> numbers;
+  list.split(numbers, '.');
+  return llvm::all_of(numbers, [&](StringRef number) {
+    int32_t start;
+    if (number.getAsInteger(10, start))
+      return false;
+    into->starts.push_back(start);
+    return true;
+  });
+}
+
+static llvm::Error parseRagged(StringRef text, AttentionCase &result) {
+  auto [queries, keys] = text.split(':');
+  if (!parseStarts(queries, result.raggedQueries) ||
+      !parseStarts(keys, result.raggedKeys))
+    return createStringError(
+        "ragged is QUERIES:KEYS, each of them random or numbers like 0.5.9 or "
+        "0.5.9/12, not '" +
+        text + "'");
+  result.ragged = text.str();
+  return llvm::Error::success();
+}
+
+/// What sizes and other words must be where there are ragged sequences.
+static llvm::Error checkRagged(const AttentionCase &result, StringRef text) {
+  auto fail = [&](const llvm::Twine &why) {
+    return createStringError("the case '" + text + "' " + why);
+  };
+  if (!result.lens.empty())
+    return fail("has both lens and ragged");
+  for (const RaggedCase *side : {&*result.raggedQueries, &*result.raggedKeys})
+    if (!side->starts.empty() &&
+        static_cast<int64_t>(side->starts.size()) != result.batch + 1)
+      return fail("has not B + 1 numbers in ragged");
+  if (haveOverlap(findPlaces(result, /*ofKeys=*/false)) ||
+      (result.backward && haveOverlap(findPlaces(result, /*ofKeys=*/true))))
+    return fail("has ragged sequences that share what is written");
+  return llvm::Error::success();
+}
+
 /// One `key=value`; whether it means something.
 static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   int64_t *number = llvm::StringSwitch<int64_t *>(key)
@@ -327,6 +379,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
         return std::move(error);
       continue;
     }
+    if (key == "ragged") {
+      if (llvm::Error error = parseRagged(value, result))
+        return std::move(error);
+      continue;
+    }
     if (!parseEntry(key, value, result))
       return createStringError("malformed '" + entry + "' in the case '" +
                                text + "'");
@@ -339,6 +396,9 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
   if (result.nanValues && !result.seen.isWhole())
     return createStringError("the case '" + text +
                              "' has both a window and nan_values");
+  if (result.isRagged())
+    if (llvm::Error error = checkRagged(result, text))
+      return std::move(error);
   if (!result.puts.empty() && !hasPlaces(result))
     return createStringError("the case '" + text +
                              "' puts a number where no input has an element");

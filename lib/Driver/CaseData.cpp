@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseRagged.h"
 #include "Evoformer/Driver/AttentionCase.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -373,8 +374,29 @@ static void enlargeQueries(HostArray &queries) {
   });
 }
 
+static void putNumbers(const AttentionCase &problem,
+                       std::vector<HostArray> &arrays) {
+  std::vector<CaseOperand> operands = getOperands(problem);
+  for (const PutNumber &put : problem.puts) {
+    auto operand = llvm::find_if(operands, [&](const CaseOperand &operand) {
+      return operand.name == put.operand;
+    });
+    arrays[operand - operands.begin()].write(put.index, put.number);
+  }
+}
+
 void mlir::evoformer::fillInputs(const AttentionCase &problem,
                                  std::vector<HostArray> &arrays) {
+  if (problem.isRagged()) {
+    AttentionCase denseCase = getDense(problem);
+    std::vector<HostArray> dense;
+    for (const CaseOperand &operand : getOperands(denseCase))
+      dense.emplace_back(operand.layout);
+    fillInputs(denseCase, dense);
+    packInputs(problem, dense, arrays);
+    putNumbers(problem, arrays);
+    return;
+  }
   size_t numBiases = problem.biases.size();
   std::vector<CaseOperand> operands = getOperands(problem);
   for (size_t i = 0; i < arrays.size(); ++i) {
@@ -395,12 +417,7 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
       drawer.fill(arrays[i]);
     }
   }
-  for (const PutNumber &put : problem.puts) {
-    auto operand = llvm::find_if(operands, [&](const CaseOperand &operand) {
-      return operand.name == put.operand;
-    });
-    arrays[operand - operands.begin()].write(put.index, put.number);
-  }
+  putNumbers(problem, arrays);
   if (problem.largeScores)
     enlargeQueries(arrays[0]);
   if (problem.nanKeys && problem.zero.empty())

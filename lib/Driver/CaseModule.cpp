@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseRagged.h"
 #include "Evoformer/Driver/AttentionCase.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -28,7 +29,14 @@ namespace {
 /// Makes the operands of one case.
 class OperandMaker {
 public:
-  explicit OperandMaker(const AttentionCase &problem) : problem(problem) {}
+  explicit OperandMaker(const AttentionCase &problem)
+      : problem(problem), batch(problem.isRagged() ? 1 : problem.batch),
+        queries(problem.queries), keys(problem.keys) {
+    if (!problem.isRagged())
+      return;
+    queries = findPlaces(problem, /*ofKeys=*/false).all;
+    keys = findPlaces(problem, /*ofKeys=*/true).all;
+  }
 
   CaseOperand sequence(StringRef name, ElementType type, int64_t length,
                        int64_t heads, int64_t depth, bool mayRepeat);
@@ -36,12 +44,17 @@ public:
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand statistic(StringRef name);
   CaseOperand lengths(StringRef name);
+  CaseOperand starts(StringRef name);
 
 private:
   /// `isStrided`: arbitrary strides but for `unitDim` (-1: none).
   void setType(CaseOperand &operand, ArrayRef<bool> isStatic, bool isStrided,
                int unitDim);
   const AttentionCase &problem;
+
+public:
+  /// Of sequences in memory.
+  int64_t batch, queries, keys;
 };
 } // namespace
 
@@ -80,8 +93,7 @@ CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
   StringRef memory = problem.memory;
   if (memory.empty() && StringRef(problem.order).ends_with("d"))
     memory = problem.order;
-  SmallVector<int64_t, 5> sizes = {problem.batch, problem.rows, length, heads,
-                                   depth};
+  SmallVector<int64_t, 5> sizes = {batch, problem.rows, length, heads, depth};
   SmallVector<int64_t, 5> padded = sizes;
   padded[4] += problem.pad;
   operand.layout = makeDense(type, padded, findLetters(memory, "bnshd"));
@@ -89,8 +101,9 @@ CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
   operand.layout.offset = problem.offset;
   if (mayRepeat && !problem.zero.empty())
     operand.layout.strides[StringRef("bnsh").find(problem.zero)] = 0;
-  bool statics[] = {problem.isStatic('b'), problem.isStatic('n'),
-                    problem.isStatic('s'), problem.isStatic('h'), true};
+  bool statics[] = {problem.isRagged() || problem.isStatic('b'),
+                    problem.isStatic('n'), problem.isStatic('s'),
+                    problem.isStatic('h'), true};
   setType(operand, statics, isStrided, 4);
   return operand;
 }
@@ -130,10 +143,10 @@ CaseOperand OperandMaker::statistic(StringRef name) {
   CaseOperand operand;
   operand.name = name.str();
   operand.isOutput = true;
-  SmallVector<int64_t> sizes = {problem.batch, problem.rows, problem.heads,
-                                problem.queries};
-  SmallVector<bool> statics = {problem.isStatic('b'), problem.isStatic('n'),
-                               problem.isStatic('h'), problem.isStatic('s')};
+  SmallVector<int64_t> sizes = {batch, problem.rows, problem.heads, queries};
+  SmallVector<bool> statics = {problem.isRagged() || problem.isStatic('b'),
+                               problem.isStatic('n'), problem.isStatic('h'),
+                               problem.isStatic('s')};
   if (name == "stats") {
     sizes.insert(sizes.begin(), 2);
     statics.insert(statics.begin(), true);
@@ -158,29 +171,49 @@ CaseOperand OperandMaker::lengths(StringRef name) {
   return operand;
 }
 
+CaseOperand OperandMaker::starts(StringRef name) {
+  CaseOperand operand;
+  operand.name = name.str();
+  operand.order = {0};
+  operand.layout = makeDense(ElementType::I32, {problem.batch + 1});
+  setType(operand, problem.isStatic('b'), false, -1);
+  return operand;
+}
+
+std::vector<std::pair<std::string, int64_t>>
+mlir::evoformer::getNumbers(const AttentionCase &problem) {
+  if (!problem.isRagged() || problem.isStatic('s'))
+    return {};
+  return {{"most_queries", problem.queries}, {"most_keys", problem.keys}};
+}
+
 std::vector<CaseOperand>
 mlir::evoformer::getOperands(const AttentionCase &problem) {
   OperandMaker maker(problem);
   int64_t valueDepth = problem.getValueDepth();
   std::vector<CaseOperand> operands;
   int64_t heads = problem.heads, keyHeads = problem.getKeyHeads();
-  operands.push_back(maker.sequence("query", problem.type, problem.queries,
-                                    heads, problem.depth, false));
-  operands.push_back(maker.sequence("key", problem.type, problem.keys, keyHeads,
+  operands.push_back(maker.sequence("query", problem.type, maker.queries, heads,
+                                    problem.depth, false));
+  operands.push_back(maker.sequence("key", problem.type, maker.keys, keyHeads,
                                     problem.depth, true));
-  operands.push_back(maker.sequence("value", problem.type, problem.keys,
-                                    keyHeads, valueDepth, true));
+  operands.push_back(maker.sequence("value", problem.type, maker.keys, keyHeads,
+                                    valueDepth, true));
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     operands.push_back(maker.bias(bias, number));
   if (problem.gateType)
-    operands.push_back(maker.sequence(
-        "gate", *problem.gateType, problem.queries, heads, valueDepth, false));
+    operands.push_back(maker.sequence("gate", *problem.gateType, maker.queries,
+                                      heads, valueDepth, false));
   if (problem.keyLengths)
     operands.push_back(maker.lengths("key_lengths"));
   if (problem.queryLengths)
     operands.push_back(maker.lengths("query_lengths"));
+  if (problem.isRagged()) {
+    operands.push_back(maker.starts("query_starts"));
+    operands.push_back(maker.starts("key_starts"));
+  }
   operands.push_back(maker.sequence("out", problem.getOutputType(),
-                                    problem.queries, heads, valueDepth, false));
+                                    maker.queries, heads, valueDepth, false));
   operands.back().isOutput = true;
   if (problem.lse)
     operands.push_back(maker.statistic("lse"));
@@ -199,13 +232,13 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
     operands.back().isOutput = isOutput;
   };
   ElementType type = problem.gradientType.value_or(problem.type);
-  sequence("out_grad", "output_grad", problem.getOutputType(), problem.queries,
+  sequence("out_grad", "output_grad", problem.getOutputType(), maker.queries,
            heads, valueDepth, false);
-  sequence("query_grad", "query_grad", type, problem.queries, heads,
+  sequence("query_grad", "query_grad", type, maker.queries, heads,
            problem.depth, true);
-  sequence("key_grad", "key_grad", type, problem.keys, keyHeads, problem.depth,
+  sequence("key_grad", "key_grad", type, maker.keys, keyHeads, problem.depth,
            true);
-  sequence("value_grad", "value_grad", type, problem.keys, keyHeads, valueDepth,
+  sequence("value_grad", "value_grad", type, maker.keys, keyHeads, valueDepth,
            true);
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     if (bias.type != ElementType::I1)
@@ -213,7 +246,7 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   if (problem.gateType)
     sequence("gate_grad", "gate_grad",
              problem.gradientType ? ElementType::F32 : *problem.gateType,
-             problem.queries, heads, valueDepth, true);
+             maker.queries, heads, valueDepth, true);
   for (CaseOperand &operand : llvm::drop_begin(operands, first))
     operand.isBackward = true;
   return operands;
@@ -230,6 +263,13 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
     if (!isOperand(operand))
       continue;
     StringRef name = operand.name;
+    if (name == "query_starts")
+      os << "      ragged(queries %query_starts : " << operand.type;
+    else if (name == "key_starts")
+      os << ", keys %key_starts : " << operand.type
+         << ", most %most_queries, %most_keys)\n";
+    if (name.ends_with("_starts"))
+      continue;
     std::string clause = !operand.clause.empty()    ? operand.clause
                          : name.starts_with("bias") ? "bias"
                          : name == "out"            ? output.str()
@@ -259,7 +299,14 @@ std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
            << " {evoformer.name = \"" << operand.name << "\"}";
       },
       ",\n    ");
+  auto numbers = getNumbers(problem);
+  for (auto &[name, number] : numbers)
+    os << ",\n    %" << name << ": index {evoformer.name = \"" << name << "\"}";
   os << ") {\n";
+  if (problem.isRagged() && numbers.empty())
+    os << "  %most_queries = arith.constant " << problem.queries
+       << " : index\n  %most_keys = arith.constant " << problem.keys
+       << " : index\n";
   writeOp(os, problem, "attention", operands, "outs",
           [](const CaseOperand &operand) { return !operand.isBackward; });
   if (problem.backward)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaseReference.h"
+#include "CaseRagged.h"
 #include "Evoformer/Reference/Attention.h"
 #include "Evoformer/Reference/Gradients.h"
 #include "llvm/ADT/STLExtras.h"
@@ -240,6 +241,9 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
                                    llvm::ArrayRef<HostArray> arrays,
                                    const reference::Arithmetic &arithmetic,
                                    unsigned threads, CaseReport &report) {
+  if (problem.isRagged())
+    return compareCase(getDense(problem), unpack(problem, arrays), arithmetic,
+                       threads, report);
   Outputs outputs;
   reference::AttentionProblem inputs = makeProblem(problem, arrays, outputs);
   if (!problem.sample || problem.sample >= problem.rows) {

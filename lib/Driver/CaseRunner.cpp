@@ -68,7 +68,7 @@ public:
   CaseRun(const AttentionCase &problem, Session &session, uint64_t guardBytes,
           llvm::ArrayRef<HostArray> inputs)
       : session(session), device(session.getDevice()), guardBytes(guardBytes),
-        operands(getOperands(problem)) {
+        problem(problem), operands(getOperands(problem)) {
     arrays = inputs.vec();
     if (!arrays.empty())
       return;
@@ -95,6 +95,7 @@ private:
   Session &session;
   Device &device;
   uint64_t guardBytes;
+  const AttentionCase &problem;
   std::vector<CaseOperand> operands;
   std::vector<DeviceArray> deviceArrays;
   std::vector<HostValue> values;
@@ -114,6 +115,8 @@ Error CaseRun::upload() {
         return error;
     values.push_back(deviceArrays.back().getValue(operand.order));
   }
+  for (auto &[name, number] : getNumbers(problem))
+    values.emplace_back().bits = static_cast<uint64_t>(number);
   auto created = SessionWorkspace::create(
       session, session.getPlan().functions[0], values, guardBytes);
   if (!created)
@@ -155,7 +158,7 @@ Error CaseRun::fetch() {
       return error;
     if (operand.isOutput) {
       array = std::move(now);
-      if (!array.gapsAreUntouched())
+      if (!array.gapsAreUntouched(findWritten(problem, operand.name)))
         return createStringError("'" + operand.name +
                                  "' was written to between its elements");
     } else if (now.storage != array.storage) {

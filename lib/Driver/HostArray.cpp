@@ -93,10 +93,13 @@ void HostArray::forEach(
   }
 }
 
-bool HostArray::gapsAreUntouched() const {
+bool HostArray::gapsAreUntouched(
+    llvm::function_ref<bool(ArrayRef<int64_t>)> isElement) const {
   std::vector<char> copy = storage;
   int64_t elementBytes = getByteSize(layout.type);
-  forEach([&](ArrayRef<int64_t>, int64_t at) {
+  forEach([&](ArrayRef<int64_t> index, int64_t at) {
+    if (isElement && !isElement(index))
+      return;
     std::memset(copy.data() + at, untouchedByte, elementBytes);
   });
   return llvm::all_of(copy, [](char c) { return c == untouchedByte; });

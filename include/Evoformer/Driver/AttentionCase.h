@@ -10,6 +10,7 @@
 
 #include "Evoformer/Driver/HostArray.h"
 #include "Evoformer/Support/KeyRange.h"
+#include <functional>
 
 namespace mlir::evoformer {
 
@@ -50,6 +51,14 @@ struct LengthsCase {
   enum { Random, Half, Full } values = Random;
 };
 
+/// Where sequences start that lie one behind the other.
+struct RaggedCase {
+  /// Of all, and the end of the last one; none: random ones.
+  std::vector<int64_t> starts;
+  /// How many queries, or keys, there are.
+  std::optional<int64_t> all;
+};
+
 /// A number in one element of an operand.
 struct PutNumber {
   std::string operand;
@@ -69,6 +78,12 @@ struct PutNumber {
 ///                        random, half, full, none or numbers, '5.0.99', that
 ///                        rows have in turn; with /b for each b alone, with /n
 ///                        for each n alone. What lies behind them is NaN
+///     ragged             QUERIES:KEYS, the B sequences lie one behind the
+///     other,
+///                        each with at most Sq queries and Sk keys: random, or
+///                        where they start and the last one ends, and behind a
+///                        / how many there are: ragged=0.7.7.20/25:random. What
+///                        is of no sequence is NaN, and must not be written
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     lse, stats         0 or 1
@@ -104,6 +119,9 @@ struct AttentionCase {
   std::string lens;
   std::optional<LengthsCase> keyLengths, queryLengths;
   bool lengthsOfBatch = true, lengthsOfRows = true;
+  /// The word `ragged`, and what it says.
+  std::string ragged;
+  std::optional<RaggedCase> raggedQueries, raggedKeys;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;
@@ -126,6 +144,7 @@ struct AttentionCase {
   runtime::ElementType getOutputType() const {
     return outputType.value_or(type);
   }
+  bool isRagged() const { return raggedQueries.has_value(); }
   /// Whether a dimension's size is known when compiling.
   bool isStatic(char letter) const {
     return letter == 'd' || staticSizes == "all" ||
@@ -154,10 +173,18 @@ struct CaseOperand {
 };
 
 /// The operands in the order of the function's arguments: query, key, value,
-/// biases, gate, lengths of keys and queries, output, lse, stats; then, of the
-/// backward pass, the output's gradient and the gradients of query, key, value,
-/// float biases and gate.
+/// biases, gate, lengths of keys and queries, starts of ragged queries and
+/// keys, output, lse, stats; then, of the backward pass, the output's gradient
+/// and the gradients of query, key, value, float biases and gate.
 std::vector<CaseOperand> getOperands(const AttentionCase &problem);
+
+/// Numbers that the function takes behind the operands, by name.
+std::vector<std::pair<std::string, int64_t>>
+getNumbers(const AttentionCase &problem);
+
+/// Whether an output's element is written: between ragged sequences none is.
+std::function<bool(llvm::ArrayRef<int64_t>)>
+findWritten(const AttentionCase &problem, llvm::StringRef operand);
 
 /// How many keys (queries) the row has by the operand of lengths among
 /// `arrays`, which are those of `getOperands`.

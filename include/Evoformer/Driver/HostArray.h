@@ -45,8 +45,10 @@ struct HostArray {
   void forEach(llvm::function_ref<void(llvm::ArrayRef<int64_t> index,
                                        int64_t byteOffset)>
                    function) const;
-  /// Whether the bytes between the elements are still all ones.
-  bool gapsAreUntouched() const;
+  /// Whether the bytes between the elements, those that `isElement` says where
+  /// there is one, are still all ones.
+  bool gapsAreUntouched(
+      llvm::function_ref<bool(llvm::ArrayRef<int64_t>)> isElement = {}) const;
 };
 
 HostArray fromTensor(const runtime::HostTensor &tensor, ArrayLayout layout);

@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_ATTENTIONPROBLEM_H
 
 #include "Evoformer/Support/KeyRange.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Types.h"
 #include "mlir/IR/Value.h"
 #include <array>
@@ -31,16 +32,37 @@ struct Bias {
   bool isTail = false;
 };
 
-/// How many queries and keys each row n of a batch has, [b, n] of i32, a static
-/// 1 for all; null: all there are.
-struct RowLengths {
-  Value queries, keys;
+/// A number of type index, which kernels are passed unless it is known.
+struct Most {
+  Value value;
+  std::optional<int64_t> known;
 
-  bool any() const { return queries || keys; }
-  friend bool operator==(const RowLengths &a, const RowLengths &b) {
-    return a.queries == b.queries && a.keys == b.keys;
+  OpFoldResult get(OpBuilder &builder) const {
+    return known ? OpFoldResult(builder.getIndexAttr(*known)) : value;
   }
 };
+
+/// How many queries and keys rows have; null: all there are.
+struct RowLengths {
+  /// Each row n of a batch, [b, n] of i32, a static 1 for all.
+  Value queries, keys;
+  /// Of ragged sequences, which lie one behind the other: where each starts in
+  /// memory, and where the last one ends, [b + 1] of i32; and how many one has
+  /// at most.
+  Value queryStarts, keyStarts;
+  Most mostQueries, mostKeys;
+
+  bool isRagged() const { return queryStarts != nullptr; }
+  bool ofQueries() const { return queries || queryStarts; }
+  bool ofKeys() const { return keys || keyStarts; }
+  bool any() const { return ofQueries() || ofKeys(); }
+  std::array<Value *, 6> all() {
+    return {&queries,           &keys,          &queryStarts, &keyStarts,
+            &mostQueries.value, &mostKeys.value};
+  }
+};
+
+struct LogitShape;
 
 /// What the main kernel works on: every operand a memref with its dimensions in
 /// canonical order; null where there is none. On the host these are the
@@ -62,6 +84,7 @@ struct AttentionOperands {
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
+  LogitShape getShape() const;
 };
 
 /// The static facts of an attention.

@@ -111,8 +111,20 @@ public:
   }
 
   RowLengths getLengths() {
+    auto getMost = [&](AttentionOperand role) -> Most {
+      MutableArrayRef<OpOperand> operands = op.getRoleOperands(role);
+      if (operands.empty())
+        return {};
+      Value most = operands.front().get();
+      std::optional<int64_t> known = getConstantIntValue(most);
+      return {known ? Value() : most, known};
+    };
     return {get(AttentionOperand::QueryLengths),
-            get(AttentionOperand::KeyLengths)};
+            get(AttentionOperand::KeyLengths),
+            get(AttentionOperand::QueryStarts),
+            get(AttentionOperand::KeyStarts),
+            getMost(AttentionOperand::MostQueries),
+            getMost(AttentionOperand::MostKeys)};
   }
 
   SmallVector<Bias> getBiases() {
@@ -185,7 +197,8 @@ protected:
       return op->emitOpError(
           "is on tensors, expected memrefs: run one-shot-bufferize first");
     bool hasLengths = !op.getRoleOperands(Role::KeyLengths).empty() ||
-                      !op.getRoleOperands(Role::QueryLengths).empty();
+                      !op.getRoleOperands(Role::QueryLengths).empty() ||
+                      op.isRagged();
     if (hasLengths && requests.getMostRows() != 1)
       return emitError(op.getLoc())
              << "schedule: rows=" << requests.getMostRows()
@@ -212,7 +225,7 @@ protected:
             })
             .Case<AttentionGradientOp>([&](auto gradient) {
               SmallVector<AttentionGradientOp> joint =
-                  mayBeJoint(chip) && !requests.isForced()
+                  mayBeJoint(chip) && !requests.isForced() && !op.isRagged()
                       ? findJointGradients(gradient)
                       : SmallVector<AttentionGradientOp>();
               if (joint.size() < 2)
@@ -392,7 +405,7 @@ protected:
     operands.delta = views.get(Role::Delta);
     operands.weightedGrad = views.get(Role::WeightedGradient);
     operands.gateGrad = views.get(Role::GateGradient);
-    operands.queryLengths = views.get(Role::QueryLengths);
+    operands.lengths = views.getLengths();
     writeDeltaProgram(builder, factory, operands);
     return success();
   }

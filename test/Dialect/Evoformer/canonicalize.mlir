@@ -316,3 +316,25 @@ func.func @full_lengths(%q: tensor<2x3x16x8x32xf16>, %o: tensor<2x3x16x8x32xf16>
       query_grad(%o : tensor<2x3x16x8x32xf16>)
   return %0, %1, %2 : tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>, tensor<2x3x16x8x32xf16>
 }
+
+// -----
+
+// What is dropped leaves the sequences as they are, and their bounds.
+// CHECK-LABEL: func @ragged
+// CHECK:         attention
+// CHECK:         ragged(queries %{{.*}} : tensor<5xi32>, keys %{{.*}} : tensor<5xi32>, most %{{.*}}, %{{.*}})
+// CHECK-NOT:     lse
+// CHECK:         keys(to
+func.func @ragged(%q: tensor<1x1x64x8x32xf16>, %i: tensor<5xi32>, %l: tensor<1x1x8x64xf32>)
+    -> tensor<1x1x64x8x32xf16> {
+  %most = arith.constant 16 : index
+  %0, %1 = evoformer.attention
+      query(%q : tensor<1x1x64x8x32xf16>)
+      key(%q : tensor<1x1x64x8x32xf16>)
+      value(%q : tensor<1x1x64x8x32xf16>)
+      ragged(queries %i : tensor<5xi32>, keys %i : tensor<5xi32>, most %most, %most)
+      outs(%q : tensor<1x1x64x8x32xf16>)
+      lse(%l : tensor<1x1x8x64xf32>)
+      keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 16)>)
+  return %0 : tensor<1x1x64x8x32xf16>
+}

@@ -235,3 +235,52 @@ func.func @lengths(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x8x16x32xf16>, %j:
       query_grad(%g : memref<2x3x16x8x32xf16>)
   return
 }
+
+// Sequences that lie one behind the other: four, with a bias for each.
+// CHECK-LABEL: func @ragged
+// CHECK:         bias(%{{.*}} : tensor<4x1x8x?x9xf16>)
+// CHECK-NEXT:    ragged(queries %{{.*}} : tensor<5xi32>, keys %{{.*}} : tensor<5xi32>, most %{{.*}}, %{{.*}})
+// CHECK-NEXT:    outs(%{{.*}} : tensor<1x1x?x8x32xf16>)
+func.func @ragged(%q: tensor<1x1x?x8x32xf16>, %k: tensor<1x1x?x8x32xf16>, %t: tensor<4x1x8x?x9xf16>,
+                  %i: tensor<5xi32>, %j: tensor<5xi32>, %most: index,
+                  %s: tensor<2x1x1x8x?xf32>) -> tensor<1x1x?x8x32xf16> {
+  %nine = arith.constant 9 : index
+  %0, %1 = evoformer.attention
+      query(%q : tensor<1x1x?x8x32xf16>)
+      key(%k : tensor<1x1x?x8x32xf16>)
+      value(%k : tensor<1x1x?x8x32xf16>)
+      bias(%t : tensor<4x1x8x?x9xf16>)
+      ragged(queries %i : tensor<5xi32>, keys %j : tensor<5xi32>, most %most, %nine)
+      outs(%q : tensor<1x1x?x8x32xf16>)
+      stats(%s : tensor<2x1x1x8x?xf32>)
+      keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
+  // CHECK:       evoformer.attention_backward
+  // CHECK:         ragged(queries %{{.*}} : tensor<5xi32>, keys %{{.*}} : tensor<5xi32>, most %{{.*}}, %{{.*}})
+  // CHECK-NEXT:    output(
+  %2 = evoformer.attention_backward
+      query(%q : tensor<1x1x?x8x32xf16>)
+      key(%k : tensor<1x1x?x8x32xf16>)
+      value(%k : tensor<1x1x?x8x32xf16>)
+      bias(%t : tensor<4x1x8x?x9xf16>)
+      ragged(queries %i : tensor<5xi32>, keys %j : tensor<5xi32>, most %most, %nine)
+      output(%0 : tensor<1x1x?x8x32xf16>)
+      stats(%1 : tensor<2x1x1x8x?xf32>)
+      output_grad(%q : tensor<1x1x?x8x32xf16>)
+      query_grad(%q : tensor<1x1x?x8x32xf16>)
+  return %2 : tensor<1x1x?x8x32xf16>
+}
+
+// The first step has queries alone.
+// CHECK-LABEL: func @ragged_delta
+// CHECK:       evoformer.attention_delta
+// CHECK-NEXT:    ragged(queries %{{.*}} : memref<?xi32>, most %{{.*}})
+// CHECK-NEXT:    output(
+func.func @ragged_delta(%o: memref<1x1x?x8x32xf16>, %i: memref<?xi32>, %most: index,
+                        %d: memref<1x1x8x?xf32>) {
+  evoformer.attention_delta
+      ragged(queries %i : memref<?xi32>, most %most)
+      output(%o : memref<1x1x?x8x32xf16>)
+      output_grad(%o : memref<1x1x?x8x32xf16>)
+      delta(%d : memref<1x1x8x?xf32>)
+  return
+}

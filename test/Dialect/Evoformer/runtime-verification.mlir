@@ -78,3 +78,26 @@ func.func @groups(%q: memref<1x8x16x8x32xf16>, %k: memref<1x8x16x?x32xf16>, %o: 
       group_size(4)
   return
 }
+
+// Biases have the number of sequences, and the most that one has.
+// CHECK-LABEL: func @ragged(
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: index
+// CHECK:         cf.assert %{{.*}}, "{{.*}}Tq: dimension 2 of output must equal dimension 2 of query
+// CHECK:         cf.assert %{{.*}}, "{{.*}}B + 1: dimension 0 of ragged keys must equal dimension 0 of ragged queries
+// CHECK:         arith.cmpi eq, %{{.*}}, %[[P]]
+// CHECK:         cf.assert %{{.*}}, "{{.*}}Sq: dimension 3 of bias #0 must equal most queries
+// CHECK:         cf.assert %{{.*}}, "{{.*}}Sk: dimension 4 of bias #0 must equal most keys
+// CHECK:         cf.assert %{{.*}}, "{{.*}}B: dimension 0 of bias #0 must equal the number of ragged sequences
+// CHECK:         evoformer.attention
+func.func @ragged(%p: index, %q: memref<1x1x?x8x32xf16>, %o: memref<1x1x?x8x32xf16>,
+                  %k: memref<1x1x16x8x32xf16>,
+                  %t: memref<?x1x1x?x?xf32>, %i: memref<?xi32>, %j: memref<?xi32>) {
+  evoformer.attention
+      query(%q : memref<1x1x?x8x32xf16>)
+      key(%k : memref<1x1x16x8x32xf16>)
+      value(%k : memref<1x1x16x8x32xf16>)
+      bias(%t : memref<?x1x1x?x?xf32>)
+      ragged(queries %i : memref<?xi32>, keys %j : memref<?xi32>, most %p, %p)
+      outs(%o : memref<1x1x?x8x32xf16>)
+  return
+}

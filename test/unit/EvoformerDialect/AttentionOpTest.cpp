@@ -53,7 +53,7 @@ TEST_F(Attention, Sizes) {
   ASSERT_TRUE(op);
   AttentionSizes sizes = op.getSizes();
   EXPECT_TRUE(sizes.isStatic());
-  int64_t expected[] = {2, 3, 7, 11, 5, 5, 8, 4};
+  int64_t expected[] = {2, 3, 7, 11, 5, 5, 8, 4, 0, 0, 0};
   for (auto [size, value] : llvm::zip_equal(kAllAttentionSizes, expected))
     EXPECT_EQ(sizes[size], value) << stringifyAttentionSize(size).str();
   EXPECT_FLOAT_EQ(op.getScaleValue(), 0.35355339f);

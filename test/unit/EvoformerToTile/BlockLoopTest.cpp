@@ -49,7 +49,8 @@ struct Loops : testing::Test {
     return memref::AllocOp::create(*builder, type);
   }
   BlockGrid grid(int64_t queries, int64_t keys) {
-    return BlockGrid::of(*builder, sequence(queries), sequence(keys),
+    return BlockGrid::of(*builder,
+                         LogitShape{sequence(queries), sequence(keys), {}},
                          {1, 32, 64});
   }
 

@@ -55,10 +55,14 @@ static void shareValues(llvm::iterator_range<Block::iterator> ops,
   }
 }
 
-/// Name, attributes, types, and which operands are the same value.
+/// Name, attributes, types, which operands are the same value, and numbers that
+/// are known.
 Attribute EqualOps::getKey(Operation *op) {
   Builder builder(op->getContext());
-  SmallVector<int64_t> firstUses;
+  SmallVector<int64_t> firstUses, numbers;
+  for (Value operand : op->getOperands())
+    if (std::optional<int64_t> number = getConstantIntValue(operand))
+      numbers.push_back(*number);
   for (Value operand : op->getOperands())
     firstUses.push_back(std::distance(op->operand_begin(),
                                       llvm::find(op->getOperands(), operand)));
@@ -66,7 +70,8 @@ Attribute EqualOps::getKey(Operation *op) {
       {builder.getStringAttr(op->getName().getStringRef()),
        op->getAttrDictionary(),
        builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
-       builder.getDenseI64ArrayAttr(firstUses)});
+       builder.getDenseI64ArrayAttr(firstUses),
+       builder.getDenseI64ArrayAttr(numbers)});
 }
 
 bool EqualOps::copyFor(Operation *op, Attribute key) const {

@@ -78,18 +78,17 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      int64_t partialSumBytes) {
   HostBuilder host(builder, factory);
   int64_t keyBlock = schedule.blocks.keys;
-  OpFoldResult keys = builder.dim(given.key, 3);
+  LogitShape shape = given.getShape();
+  OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
-  operands.keySum = host.prepareKeySum(given.biases, given.query, keys,
-                                       given.lengths.keys, keyBlock)
-                        .sum;
+  operands.keySum = host.prepareKeySum(given.biases, shape, keyBlock).sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases) {
     if (bias.broadcast[kBiasQ])
       continue;
     operands.biases.push_back(
         isBetterTransposed(bias, given, factory.getTarget())
-            ? host.transposeBias(bias, builder.dim(given.query, 3),
+            ? host.transposeBias(bias, shape.size(builder, kBiasQ),
                                  schedule.blocks.queries, keys, keyBlock)
             : host.prepareBias(bias, keys, keyBlock));
   }

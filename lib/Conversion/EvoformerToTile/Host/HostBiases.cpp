@@ -39,9 +39,9 @@ Value HostBuilder::expandKeys(const Bias &bias, OpFoldResult keys) {
                                            sizes, strides);
 }
 
-KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
-                                  OpFoldResult keys, Value keyLengths,
-                                  int64_t keyBlock) {
+KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases,
+                                  const LogitShape &shape, int64_t keyBlock) {
+  OpFoldResult keys = shape.size(builder, kBiasK);
   SmallVector<Bias> parts;
   bool hasFloat = false;
   std::array<bool, 5> broadcast = {true, true, true, true, false};
@@ -55,37 +55,44 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases, Value query,
       broadcast[dim] &= bias.broadcast[dim];
   }
   std::optional<int64_t> fixed = getConstantIntValue(keys);
-  if (parts.empty() && (keyLengths || (fixed && *fixed % keyBlock == 0)))
+  if (parts.empty() &&
+      (shape.lengths.ofKeys() || (fixed && *fixed % keyBlock == 0)))
     return {};
   // What is relative to no maximum is the same for all rows.
-  if (!hasFloat)
-    keyLengths = {};
-  if (keyLengths)
+  RowKeys rows;
+  if (hasFloat) {
+    rows.lengths = shape.lengths.keys;
+    rows.starts = shape.lengths.keyStarts;
+  }
+  if (rows.lengths)
     for (int64_t dim : {kBiasB, kBiasN})
       broadcast[dim] &=
-          cast<MemRefType>(keyLengths.getType()).getDimSize(dim) == 1;
+          cast<MemRefType>(rows.lengths.getType()).getDimSize(dim) == 1;
+  if (rows.starts) {
+    rows.allKeys = builder.index(builder.dim(shape.key, 3));
+    broadcast[kBiasB] = false;
+  }
 
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})
     sizes.push_back(broadcast[dim] ? builder.getIndexAttr(1)
-                                   : builder.dim(query, dim));
+                                   : shape.size(builder, dim));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.push_back(padded(keys, keyBlock));
-  Type element = cast<ShapedType>(query.getType()).getElementType();
+  Type element = cast<ShapedType>(shape.query.getType()).getElementType();
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
   KernelOp kernel =
-      createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum,
-                         keyLengths, getLogitUnit(element), keyBlock);
+      createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum, rows,
+                         getLogitUnit(element), keyBlock);
   SmallVector<Value> arguments;
   for (const Bias &bias : parts)
     arguments.push_back(bias.memory);
   arguments.push_back(sum);
   if (maximum)
     arguments.push_back(maximum);
-  if (keyLengths)
-    arguments.push_back(keyLengths);
+  llvm::append_range(arguments, rows.present());
   arguments.push_back(builder.index(keys));
   launch(builder, kernel, sizesOf(sum, {0, 1, 2}), arguments);
   Bias result = {sum, broadcast, /*isMask=*/false};

@@ -18,7 +18,6 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                                  const AttentionSchedule &schedule) {
   HostBuilder host(builder, factory);
   int64_t keyBlock = schedule.blocks.keys;
-  OpFoldResult keys = builder.dim(attention.key, 3);
   AttentionOperands operands;
   operands.query = attention.query;
   operands.key = attention.key;
@@ -28,8 +27,9 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.lse = attention.lse;
   operands.stats = attention.stats;
   operands.lengths = attention.lengths;
-  KeySum keySum = host.prepareKeySum(attention.biases, attention.query, keys,
-                                     attention.lengths.keys, keyBlock);
+  LogitShape shape = operands.getShape();
+  OpFoldResult keys = shape.size(builder, kBiasK);
+  KeySum keySum = host.prepareKeySum(attention.biases, shape, keyBlock);
   operands.keySum = keySum.sum;
   operands.keyMax = keySum.maximum;
   for (const Bias &bias : attention.biases)

@@ -42,11 +42,11 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
                           const AttentionFacts &facts,
                           const GradientOperands &given, const JointCut &cut) {
   HostBuilder host(builder, factory);
-  OpFoldResult keys = builder.dim(given.key, 3);
+  LogitShape shape = given.getShape();
+  OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
-  operands.keySum = host.prepareKeySum(given.biases, given.query, keys,
-                                       given.lengths.keys, kJointBlocks.keys)
-                        .sum;
+  operands.keySum =
+      host.prepareKeySum(given.biases, shape, kJointBlocks.keys).sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases)
     if (!bias.broadcast[kBiasQ])

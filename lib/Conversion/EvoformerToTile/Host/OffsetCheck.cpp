@@ -27,16 +27,44 @@ static std::string describe(AttentionFamilyOpInterface op, OpOperand &operand) {
          "order of their indices";
 }
 
+/// The most elements that an item of ragged sequences has along a dimension;
+/// none: all there are.
+static OpFoldResult findMost(TileBuilder &builder,
+                             AttentionFamilyOpInterface op, OpOperand &operand,
+                             char letter) {
+  AttentionSize size = op.getOperandSize(operand, letter);
+  if (size != AttentionSize::Tq && size != AttentionSize::Tk)
+    return {};
+  Value most = op.getRoleOperands(size == AttentionSize::Tq
+                                      ? AttentionOperand::MostQueries
+                                      : AttentionOperand::MostKeys)
+                   .front()
+                   .get();
+  if (std::optional<int64_t> known = getConstantIntValue(most))
+    return builder.getIndexAttr(*known);
+  return most;
+}
+
+namespace {
+/// A dimension that an item runs along, and its size.
+struct Along {
+  int64_t dim;
+  OpFoldResult size;
+};
+} // namespace
+
 /// Asserts that what `dims` add to `known` elements is within `most`.
 static void assertOffsets(TileBuilder &builder, Value memory,
-                          ArrayRef<int64_t> dims, int64_t known, int64_t most,
+                          ArrayRef<Along> dims, int64_t known, int64_t most,
                           const std::string &message) {
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, memory);
   Value one = builder.index(1), span = builder.index(known);
-  for (int64_t dim : dims) {
-    Value size = builder.index(builder.dim(memory, dim));
+  for (const Along &along : dims) {
+    Value size =
+        builder.index(along.size ? along.size : builder.dim(memory, along.dim));
     Value last = builder.sub(arith::MaxUIOp::create(builder, size, one), one);
-    span = builder.add(span, builder.mul(last, metadata.getStrides()[dim]));
+    span =
+        builder.add(span, builder.mul(last, metadata.getStrides()[along.dim]));
   }
   // A negative stride is a large one.
   Value isWithin = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
@@ -49,7 +77,11 @@ LogicalResult evoformer::checkOffsets(TileBuilder &builder,
                                       CheckedOperands &checked) {
   for (OpOperand &operand : op->getOpOperands()) {
     Value memory = operand.get();
-    if (!checked.insert({op->getBlock(), memory, op.getOperandOrder(operand)})
+    if (!isa<MemRefType>(memory.getType()))
+      continue;
+    // What ragged sequences are asked for is less.
+    if (!op.isRagged() &&
+        !checked.insert({op->getBlock(), memory, op.getOperandOrder(operand)})
              .second)
       continue;
     auto type = cast<MemRefType>(memory.getType());
@@ -57,13 +89,16 @@ LogicalResult evoformer::checkOffsets(TileBuilder &builder,
     int64_t most = kMostBytes / getElementBytes(type.getElementType());
     int64_t known = 1;
     bool isTooFar = false;
-    SmallVector<int64_t> dynamic;
+    SmallVector<Along> dynamic;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
       int64_t size = type.getDimSize(dim), stride = strides[dim];
       if (!isWithinItem(letter) || size == 0 || size == 1)
         continue;
+      OpFoldResult mostOfItem = findMost(builder, op, operand, letter);
+      if (mostOfItem)
+        size = getConstantIntValue(mostOfItem).value_or(ShapedType::kDynamic);
       if (ShapedType::isDynamic(size) || ShapedType::isDynamic(stride)) {
-        dynamic.push_back(dim);
+        dynamic.push_back({static_cast<int64_t>(dim), mostOfItem});
         continue;
       }
       int64_t span = 0;

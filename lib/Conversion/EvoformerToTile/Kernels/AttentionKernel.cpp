@@ -28,13 +28,14 @@ static double getLargestSum(Type elementType) {
 SmallVector<Value, 4> evoformer::getAttentionSpace(
     TileBuilder &builder, const AttentionOperands &operands,
     const AttentionBlocks &blocks, const KeyRange &keys) {
-  Value query = operands.query;
+  LogitShape shape = operands.getShape();
   SpaceOrder order = SpaceOrder::of(keys);
   SmallVector<Value, 4> space(4);
-  space[order.batch] = builder.index(builder.dim(query, 0));
-  space[order.rows] = builder.ceilDiv(builder.dim(query, 1), blocks.rows);
-  space[order.head] = builder.index(builder.dim(query, 2));
-  space[order.blocks] = builder.ceilDiv(builder.dim(query, 3), blocks.queries);
+  space[order.batch] = shape.countBatches(builder, /*ofKeys=*/false);
+  space[order.rows] = builder.ceilDiv(shape.size(builder, kBiasN), blocks.rows);
+  space[order.head] = builder.index(shape.size(builder, kBiasH));
+  space[order.blocks] =
+      builder.ceilDiv(shape.size(builder, kBiasQ), blocks.queries);
   return space;
 }
 
@@ -71,8 +72,8 @@ public:
         losesInfinities(losesInfinities),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
-        item(WorkItem::find(builder, alignedRows, operands.query, operands.key,
-                            blocks, facts.keys, operands.lengths)
+        item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
+                            facts.keys)
                  .withGroups(facts.groupSize)),
         zero(builder.index(0)) {}
 

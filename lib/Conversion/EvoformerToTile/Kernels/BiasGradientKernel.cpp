@@ -14,7 +14,7 @@ using namespace mlir::evoformer::tile;
 std::array<Value, 5> evoformer::countBiasSteps(TileBuilder &builder,
                                                const GradientOperands &operands,
                                                const AttentionBlocks &blocks) {
-  BlockGrid grid = BlockGrid::of(builder, operands.query, operands.key, blocks);
+  BlockGrid grid = BlockGrid::of(builder, operands.getShape(), blocks);
   std::array<Value, 5> count;
   for (int64_t dim = 0; dim < 5; ++dim)
     if (operands.biasGrad.broadcast[dim])
@@ -29,8 +29,8 @@ public:
   BiasGradient(TileBuilder &builder, const LogitRecompute &shared)
       : builder(builder), shared(shared), operands(shared.operands),
         summed(operands.biasGrad.broadcast),
-        grid(BlockGrid::of(builder, operands.query, operands.key, shared.blocks,
-                           shared.facts, operands.lengths)),
+        grid(BlockGrid::of(builder, operands.getShape(), shared.blocks,
+                           shared.facts)),
         counts(countBiasSteps(builder, operands, shared.blocks)),
         keysFirst(getOwnedDim(operands) == OwnedDim::Keys) {
     findSteps();
@@ -79,8 +79,7 @@ private:
     };
     SmallVector<Value> fixed(operands.biases.size());
     // Whatever the lengths of the rows that share them.
-    WorkItem item =
-        grid.itemAt(builder, place, shared.alignedRows).withWritten();
+    WorkItem item = grid.itemAt(builder, place, shared.alignedRows).withAll();
     LogitsTile tile = BlockStep::makeTile(
         item, keysFirst, {shared.zero, shared.zero, shared.zero});
     for (auto [bias, read] : llvm::zip_equal(operands.biases, fixed))

@@ -14,30 +14,30 @@ using namespace mlir::evoformer;
 // The grid
 //===----------------------------------------------------------------------===//
 
-BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
+BlockGrid BlockGrid::of(TileBuilder &builder, const LogitShape &shape,
                         const AttentionBlocks &blocks) {
-  return {{builder.dim(query, 0), builder.dim(query, 1), builder.dim(query, 2),
-           builder.dim(query, 3), builder.dim(key, 3)},
-          {1, blocks.rows, 1, blocks.queries, blocks.keys}};
+  BlockGrid grid{{}, {1, blocks.rows, 1, blocks.queries, blocks.keys}};
+  for (int64_t dim = 0; dim < 5; ++dim)
+    grid.sizes[dim] = shape.size(builder, dim);
+  return grid;
 }
 
-BlockGrid BlockGrid::of(TileBuilder &builder, Value query, Value key,
+BlockGrid BlockGrid::of(TileBuilder &builder, const LogitShape &shape,
                         const AttentionBlocks &blocks,
-                        const AttentionFacts &facts,
-                        const RowLengths &lengths) {
-  BlockGrid grid = of(builder, query, key, blocks);
+                        const AttentionFacts &facts) {
+  BlockGrid grid = of(builder, shape, blocks);
   grid.groupSize = facts.groupSize;
-  grid.query = query;
-  grid.key = key;
+  grid.shape = shape;
   grid.range = facts.keys;
-  grid.lengths = lengths;
-  if (!lengths.any())
-    grid.seen = makeSeenKeys(builder, facts.keys, query, key);
+  if (!shape.lengths.any())
+    grid.seen = makeSeenKeys(builder, facts.keys, shape);
   return grid;
 }
 
 bool BlockGrid::haveEqualLengths(const std::array<Value, 5> &moves) const {
-  for (Value memory : {lengths.queries, lengths.keys})
+  if (shape.lengths.isRagged() && moves[kBiasB])
+    return false;
+  for (Value memory : {shape.lengths.queries, shape.lengths.keys})
     for (int64_t dim : {kBiasB, kBiasN})
       if (memory && moves[dim] &&
           cast<MemRefType>(memory.getType()).getDimSize(dim) != 1)
@@ -46,8 +46,8 @@ bool BlockGrid::haveEqualLengths(const std::array<Value, 5> &moves) const {
 }
 
 void BlockGrid::findCounts(TileBuilder &builder, const Place &place) {
-  counts = RowCounts::load(builder, lengths, place[kBiasB],
-                           origin(builder, place, kBiasN), query, key);
+  counts = RowCounts::load(builder, shape, place[kBiasB],
+                           origin(builder, place, kBiasN));
 }
 
 Value BlockGrid::count(TileBuilder &builder, int64_t dim) const {
@@ -68,16 +68,16 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
   WorkItem item{builder,       alignedRows,           place[kBiasB],
                 place[kBiasH], range(kBiasN),         range(kBiasQ),
                 range(kBiasK), /*ownsKeyBlock=*/true, seen};
+  const RowLengths &lengths = shape.lengths;
   if (lengths.any()) {
-    RowCounts own = counts ? *counts
-                           : RowCounts::load(builder, lengths, item.batch,
-                                             item.rows.start, query, key);
-    own = own.behindQuery(builder, item.queries.start, key)
-              .behindKey(builder, item.keys.start, query);
+    RowCounts own =
+        counts ? *counts
+               : RowCounts::load(builder, shape, item.batch, item.rows.start);
+    own = own.behindQuery(builder, item.queries.start, shape)
+              .behindKey(builder, item.keys.start, shape);
     item.endAt(own, lengths);
-    item.seen =
-        makeSeenKeys(builder, this->range, query, key, own,
-                     {lengths.queries != nullptr, lengths.keys != nullptr});
+    item.seen = makeSeenKeys(builder, this->range, shape, own,
+                             {lengths.ofQueries(), lengths.ofKeys()});
   }
   return item.withGroups(groupSize);
 }
@@ -200,7 +200,7 @@ BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
   Value zero = builder.index(0), block = builder.index(range.block);
   StepAt steps = stepsAlong(builder, dim, item, /*keysFirst=*/false,
                             /*isMasked=*/false);
-  Value end = builder.index(range.written().extent);
+  Value end = builder.index(range.all().extent);
   if (!item.seen) {
     loop.parts = {
         {builder.roundUp(range.visited, range.block), end, block, steps}};
@@ -239,7 +239,7 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   if (!isMasked || (movesQueries && movesKeys) ||
       !grid.haveEqualLengths(counts)) {
     loop.parts = {{first, end, builder.index(1), steps.at(isMasked)}};
-    if (grid.lengths.any())
+    if (grid.shape.lengths.any())
       loop.parts.front().isNeeded = hasAny;
     return loop;
   }

@@ -25,18 +25,17 @@ struct BlockGrid {
   /// Which keys queries see, where all rows are as long; none: all of them.
   std::optional<SeenKeys> seen = {};
   /// What an attention says besides sizes.
-  Value query = {}, key = {};
+  LogitShape shape = {};
   KeyRange range = {};
-  RowLengths lengths = {};
   /// Of all blocks, where `findCounts` has found them to be the same.
   std::optional<RowCounts> counts = {};
 
-  static BlockGrid of(TileBuilder &builder, Value query, Value key,
+  static BlockGrid of(TileBuilder &builder, const LogitShape &shape,
                       const AttentionBlocks &blocks);
   /// With what an attention says besides sizes.
-  static BlockGrid of(TileBuilder &builder, Value query, Value key,
+  static BlockGrid of(TileBuilder &builder, const LogitShape &shape,
                       const AttentionBlocks &blocks,
-                      const AttentionFacts &facts, const RowLengths &lengths);
+                      const AttentionFacts &facts);
 
   /// How many there are along a dimension.
   Value count(TileBuilder &builder, int64_t dim) const;
@@ -48,7 +47,7 @@ struct BlockGrid {
   /// Reads the lengths of a place once, for all of whose row.
   void findCounts(TileBuilder &builder, const Place &place);
   /// Whether some pairs of a block may not see each other.
-  bool mayMask() const { return !range.isWhole() || lengths.any(); }
+  bool mayMask() const { return !range.isWhole() || shape.lengths.any(); }
   /// The item that has one block.
   WorkItem itemAt(TileBuilder &builder, const Place &place,
                   bool alignedRows) const;

@@ -16,8 +16,9 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 SmallVector<Value *> DeltaOperands::present() {
-  SmallVector<Value *> all = {&gate,         &output,   &outputGrad,  &delta,
-                              &weightedGrad, &gateGrad, &queryLengths};
+  SmallVector<Value *> all = {&gate,  &output,       &outputGrad,
+                              &delta, &weightedGrad, &gateGrad};
+  llvm::append_range(all, lengths.all());
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -37,12 +38,12 @@ static int64_t getQueryBlock(TargetAttr target, Value output) {
 SmallVector<Value> evoformer::getDeltaSpace(TileBuilder &builder,
                                             const DeltaOperands &operands,
                                             TargetAttr target) {
-  Value output = operands.output;
-  return {
-      builder.index(builder.dim(output, 0)),
-      builder.index(builder.dim(output, 1)),
-      builder.ceilDiv(builder.dim(output, 3), getQueryBlock(target, output)),
-      builder.index(builder.dim(output, 2))};
+  LogitShape shape = operands.getShape();
+  return {shape.countBatches(builder, /*ofKeys=*/false),
+          builder.index(shape.size(builder, kBiasN)),
+          builder.ceilDiv(shape.size(builder, kBiasQ),
+                          getQueryBlock(target, operands.output)),
+          builder.index(shape.size(builder, kBiasH))};
 }
 
 namespace {
@@ -94,12 +95,13 @@ private:
     Value query = builder.mul(id[2], builder.index(queryBlock));
     ItemRange rows =
         ItemRange::ofBlock(builder, builder.dim(operands.output, 1), id[1], 1);
-    ItemRange queries = ItemRange::ofBlock(
-        builder, builder.dim(operands.output, 3), query, queryBlock);
-    if (operands.queryLengths)
-      queries = queries.upTo(
-          builder, loadLength(builder, operands.queryLengths, id[0], id[1],
-                              builder.dim(operands.output, 3)));
+    LogitShape shape = operands.getShape();
+    ItemRange queries = ItemRange::ofBlock(builder, shape.size(builder, kBiasQ),
+                                           query, queryBlock);
+    if (operands.lengths.ofQueries()) {
+      RowCounts counts = RowCounts::load(builder, shape, id[0], id[1]);
+      queries = queries.upTo(builder, counts.queries, counts.queryStart);
+    }
     return {builder, alignedRows, id[0], id[3], rows, queries, {}};
   }
 

@@ -16,8 +16,9 @@ SmallVector<Value *> GradientOperands::present() {
                               &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append({&stats, &delta, &lengths.queries, &lengths.keys, &queryGrad,
-              &keyGrad, &valueGrad, &biasGrad.memory});
+  all.append({&stats, &delta});
+  llvm::append_range(all, lengths.all());
+  all.append({&queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)
     all.push_back(&gradient.memory);
   all.append({&stepsOfPart, &keysOfItem});
@@ -54,7 +55,7 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                                                const GradientOperands &operands,
                                                const AttentionBlocks &blocks,
                                                const AttentionFacts &facts) {
-  BlockGrid grid = BlockGrid::of(builder, operands.query, operands.key, blocks);
+  BlockGrid grid = BlockGrid::of(builder, operands.getShape(), blocks);
   if (operands.biasGrad.memory) {
     SmallVector<Value> space;
     for (int64_t dim = 0; dim < 5; ++dim)
@@ -67,7 +68,8 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
   }
   SpaceOrder order = SpaceOrder::of(facts.keys);
   SmallVector<Value> space(4);
-  space[order.batch] = grid.count(builder, kBiasB);
+  space[order.batch] =
+      operands.getShape().countBatches(builder, /*ofKeys=*/!operands.queryGrad);
   space[order.rows] = grid.count(builder, kBiasN);
   bool sumsGroups = facts.groupSize != 1 && !operands.queryGrad;
   space[order.head] = sumsGroups ? builder.index(builder.dim(operands.key, 2))

@@ -44,6 +44,7 @@ struct GradientOperands {
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
+  LogitShape getShape() const { return {query, key, lengths}; }
 };
 
 /// What the first step works on; null where there is none.
@@ -54,10 +55,12 @@ struct DeltaOperands {
   Value delta;
   /// [b, n, h, s, d].
   Value weightedGrad, gateGrad;
-  /// Of the queries, see RowLengths.
-  Value queryLengths;
+  /// Those of the queries.
+  RowLengths lengths;
 
   SmallVector<Value *> present();
+  /// Of the logits' dimensions those without keys.
+  LogitShape getShape() const { return {output, Value(), lengths}; }
 };
 
 /// How a kernel is cut and scheduled.

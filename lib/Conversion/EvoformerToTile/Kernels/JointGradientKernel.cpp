@@ -113,17 +113,15 @@ private:
                   ItemRange::whole(b, b.dim(operands.query, 3), blocks.queries),
                   ItemRange::ofBlock(b, numKeys, key, blocks.keys),
                   /*ownsKeyBlock=*/true};
-    const RowLengths &lengths = operands.lengths;
+    LogitShape shape = operands.getShape();
+    const RowLengths &lengths = shape.lengths;
     RowCounts counts;
     if (lengths.any()) {
-      counts =
-          RowCounts::load(b, lengths, batch, row, operands.query, operands.key)
-              .behindKey(b, key, operands.query);
+      counts = RowCounts::load(b, shape, batch, row).behindKey(b, key, shape);
       item.endAt(counts, lengths);
     }
-    item.seen =
-        makeSeenKeys(b, shared.facts.keys, operands.query, operands.key, counts,
-                     {lengths.queries != nullptr, lengths.keys != nullptr});
+    item.seen = makeSeenKeys(b, shared.facts.keys, shape, counts,
+                             {lengths.ofQueries(), lengths.ofKeys()});
     return item;
   }
 
@@ -142,7 +140,7 @@ private:
   void clearBias(TileBuilder &outer, Value row) {
     forEach(outer, firstKey, endKey, blocks.keys,
             [&](TileBuilder &inner, Value key) {
-              WorkItem item = itemAt(inner, row, key).withWritten();
+              WorkItem item = itemAt(inner, row, key).withAll();
               Value slice = item.sliceBiasGradient(biasGrad);
               Value tile =
                   inner.splat({blocks.rows, blocks.queries, blocks.keys},

@@ -15,11 +15,13 @@ SmallVector<Value *> AttentionOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
-  all.append(
-      {&gate, &output, &keyMax, &lse, &stats, &lengths.queries, &lengths.keys});
+  all.append({&gate, &output, &keyMax, &lse, &stats});
+  llvm::append_range(all, lengths.all());
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
+
+LogitShape AttentionOperands::getShape() const { return {query, key, lengths}; }
 
 KernelOp
 KernelFactory::create(Location loc, StringRef suffix, TypeRange arguments,

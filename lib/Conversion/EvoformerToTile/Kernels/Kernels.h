@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KERNELS_H
 
 #include "../AttentionProblem.h"
+#include "RowCounts.h"
 #include "TileBuilder.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -80,15 +81,26 @@ tile::KernelOp createAttentionKernel(KernelFactory &factory, Location loc,
                                      bool alignedRows,
                                      tile::ScheduleAttr schedule);
 
+/// The rows' numbers of keys: lengths [b, n], or starts [b + 1] and the number
+/// of all keys. Null: all.
+struct RowKeys {
+  Value lengths, starts, allKeys;
+
+  SmallVector<Value> present() const {
+    SmallVector<Value> values = {lengths, starts, allKeys};
+    llvm::erase(values, Value());
+    return values;
+  }
+};
+
 /// The kernel that prepares the sum of query-independent biases. Arguments: the
 /// biases' memories, the sum [b, n, h, keys], the maximum [b, n, h] if there is
-/// a float bias, the rows' numbers of keys if `keyLengths` is not null, and the
-/// number of keys. Space: b, n, h of the sum, which is in
-/// `unit` (see getLogitUnit). Its rows are whole key blocks.
+/// a float bias, what `rows` has, and the number of keys. Space: b, n, h of the
+/// sum, which is in `unit` (see getLogitUnit). Its rows are whole key blocks.
 tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
                                   ArrayRef<Bias> biases, Value sum,
-                                  Value maximum, Value keyLengths, double unit,
-                                  int64_t keyBlock);
+                                  Value maximum, const RowKeys &rows,
+                                  double unit, int64_t keyBlock);
 
 /// The kernel that copies a bias to rows that whole vectors can read.
 /// Arguments: source and destination. Space: b, n, h, query blocks, key blocks.

@@ -21,7 +21,7 @@ namespace {
 class KeySumProgram {
 public:
   KeySumProgram(TileBuilder &builder, ArrayRef<Bias> biases,
-                ValueRange arguments, bool hasMaximum, bool hasLengths,
+                ValueRange arguments, bool hasMaximum, const RowKeys &rowKeys,
                 double unit, int64_t block, int64_t alignment)
       : builder(builder), biases(biases), shape({1, block}), unit(unit),
         alignment(alignment), keys(arguments.back()),
@@ -30,9 +30,13 @@ public:
       maximum = arguments[biases.size() + 1];
     for (int64_t dim : {kBiasB, kBiasN, kBiasH})
       item.push_back(WorkItemIdOp::create(builder, dim));
-    if (hasLengths)
-      length = loadLength(builder, arguments.drop_back().back(), item[0],
-                          item[1], keys);
+    size_t next = biases.size() + (hasMaximum ? 2 : 1);
+    if (rowKeys.lengths)
+      length = loadLength(builder, arguments[next], item[0], item[1], keys);
+    if (rowKeys.starts)
+      length = Span::load(builder, arguments[next], item[0],
+                          arguments[next + 1], keys)
+                   .length;
     for (auto [bias, memory] : llvm::zip(biases, arguments))
       rows.push_back(rowOf(bias, memory));
   }
@@ -180,7 +184,7 @@ private:
 
 KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        ArrayRef<Bias> biases, Value sum,
-                                       Value maximum, Value keyLengths,
+                                       Value maximum, const RowKeys &rowKeys,
                                        double unit, int64_t keyBlock) {
   // One subgroup with four keys a lane; on the CPU some vectors.
   int64_t lanes = factory.getTarget().getSubgroupSize();
@@ -193,15 +197,14 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
   types.push_back(sum.getType());
   if (maximum)
     types.push_back(maximum.getType());
-  if (keyLengths)
-    types.push_back(keyLengths.getType());
+  for (Value value : rowKeys.present())
+    types.push_back(value.getType());
   types.push_back(IndexType::get(loc.getContext()));
   return factory.create(loc, "key_bias", types, schedule,
                         [&](TileBuilder &builder, ValueRange arguments) {
                           KeySumProgram(builder, biases, arguments,
-                                        maximum != nullptr,
-                                        keyLengths != nullptr, unit, block,
-                                        getVectorBytes(4 * keyBlock))
+                                        maximum != nullptr, rowKeys, unit,
+                                        block, getVectorBytes(4 * keyBlock))
                               .write();
                         });
 }

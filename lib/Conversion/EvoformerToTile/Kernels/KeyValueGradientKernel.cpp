@@ -62,9 +62,8 @@ static void writeGroup(const LogitRecompute &shared, WorkItem item) {
 void evoformer::writeKeyValueGradient(TileBuilder &builder,
                                       const LogitRecompute &shared) {
   WorkItem item =
-      WorkItem::find(builder, shared.alignedRows, shared.operands.query,
-                     shared.operands.key, shared.blocks, shared.facts.keys,
-                     shared.operands.lengths, /*ownsKeyBlock=*/true);
+      WorkItem::find(builder, shared.alignedRows, shared.operands.getShape(),
+                     shared.blocks, shared.facts.keys, /*ownsKeyBlock=*/true);
   if (shared.facts.groupSize != 1)
     return writeGroup(shared, item);
   KeyBlock(shared, item, /*keysFirst=*/true).write();

@@ -260,7 +260,7 @@ void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
                                      Value logitGrad, Value narrow) const {
   if (operands.logitGrads.empty())
     return;
-  const WorkItem item = step.item.withWritten();
+  const WorkItem item = step.item.withAll();
   std::tie(logitGrad, narrow) = clearAbsent(b, step, logitGrad, narrow);
   for (const Bias &gradient : operands.logitGrads) {
     Value memory = item.sliceBiasGradient(gradient);

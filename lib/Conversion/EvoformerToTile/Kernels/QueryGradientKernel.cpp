@@ -15,10 +15,9 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
                                    const LogitRecompute &shared) {
   const GradientOperands &operands = shared.operands;
   const AttentionBlocks &blocks = shared.blocks;
-  WorkItem item =
-      WorkItem::find(builder, shared.alignedRows, operands.query, operands.key,
-                     blocks, shared.facts.keys, operands.lengths)
-          .withGroups(shared.facts.groupSize);
+  WorkItem item = WorkItem::find(builder, shared.alignedRows,
+                                 operands.getShape(), blocks, shared.facts.keys)
+                      .withGroups(shared.facts.groupSize);
   LogitRecompute::Slices slices = shared.slice(item);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
                      const WorkItem &item) {

@@ -28,21 +28,23 @@ ItemRange ItemRange::whole(TileBuilder &builder, OpFoldResult size,
   return {builder.index(0), size, block, fixed && *fixed % block == 0};
 }
 
-ItemRange ItemRange::upTo(TileBuilder &builder, Value length) const {
+ItemRange ItemRange::upTo(TileBuilder &builder, Value length,
+                          Value offset) const {
   Value left = builder.sub(length, start);
   ItemRange range = *this;
   range.extent = Value(
       arith::MaxSIOp::create(builder, left, builder.index(0)).getResult());
   range.fits = false;
-  range.writtenExtent = extent;
-  range.writtenFits = fits;
+  range.wholeExtent = extent;
+  range.wholeFits = fits;
+  range.offset = offset;
   return range;
 }
 
-ItemRange ItemRange::written() const {
+ItemRange ItemRange::all() const {
   if (!mayEndEarly())
     return *this;
-  return {start, writtenExtent, block, writtenFits, head};
+  return {start, wholeExtent, block, wholeFits, head};
 }
 
 Value ItemRange::isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
@@ -65,69 +67,16 @@ SmallVector<DepthPart> evoformer::cutDepth(Type elementType, int64_t depth) {
 }
 
 //===----------------------------------------------------------------------===//
-// Lengths of rows
-//===----------------------------------------------------------------------===//
-
-Value evoformer::loadLength(TileBuilder &b, Value lengths, Value batch,
-                            Value row, OpFoldResult size) {
-  auto type = cast<MemRefType>(lengths.getType());
-  auto at = [&](int64_t dim, Value index) -> SliceDim {
-    bool isShared = type.getDimSize(dim) == 1;
-    return {isShared ? OpFoldResult(b.getIndexAttr(0)) : OpFoldResult(index),
-            {}};
-  };
-  Value slice = b.slice(lengths, {at(0, batch), at(1, row)});
-  Value loaded = memref::LoadOp::create(b, slice, ValueRange());
-  Value length = arith::IndexCastOp::create(b, b.getIndexType(), loaded);
-  length = arith::MaxSIOp::create(b, length, b.index(0));
-  return arith::MinSIOp::create(b, length, b.index(size));
-}
-
-RowCounts RowCounts::load(TileBuilder &b, const RowLengths &lengths,
-                          Value batch, Value row, Value query, Value key) {
-  RowCounts counts;
-  if (lengths.queries)
-    counts.queries =
-        loadLength(b, lengths.queries, batch, row, b.dim(query, 3));
-  if (lengths.keys)
-    counts.keys = loadLength(b, lengths.keys, batch, row, b.dim(key, 3));
-  return counts;
-}
-
-/// `count`, or 0 where `first` is not less than `length`.
-static Value noneBehind(TileBuilder &b, Value first, Value length,
-                        Value count) {
-  Value isInside =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, first, length);
-  return b.select(isInside, count, b.index(0));
-}
-
-RowCounts RowCounts::behindQuery(TileBuilder &b, Value first, Value key) const {
-  if (!queries)
-    return *this;
-  return {queries,
-          noneBehind(b, first, queries, keys ? keys : b.index(b.dim(key, 3)))};
-}
-
-RowCounts RowCounts::behindKey(TileBuilder &b, Value first, Value query) const {
-  if (!keys)
-    return *this;
-  return {
-      noneBehind(b, first, keys, queries ? queries : b.index(b.dim(query, 3))),
-      keys};
-}
-
-//===----------------------------------------------------------------------===//
 // Sequences and statistics
 //===----------------------------------------------------------------------===//
 
-WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
-                        Value key, const AttentionBlocks &blocks,
-                        const KeyRange &keyRange, const RowLengths &lengths,
-                        bool ownsKeyBlock) {
+WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows,
+                        const LogitShape &shape, const AttentionBlocks &blocks,
+                        const KeyRange &keyRange, bool ownsKeyBlock) {
+  const RowLengths &lengths = shape.lengths;
   std::optional<SeenKeys> seen;
   if (!lengths.any())
-    seen = makeSeenKeys(builder, keyRange, query, key);
+    seen = makeSeenKeys(builder, keyRange, shape);
   Value id[4];
   for (int64_t dim = 0; dim < 4; ++dim)
     id[dim] = WorkItemIdOp::create(builder, dim);
@@ -136,56 +85,62 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows, Value query,
   int64_t block = ownsKeyBlock ? blocks.keys : blocks.queries;
   Value number = id[order.blocks];
   if (growsWith(keyRange, ownsKeyBlock ? LogitDim::Keys : LogitDim::Queries)) {
-    Value count =
-        builder.ceilDiv(builder.dim(ownsKeyBlock ? key : query, 3), block);
+    Value count = builder.ceilDiv(
+        shape.size(builder, ownsKeyBlock ? kBiasK : kBiasQ), block);
     number = builder.sub(builder.sub(count, builder.index(1)), number);
   }
   Value start = builder.mul(number, builder.index(block));
-  auto range = [&](Value sequence, bool isOwned, int64_t block) {
-    OpFoldResult size = builder.dim(sequence, 3);
+  auto range = [&](int64_t dim, bool isOwned, int64_t block) {
+    OpFoldResult size = shape.size(builder, dim);
     return isOwned ? ItemRange::ofBlock(builder, size, start, block)
                    : ItemRange::whole(builder, size, block);
   };
-  WorkItem item{
-      builder,
-      alignedRows,
-      id[order.batch],
-      id[order.head],
-      ItemRange::ofBlock(builder, builder.dim(query, 1), row, blocks.rows),
-      range(query, !ownsKeyBlock, blocks.queries),
-      range(key, ownsKeyBlock, blocks.keys),
-      ownsKeyBlock,
-      seen};
+  WorkItem item{builder,
+                alignedRows,
+                id[order.batch],
+                id[order.head],
+                ItemRange::ofBlock(builder, shape.size(builder, kBiasN), row,
+                                   blocks.rows),
+                range(kBiasQ, !ownsKeyBlock, blocks.queries),
+                range(kBiasK, ownsKeyBlock, blocks.keys),
+                ownsKeyBlock,
+                seen};
   if (!lengths.any())
     return item;
-  RowCounts counts =
-      RowCounts::load(builder, lengths, item.batch, row, query, key);
-  counts = ownsKeyBlock ? counts.behindKey(builder, start, query)
-                        : counts.behindQuery(builder, start, key);
+  RowCounts counts = RowCounts::load(builder, shape, item.batch, row);
+  counts = ownsKeyBlock ? counts.behindKey(builder, start, shape)
+                        : counts.behindQuery(builder, start, shape);
   // Queries that the item owns are cleared when they are stored: behind the end
   // of the row biases repeat the last one's. Those of keys may hold anything.
-  item.seen =
-      makeSeenKeys(builder, keyRange, query, key, counts,
-                   {/*queries=*/ownsKeyBlock && lengths.queries != nullptr,
-                    /*keys=*/lengths.keys != nullptr});
+  item.seen = makeSeenKeys(builder, keyRange, shape, counts,
+                           {/*queries=*/ownsKeyBlock && lengths.ofQueries(),
+                            /*keys=*/lengths.ofKeys()});
   item.endAt(counts, lengths);
   return item;
 }
 
 void WorkItem::endAt(const RowCounts &counts, const RowLengths &lengths) {
-  auto limit = [&](ItemRange &range, Value count, bool hasLengths) {
+  auto limit = [&](ItemRange &range, Value count, Value start,
+                   bool hasLengths) {
     if (hasLengths)
-      range = range.upTo(builder, count);
+      range = range.upTo(builder, count, start);
     range.visited = count;
   };
-  limit(queries, counts.queries, lengths.queries != nullptr);
-  limit(keys, counts.keys, lengths.keys != nullptr);
+  limit(queries, counts.queries, counts.queryStart, lengths.ofQueries());
+  limit(keys, counts.keys, counts.keyStart, lengths.ofKeys());
 }
 
 WorkItem WorkItem::withWritten() const {
   WorkItem item = *this;
   item.queries = queries.written();
   item.keys = keys.written();
+  return item;
+}
+
+WorkItem WorkItem::withAll() const {
+  WorkItem item = *this;
+  item.queries = queries.all();
+  item.keys = keys.all();
   return item;
 }
 
@@ -215,14 +170,16 @@ WorkItem WorkItem::withHead(TileBuilder &b, Value head) const {
 
 std::optional<SeenKeys> evoformer::makeSeenKeys(TileBuilder &builder,
                                                 const KeyRange &range,
-                                                Value query, Value key,
+                                                const LogitShape &shape,
                                                 const RowCounts &counts,
                                                 ExactEnds exact) {
   if (range.isWhole() && !exact.queries && !exact.keys)
     return std::nullopt;
-  Value queries =
-      counts.queries ? counts.queries : builder.index(builder.dim(query, 3));
-  Value keys = counts.keys ? counts.keys : builder.index(builder.dim(key, 3));
+  auto countOr = [&](Value count, int64_t dim) {
+    return count ? count : builder.index(shape.size(builder, dim));
+  };
+  Value queries = countOr(counts.queries, kBiasQ);
+  Value keys = countOr(counts.keys, kBiasK);
   return SeenKeys(range, queries, keys, exact);
 }
 
@@ -253,12 +210,25 @@ SeenBlocks WorkItem::findBlocks(TileBuilder &b, LogitDim dim) const {
   return seen->find(b, dim, moving.block, fixed.start, last, isFull);
 }
 
+std::pair<OpFoldResult, OpFoldResult>
+WorkItem::placeOf(const ItemRange &range, Value memory, int64_t dim) const {
+  if (!range.offset)
+    return {batch, range.start};
+  // Reads outside of a range are of its first element, which must be one.
+  Value last =
+      builder.sub(builder.index(builder.dim(memory, dim)), builder.index(1));
+  Value start = arith::MinSIOp::create(
+      builder, builder.add(range.offset, range.start), last);
+  return {builder.getIndexAttr(0), start};
+}
+
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
+  auto [first, start] = placeOf(range, memory, 3);
   return builder.slice(memory,
-                       {{batch, {}},
+                       {{first, {}},
                         {rows.start, rows.extent},
                         {range.head ? range.head : head, {}},
-                        {range.start, range.extent},
+                        {start, range.extent},
                         {builder.getIndexAttr(0), builder.dim(memory, 4)}});
 }
 
@@ -295,7 +265,7 @@ void WorkItem::storeParts(ValueRange tiles, ArrayRef<DepthPart> parts,
   ItemRange written = range.written();
   Value slice = sliceSequence(memory, written);
   auto clear = [&](Value tile) {
-    if (!range.mayEndEarly())
+    if (!range.mayEndEarly() || range.offset)
       return tile;
     Value present =
         range.isPresent(builder, TileBuilder::typeOf(tile).getShape(),
@@ -310,18 +280,20 @@ void WorkItem::storeParts(ValueRange tiles, ArrayRef<DepthPart> parts,
 }
 
 Value WorkItem::sliceStatistic(Value memory) const {
-  return builder.slice(memory, {{batch, {}},
+  auto [first, start] = placeOf(queries, memory, 3);
+  return builder.slice(memory, {{first, {}},
                                 {rows.start, rows.extent},
                                 {head, {}},
-                                {queries.start, queries.extent}});
+                                {start, queries.extent}});
 }
 
 Value WorkItem::sliceStatistic(Value memory, int64_t which) const {
+  auto [first, start] = placeOf(queries, memory, 4);
   return builder.slice(memory, {{builder.getIndexAttr(which), {}},
-                                {batch, {}},
+                                {first, {}},
                                 {rows.start, rows.extent},
                                 {head, {}},
-                                {queries.start, queries.extent}});
+                                {start, queries.extent}});
 }
 
 Value WorkItem::loadStatistic(TileBuilder &b, Value slice, Value offset,
@@ -388,7 +360,7 @@ BiasSlice WorkItem::sliceBias(const Bias &bias) const {
 }
 
 Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
-  ItemRange ofQueries = queries.written(), ofKeys = keys.written();
+  ItemRange ofQueries = queries.all(), ofKeys = keys.all();
   return builder.slice(
       gradient.memory,
       {{offsetIn(gradient, kBiasB), {}},

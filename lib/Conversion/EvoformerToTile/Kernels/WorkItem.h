@@ -25,10 +25,13 @@ struct ItemRange {
   /// Of sequences, where it is not the item's: heads of queries may share one
   /// of keys and values.
   Value head = {};
-  /// Where the row may end before the dimension does: the elements that are
-  /// written, while `extent` are those of the row, at least 0; else null.
-  OpFoldResult writtenExtent = {};
-  bool writtenFits = false;
+  /// Where the row may end before the dimension does: the elements that there
+  /// are, while `extent` are those of the row, at least 0; else null.
+  OpFoldResult wholeExtent = {};
+  bool wholeFits = false;
+  /// Of sequences that lie one behind the other, in memory that has no b: where
+  /// the item's starts; else null.
+  Value offset = {};
   /// Where not all that there are: how many loops go through, from the first.
   Value visited = {};
 
@@ -39,11 +42,15 @@ struct ItemRange {
   static ItemRange whole(TileBuilder &builder, OpFoldResult size,
                          int64_t block);
 
-  /// Of a row of so many elements: those behind its end read as zeros.
-  ItemRange upTo(TileBuilder &builder, Value length) const;
-  bool mayEndEarly() const { return !writtenExtent.isNull(); }
-  /// With all elements, to be written.
-  ItemRange written() const;
+  /// Of a row of so many elements, which starts at `offset` in memory: those
+  /// behind its end read as zeros.
+  ItemRange upTo(TileBuilder &builder, Value length, Value offset = {}) const;
+  bool mayEndEarly() const { return !wholeExtent.isNull(); }
+  /// With all elements, as the logits have them.
+  ItemRange all() const;
+  /// What is written of sequences and statistics: all elements, but behind the
+  /// end of a sequence another one starts.
+  ItemRange written() const { return offset ? *this : all(); }
   /// i1 in a tile's shape, of which dimension `dim` starts at `offset` in the
   /// range: what the row has.
   Value isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
@@ -59,27 +66,12 @@ struct DepthPart {
 /// long sums are made of short ones.
 SmallVector<DepthPart> cutDepth(Type elementType, int64_t depth);
 
-/// How many queries or keys a row of [b, n] has, of `size` that there are:
-/// lengths beyond are `size`, and negative ones 0.
-Value loadLength(TileBuilder &b, Value lengths, Value batch, Value row,
-                 OpFoldResult size);
-
-/// The queries and keys of a row; null: all of them.
-struct RowCounts {
-  Value queries, keys;
-
-  static RowCounts load(TileBuilder &b, const RowLengths &lengths, Value batch,
-                        Value row, Value query, Value key);
-  /// None of the others where none of these is left from `first` on.
-  RowCounts behindQuery(TileBuilder &b, Value first, Value key) const;
-  RowCounts behindKey(TileBuilder &b, Value first, Value query) const;
-};
-
 /// Which keys the queries of these operands see; none: all of them. `exact`:
 /// what lies behind the row's end counts as not seen.
 std::optional<SeenKeys> makeSeenKeys(TileBuilder &builder,
-                                     const KeyRange &range, Value query,
-                                     Value key, const RowCounts &counts = {},
+                                     const KeyRange &range,
+                                     const LogitShape &shape,
+                                     const RowCounts &counts = {},
                                      ExactEnds exact = {});
 
 /// The dimensions of the space of kernels whose items own a block of queries or
@@ -116,10 +108,9 @@ struct WorkItem {
 
   /// The item of that space: a block of queries with all keys, or a block of
   /// keys with all queries. Items that see much come first.
-  static WorkItem find(TileBuilder &builder, bool alignedRows, Value query,
-                       Value key, const AttentionBlocks &blocks,
-                       const KeyRange &range, const RowLengths &lengths,
-                       bool ownsKeyBlock = false);
+  static WorkItem find(TileBuilder &builder, bool alignedRows,
+                       const LogitShape &shape, const AttentionBlocks &blocks,
+                       const KeyRange &range, bool ownsKeyBlock = false);
 
   /// With the blocks along queries or keys that rarely run loops take.
   WorkItem withCarefulBlocks(LogitDim dim) const;
@@ -127,8 +118,9 @@ struct WorkItem {
   /// Lets its row end where these counts say, as far as it has lengths; loops
   /// go through so many in any case.
   void endAt(const RowCounts &counts, const RowLengths &lengths);
-  /// With ranges to be written.
+  /// With ranges as `written` and `all` give them.
   WorkItem withWritten() const;
+  WorkItem withAll() const;
 
   /// With the head of keys and values that so many heads share.
   WorkItem withGroups(int64_t groupSize) const;
@@ -192,6 +184,10 @@ struct WorkItem {
   int64_t rowAlignment(Value slice) const;
 
 private:
+  /// The batch and the first position of a range in a sequence or statistic, of
+  /// which dimension `dim` has the positions.
+  std::pair<OpFoldResult, OpFoldResult>
+  placeOf(const ItemRange &range, Value memory, int64_t dim) const;
   /// Where the item starts in a dimension of a bias.
   OpFoldResult offsetIn(const Bias &bias, int64_t dim) const;
   /// Of the keys of a bias, which are whole blocks.

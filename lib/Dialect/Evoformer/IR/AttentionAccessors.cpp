@@ -22,6 +22,10 @@ ArrayRef<AttentionGroup> AttentionOp::getGroups() {
        ""},
       {Role::QueryLengths, "query_lengths", "query_lengths",
        GroupArity::Optional, ""},
+      kQueryStarts,
+      kKeyStarts,
+      kMostQueries,
+      kMostKeys,
       {Role::Output, "output", "outs", GroupArity::One, "out"},
       {Role::Lse, "lse", "lse", GroupArity::Optional, "lse"},
       {Role::Stats, "stats", "stats", GroupArity::Optional, "stats"},
@@ -95,6 +99,12 @@ void AttentionOp::copyFacts(AttentionOp other) {
   setGroupSize(other.getGroupSize());
   setKeysFromAttr(other.getKeysFromAttr());
   setKeysToAttr(other.getKeysToAttr());
+}
+
+SmallVector<Value> AttentionOp::getRagged() {
+  if (!isRagged())
+    return {};
+  return {getQueryStarts(), getKeyStarts(), getMostQueries(), getMostKeys()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)
 //       key_lengths(%j : type) query_lengths(%i : type)
+//       ragged(queries %i : type, keys %j : type, most %p, %r)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) group_size(4) keys(from #map, to #map) {attributes}
 //
@@ -69,10 +70,47 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
   return success();
 }
 
+static bool isOfRagged(const AttentionGroup &group) {
+  return isStarts(group.role) || isNumber(group.role);
+}
+
+/// Parses `ragged(queries %i : type, keys %j : type, most %p, %r)`, the parts
+/// that `groups` have, or nothing.
+static ParseResult parseRagged(OpAsmParser &parser, OperationState &state,
+                               ArrayRef<AttentionGroup> groups,
+                               family::ParsedClauses &clauses) {
+  bool hasClause = succeeded(parser.parseOptionalKeyword("ragged"));
+  if (hasClause && parser.parseLParen())
+    return failure();
+  for (const AttentionGroup &group : groups) {
+    clauses.segments.push_back(hasClause ? 1 : 0);
+    if (!hasClause)
+      continue;
+    OpAsmParser::UnresolvedOperand operand;
+    Type type = parser.getBuilder().getIndexType();
+    if ((&group != groups.begin() && parser.parseComma()) ||
+        (!group.clause.empty() && parser.parseKeyword(group.clause)) ||
+        parser.parseOperand(operand) ||
+        (isStarts(group.role) && parser.parseColonType(type)) ||
+        parser.resolveOperand(operand, type, state.operands))
+      return failure();
+    clauses.orders.push_back({});
+  }
+  return hasClause ? parser.parseRParen() : success();
+}
+
 ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
                                  ArrayRef<AttentionGroup> groups,
                                  ParsedClauses &clauses) {
-  for (const AttentionGroup &group : groups) {
+  for (const auto *next = groups.begin(); next != groups.end(); ++next) {
+    const AttentionGroup &group = *next;
+    if (isOfRagged(group)) {
+      const auto *end = std::find_if_not(next, groups.end(), isOfRagged);
+      if (parseRagged(parser, state, {next, end}, clauses))
+        return failure();
+      next = end - 1;
+      continue;
+    }
     int32_t &count = clauses.segments.emplace_back(0);
     if (group.arity == GroupArity::One) {
       count = 1;
@@ -126,6 +164,28 @@ ParseResult family::parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
                  parser.parseRParen());
 }
 
+/// One part of the clause; the groups beside it tell whether it is the first or
+/// the last.
+static void printRagged(OpAsmPrinter &printer, AttentionFamilyOpInterface op,
+                        unsigned number) {
+  ArrayRef<AttentionGroup> groups = op.getGroups();
+  const AttentionGroup &group = groups[number];
+  if (number == 0 || !isOfRagged(groups[number - 1])) {
+    printer.printNewline();
+    printer << "    ragged(";
+  } else {
+    printer << ", ";
+  }
+  Value value = op->getOperand(op.getGroupRange(number).first);
+  if (!group.clause.empty())
+    printer << group.clause << " ";
+  printer << value;
+  if (isStarts(group.role))
+    printer << " : " << value.getType();
+  if (number + 1 == groups.size() || !isOfRagged(groups[number + 1]))
+    printer << ")";
+}
+
 void family::printClauses(OpAsmPrinter &printer, Operation *operation,
                           ArrayRef<int64_t> biasGradients) {
   auto op = cast<AttentionFamilyOpInterface>(operation);
@@ -133,6 +193,10 @@ void family::printClauses(OpAsmPrinter &printer, Operation *operation,
     auto [first, length] = op.getGroupRange(number);
     for (unsigned i = 0; i < length; ++i) {
       OpOperand &operand = operation->getOpOperand(first + i);
+      if (isOfRagged(group)) {
+        printRagged(printer, op, number);
+        continue;
+      }
       printer.printNewline();
       printer << "    " << group.clause;
       if (group.role == AttentionOperand::BiasGradient)
@@ -208,8 +272,11 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   properties.gate_order = count(AttentionOperand::Gate)
                               ? *next++
                               : DimOrderAttr::getSequence(parser.getContext());
-  next += count(AttentionOperand::KeyLengths) +
-          count(AttentionOperand::QueryLengths);
+  for (AttentionOperand role :
+       {AttentionOperand::KeyLengths, AttentionOperand::QueryLengths,
+        AttentionOperand::QueryStarts, AttentionOperand::KeyStarts,
+        AttentionOperand::MostQueries, AttentionOperand::MostKeys})
+    next += count(role);
   properties.output_order = *next++;
   return success();
 }

@@ -147,7 +147,8 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         rewriter, op.getLoc(), op.getQuery(), op.getKey(), op.getValue(),
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
-        op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths());
+        op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths(),
+        op.getRagged());
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};

@@ -12,10 +12,13 @@ using namespace mlir::evoformer;
 
 static double bytesOf(AttentionFamilyOpInterface op, OpOperand &operand,
                       AttentionSizes &sizes) {
-  auto type = cast<ShapedType>(operand.get().getType());
+  auto type = dyn_cast<ShapedType>(operand.get().getType());
+  if (!type)
+    return 0;
   double bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
-    if (!op.isBroadcast(operand, dim))
+    if (!op.isBroadcast(operand, dim) &&
+        op.getOperandSize(operand, letter) != AttentionSize::One)
       bytes *= static_cast<double>(sizes[op.getOperandSize(operand, letter)]);
   return bytes;
 }

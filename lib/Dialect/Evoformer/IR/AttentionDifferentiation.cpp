@@ -21,16 +21,14 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
                        "them, and only on tensors can they be added");
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(*this);
-  AttentionMixedSizes sizes = getMixedSizes(rewriter, getLoc());
-  Value stats = tensor::EmptyOp::create(
-      rewriter, getLoc(),
-      ArrayRef<OpFoldResult>{rewriter.getIndexAttr(2), sizes.batch, sizes.rows,
-                             sizes.heads, sizes.queries},
-      rewriter.getF32Type());
-  auto larger =
-      AttentionOp::create(rewriter, getLoc(), getQuery(), getKey(), getValue(),
-                          getBiases(), getGate(), getOutput(), getLse(), stats,
-                          getScaleAttr(), getKeyLengths(), getQueryLengths());
+  SmallVector<OpFoldResult> sizes = getStatisticSizes(rewriter, getLoc());
+  sizes.insert(sizes.begin(), rewriter.getIndexAttr(2));
+  Value stats =
+      tensor::EmptyOp::create(rewriter, getLoc(), sizes, rewriter.getF32Type());
+  auto larger = AttentionOp::create(
+      rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
+      getGate(), getOutput(), getLse(), stats, getScaleAttr(), getKeyLengths(),
+      getQueryLengths(), getRagged());
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());

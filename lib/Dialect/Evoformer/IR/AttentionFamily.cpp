@@ -41,8 +41,19 @@ bool evoformer::isLengths(AttentionOperand role) {
          role == AttentionOperand::QueryLengths;
 }
 
+bool evoformer::isStarts(AttentionOperand role) {
+  return role == AttentionOperand::KeyStarts ||
+         role == AttentionOperand::QueryStarts;
+}
+
+bool evoformer::isNumber(AttentionOperand role) {
+  return role == AttentionOperand::MostKeys ||
+         role == AttentionOperand::MostQueries;
+}
+
 bool evoformer::isSequence(AttentionOperand role) {
-  return !isBias(role) && !isStatistic(role) && !isLengths(role);
+  return !isBias(role) && !isStatistic(role) && !isLengths(role) &&
+         !isStarts(role) && !isNumber(role);
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,18 +62,20 @@ bool evoformer::isSequence(AttentionOperand role) {
 
 bool AttentionSizes::isStatic() const {
   return llvm::none_of(ArrayRef<int64_t>{batch, rows, queries, keys, heads,
-                                         keyHeads, depth, valueDepth},
+                                         keyHeads, depth, valueDepth,
+                                         allQueries, allKeys, starts},
                        ShapedType::isDynamic);
 }
 
 StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
-  static constexpr StringLiteral names[] = {"B",  "N", "Sq", "Sk", "H",
-                                            "Hk", "D", "Dv", "2"};
+  static constexpr StringLiteral names[] = {"B",     "N", "Sq", "Sk", "H",
+                                            "Hk",    "D", "Dv", "Tq", "Tk",
+                                            "B + 1", "1", "2"};
   return names[static_cast<unsigned>(size)];
 }
 
 AttentionSize evoformer::getAttentionSize(AttentionOperand operand, char letter,
-                                          int64_t groupSize) {
+                                          int64_t groupSize, bool isRagged) {
   bool ofKeys = operand == AttentionOperand::Key ||
                 operand == AttentionOperand::Value ||
                 operand == AttentionOperand::KeyGradient ||
@@ -71,20 +84,25 @@ AttentionSize evoformer::getAttentionSize(AttentionOperand operand, char letter,
                   operand == AttentionOperand::Key ||
                   operand == AttentionOperand::QueryGradient ||
                   operand == AttentionOperand::KeyGradient;
+  bool isPacked = isRagged && (isSequence(operand) || isStatistic(operand));
   switch (letter) {
   case 'b':
-    return AttentionSize::B;
+    return isPacked ? AttentionSize::One : AttentionSize::B;
+  case 'e':
+    return AttentionSize::Starts;
   case 'n':
     return AttentionSize::N;
   case 'h':
     return ofKeys && groupSize != 1 ? AttentionSize::Hk : AttentionSize::H;
   case 'q':
-    return AttentionSize::Sq;
+    return isPacked ? AttentionSize::Tq : AttentionSize::Sq;
   case 'k':
     return AttentionSize::Sk;
   case '2':
     return AttentionSize::Two;
   case 's':
+    if (isPacked)
+      return ofKeys ? AttentionSize::Tk : AttentionSize::Tq;
     return ofKeys ? AttentionSize::Sk : AttentionSize::Sq;
   default:
     return ofLogits ? AttentionSize::D : AttentionSize::Dv;
@@ -97,15 +115,24 @@ AttentionSizes family::getSizes(Operation *operation) {
   for (AttentionSize size : kAllAttentionSizes)
     sizes[size] = ShapedType::kDynamic;
   for (OpOperand &operand : operation->getOpOperands()) {
-    auto type = cast<ShapedType>(operand.get().getType());
+    auto type = dyn_cast<ShapedType>(operand.get().getType());
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
       AttentionSize size = op.getOperandSize(operand, letter);
-      if (size == AttentionSize::Two || type.isDynamicDim(dim) ||
-          op.isBroadcast(operand, dim))
+      if (size == AttentionSize::One || size == AttentionSize::Two ||
+          type.isDynamicDim(dim) || op.isBroadcast(operand, dim))
         continue;
       sizes[size] = type.getDimSize(dim);
     }
+    AttentionOperand role = op.getOperandRole(operand).first;
+    if (!isNumber(role))
+      continue;
+    if (std::optional<int64_t> most = getConstantIntValue(operand.get()))
+      (role == AttentionOperand::MostKeys ? sizes.keys : sizes.queries) = *most;
   }
+  if (!op.isRagged())
+    sizes.allQueries = sizes.allKeys = sizes.starts = 0;
+  else if (ShapedType::isStatic(sizes.starts))
+    sizes.batch = sizes.starts - 1;
   if (ShapedType::isStatic(sizes.heads))
     sizes.keyHeads = sizes.heads / op.getGroupSizeOrOne();
   else if (ShapedType::isStatic(sizes.keyHeads))
@@ -146,6 +173,14 @@ AttentionMixedSizes family::getMixedSizes(Operation *operation,
   return sizes;
 }
 
+SmallVector<OpFoldResult>
+family::getStatisticSizes(Operation *op, OpBuilder &builder, Location loc) {
+  AttentionMixedSizes sizes = getMixedSizes(op, builder, loc);
+  if (isRagged(op))
+    return {builder.getIndexAttr(1), sizes.rows, sizes.heads, sizes.allQueries};
+  return {sizes.batch, sizes.rows, sizes.heads, sizes.queries};
+}
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -183,7 +218,7 @@ AttentionSize family::getOperandSize(Operation *operation, OpOperand &operand,
                                      char letter) {
   auto op = cast<Family>(operation);
   return getAttentionSize(op.getOperandRole(operand).first, letter,
-                          op.getGroupSizeOrOne());
+                          op.getGroupSizeOrOne(), op.isRagged());
 }
 
 StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
@@ -193,6 +228,10 @@ StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
     return "2bnhq";
   if (isLengths(role))
     return "bn";
+  if (isStarts(role))
+    return "e";
+  if (isNumber(role))
+    return "";
   DimOrderAttr order = op.getOperandOrder(operand);
   return order ? order.getLetters() : StringRef("bnhq");
 }
@@ -257,6 +296,10 @@ int64_t family::getGroupSize(Operation *op) {
   return groupSize ? groupSize.getInt() : 1;
 }
 
+bool family::isRagged(Operation *op) {
+  return !getRoleOperands(op, AttentionOperand::QueryStarts).empty();
+}
+
 /// The op has been verified.
 static std::optional<KeyBound> getKeyBound(Operation *op, StringRef name) {
   auto map = op->getAttrOfType<AffineMapAttr>(name);
@@ -274,8 +317,8 @@ KeyRange family::getKeyRange(Operation *op) {
 KeyRange family::getNarrowKeyRange(Operation *op) {
   AttentionSizes sizes = getSizes(op);
   auto known = [&](int64_t size, AttentionOperand lengths) {
-    bool isKnown =
-        ShapedType::isStatic(size) && getRoleOperands(op, lengths).empty();
+    bool isKnown = ShapedType::isStatic(size) && !isRagged(op) &&
+                   getRoleOperands(op, lengths).empty();
     return isKnown ? std::optional(size) : std::nullopt;
   };
   return getKeyRange(op).simplified(
@@ -372,7 +415,8 @@ MutableOperandRange family::getInits(Operation *operation) {
 Speculation::Speculatability family::getSpeculatability(Operation *op) {
   // Dynamic sizes that disagree are undefined behaviour.
   bool isStatic = llvm::all_of(op->getOperandTypes(), [](Type type) {
-    return cast<ShapedType>(type).hasStaticShape();
+    auto shaped = dyn_cast<ShapedType>(type);
+    return !shaped || shaped.hasStaticShape();
   });
   return isStatic &&
                  cast<DestinationStyleOpInterface>(op).hasPureTensorSemantics()
@@ -388,9 +432,10 @@ void family::getEffects(
   for (OpOperand &operand : operation->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
+    // What lies between sequences stays.
     if (op.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand, /*stage=*/1,
-                           /*effectOnFullRegion=*/true,
+                           /*effectOnFullRegion=*/!op.isRagged(),
                            SideEffects::DefaultResource::get());
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand, /*stage=*/0,

@@ -19,15 +19,20 @@ using namespace mlir::evoformer;
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
                         Value key, Value value, ValueRange biases, Value gate,
                         Value output, Value lse, Value stats, FloatAttr scale,
-                        Value keyLengths, Value queryLengths) {
+                        Value keyLengths, Value queryLengths,
+                        ValueRange ragged) {
   SmallVector<Type, 3> resultTypes;
   for (Value init : {output, lse, stats})
     if (init && isa<RankedTensorType>(init.getType()))
       resultTypes.push_back(init.getType());
+  auto at = [&](size_t part) {
+    return ragged.empty() ? Value() : ragged[part];
+  };
   auto sequence = DimOrderAttr::getSequence(builder.getContext());
   build(builder, state, resultTypes, query, key, value, biases, gate,
-        keyLengths, queryLengths, output, lse, stats, sequence, sequence,
-        sequence, builder.getArrayAttr({}), sequence, sequence, scale,
+        keyLengths, queryLengths, at(0), at(1), at(2), at(3), output, lse,
+        stats, sequence, sequence, sequence, builder.getArrayAttr({}), sequence,
+        sequence, scale,
         /*group_size=*/1, /*keys_from=*/{},
         /*keys_to=*/{});
 }

@@ -57,6 +57,8 @@ static LogicalResult verifySemantics(Family op) {
   OpOperand &first = op->getOpOperand(0);
   bool onTensors = isa<RankedTensorType>(first.get().getType());
   for (OpOperand &operand : op->getOpOperands()) {
+    if (isNumber(op.getOperandRole(operand).first))
+      continue;
     if (isa<RankedTensorType>(operand.get().getType()) != onTensors)
       return op->emitOpError()
              << "operands must be all tensors or all memrefs, but "
@@ -111,9 +113,11 @@ static Type getDifferentiatedType(Family op, AttentionOperand role,
 }
 
 static LogicalResult verifyElementType(Family op, OpOperand &operand) {
+  auto [role, index] = op.getOperandRole(operand);
+  if (isNumber(role))
+    return success();
   Type input = op.getInputElementType();
   Type given = getShapedType(operand).getElementType();
-  auto [role, index] = op.getOperandRole(operand);
   auto emit = [&] {
     return op->emitOpError()
            << "element type of " << op.getOperandName(operand) << " must be ";
@@ -121,7 +125,7 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
   auto isFloat = [](Type type) {
     return type.isF16() || type.isBF16() || type.isF32();
   };
-  if (isLengths(role))
+  if (isLengths(role) || isStarts(role))
     return given.isSignlessInteger(32)
                ? success()
                : LogicalResult(emit() << "i32, but is " << given);
@@ -164,8 +168,16 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyRank(Family op, OpOperand &operand) {
+  AttentionOperand role = op.getOperandRole(operand).first;
+  if (isNumber(role))
+    return success();
   StringRef letters = op.getOperandLetters(operand);
   int64_t rank = getShapedType(operand).getRank();
+  if (isStarts(role) && rank != 1)
+    return op->emitOpError()
+           << op.getOperandName(operand)
+           << " must have rank 1 (B + 1 cumulative lengths), but has rank "
+           << rank;
   if (rank == static_cast<int64_t>(letters.size()))
     return success();
   return op->emitOpError() << op.getOperandName(operand) << " must have rank "
@@ -207,10 +219,74 @@ static LogicalResult verifyDepth(Family op, OpOperand &operand) {
   return diagnostic << size;
 }
 
+/// The rules of sequences that lie one behind the other.
+static LogicalResult verifyRagged(Family op) {
+  using Role = AttentionOperand;
+  SmallVector<StringRef> given, missing;
+  for (const AttentionGroup &group : op.getGroups())
+    if (isStarts(group.role) || isNumber(group.role))
+      (op.getRoleOperands(group.role).empty() ? missing : given)
+          .push_back(group.name);
+  if (given.empty())
+    return success();
+  if (!missing.empty())
+    return op->emitOpError()
+           << "ragged has " << given.front() << ", but no " << missing.front();
+  for (Role role : {Role::KeyLengths, Role::QueryLengths})
+    for (OpOperand &operand : op.getRoleOperands(role))
+      return op->emitOpError()
+             << "ragged sequences are as long as their cumulative lengths say; "
+                "there must not be "
+             << op.getOperandName(operand);
+  for (Role role : {Role::QueryStarts, Role::KeyStarts})
+    for (OpOperand &operand : op.getRoleOperands(role))
+      if (getShapedType(operand).getDimSize(0) == 0)
+        return op->emitOpError()
+               << op.getOperandName(operand)
+               << " must have B + 1 numbers, at least 1, but has none";
+  for (OpOperand &operand : op->getOpOperands()) {
+    for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
+      if (op.getOperandSize(operand, letter) != AttentionSize::One)
+        continue;
+      int64_t size = getShapedType(operand).getDimSize(dim);
+      if (size == 1)
+        continue;
+      InFlightDiagnostic diagnostic =
+          op->emitOpError()
+          << "ragged sequences lie one behind the other in one b: dimension "
+          << dim << " of " << op.getOperandName(operand)
+          << " must be a static 1, but is ";
+      if (ShapedType::isDynamic(size))
+        return diagnostic << "dynamic";
+      return diagnostic << size;
+    }
+  }
+  return success();
+}
+
 static LogicalResult verifySizes(Family op) {
   // The operand that told a size first, null if none did.
   std::array<OpOperand *, kAllAttentionSizes.size()> source = {};
   std::array<int64_t, kAllAttentionSizes.size()> known = {};
+  if (op.isRagged()) {
+    // Before biases, which are of these sizes.
+    auto tell = [&](AttentionSize size, AttentionOperand role, int64_t value) {
+      MutableArrayRef<OpOperand> operands = op.getRoleOperands(role);
+      if (operands.empty() || ShapedType::isDynamic(value))
+        return;
+      source[static_cast<unsigned>(size)] = &operands.front();
+      known[static_cast<unsigned>(size)] = value;
+    };
+    AttentionSizes sizes = op.getSizes();
+    for (auto [size, role] :
+         {std::pair(AttentionSize::Sq, AttentionOperand::MostQueries),
+          std::pair(AttentionSize::Sk, AttentionOperand::MostKeys)})
+      for (OpOperand &most : op.getRoleOperands(role))
+        tell(size, role,
+             getConstantIntValue(most.get()).value_or(ShapedType::kDynamic));
+    if (ShapedType::isStatic(sizes.starts))
+      tell(AttentionSize::B, AttentionOperand::QueryStarts, sizes.starts - 1);
+  }
   for (OpOperand &operand : op->getOpOperands()) {
     AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
@@ -218,7 +294,7 @@ static LogicalResult verifySizes(Family op) {
       if (ShapedType::isDynamic(size) || op.isBroadcast(operand, dim))
         continue;
       AttentionSize name = op.getOperandSize(operand, letter);
-      if (name == AttentionSize::Two)
+      if (name == AttentionSize::One || name == AttentionSize::Two)
         continue;
       auto index = static_cast<unsigned>(name);
       if (!source[index]) {
@@ -327,7 +403,7 @@ LogicalResult family::verifyFamily(Operation *operation) {
     if (failed(verifyStatistic(op, operand)) ||
         failed(verifyDepth(op, operand)))
       return failure();
-  if (failed(verifySizes(op)))
+  if (failed(verifyRagged(op)) || failed(verifySizes(op)))
     return failure();
   for (OpOperand &operand : op->getOpOperands())
     if (failed(verifyStrides(op, operand)))

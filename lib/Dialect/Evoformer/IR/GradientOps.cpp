@@ -57,9 +57,10 @@ static constexpr AttentionGroup kGateGrad =
 
 ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
-      kQuery,      kKey,          kValue,     kBias,     kGate,
-      kKeyLengths, kQueryLengths, kOutput,    kStats,    kOutputGrad,
-      kQueryGrad,  kKeyGrad,      kValueGrad, kBiasGrad, kGateGrad};
+      kQuery,      kKey,          kValue,       kBias,       kGate,
+      kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,  kMostQueries,
+      kMostKeys,   kOutput,       kStats,       kOutputGrad, kQueryGrad,
+      kKeyGrad,    kValueGrad,    kBiasGrad,    kGateGrad};
   return groups;
 }
 
@@ -67,6 +68,8 @@ ArrayRef<AttentionGroup> AttentionDeltaOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
       kGate,
       kQueryLengths,
+      kQueryStarts,
+      kMostQueries,
       kOutput,
       kOutputGrad,
       makeInit(Role::Delta, "delta"),
@@ -83,6 +86,10 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       kBias,
       kKeyLengths,
       kQueryLengths,
+      kQueryStarts,
+      kKeyStarts,
+      kMostQueries,
+      kMostKeys,
       {Role::WeightedGradient, "weighted_grad", "weighted_grad",
        GroupArity::One, ""},
       kStats,

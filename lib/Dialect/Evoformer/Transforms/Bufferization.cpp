@@ -87,8 +87,9 @@ struct AttentionBufferization
                                               OpTy> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
-    // What a destination held before is overwritten.
-    return !cast<OpTy>(op).isDpsInit(&operand);
+    // What a destination held before is overwritten, but between sequences.
+    auto attention = cast<OpTy>(op);
+    return attention.isRagged() || !attention.isDpsInit(&operand);
   }
 
   LogicalResult bufferize(Operation *operation, RewriterBase &rewriter,
@@ -105,6 +106,10 @@ struct AttentionBufferization
     // One copy serves all operands that read a tensor in one order.
     DenseMap<std::pair<Value, Attribute>, Value> copies;
     for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<TensorType>(operand.get().getType())) {
+        buffers.push_back(operand.get());
+        continue;
+      }
       FailureOr<Value> buffer =
           getBuffer(rewriter, operand.get(), options, state);
       if (failed(buffer))

@@ -111,6 +111,29 @@ static void assertGroups(AttentionFamilyOpInterface op, OpBuilder &builder,
               message(op, text));
 }
 
+/// Biases have the most queries and keys that a sequence has, and B sequences.
+static void assertRagged(AttentionFamilyOpInterface op, OpBuilder &builder,
+                         Location loc, MessageFn message) {
+  auto expect = [&](AttentionSize size, Value expected, const Twine &of) {
+    for (const OperandDim &dim : findDims(op, size))
+      assertEqual(builder, loc, dim.createSize(builder, loc), expected,
+                  message(op, (stringifyAttentionSize(size) + ": " +
+                               dim.describe(op) + " must equal " + of)
+                                  .str()));
+  };
+  for (OpOperand &most : op.getRoleOperands(AttentionOperand::MostQueries))
+    expect(AttentionSize::Sq, most.get(), "most queries");
+  for (OpOperand &most : op.getRoleOperands(AttentionOperand::MostKeys))
+    expect(AttentionSize::Sk, most.get(), "most keys");
+  SmallVector<OperandDim> starts = findDims(op, AttentionSize::Starts);
+  if (starts.empty() || findDims(op, AttentionSize::B).empty())
+    return;
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value count = arith::SubIOp::create(
+      builder, loc, starts.front().createSize(builder, loc), one);
+  expect(AttentionSize::B, count, "the number of ragged sequences");
+}
+
 /// The depth of query, key, value and gate has stride 1 in memory.
 static void assertUnitDepth(AttentionFamilyOpInterface op, OpOperand &operand,
                             OpBuilder &builder, Location loc,
@@ -144,6 +167,7 @@ struct AttentionRuntimeVerification
     for (AttentionSize size : kAllAttentionSizes)
       assertEqualSizes(op, size, builder, loc, message);
     assertGroups(op, builder, loc, message);
+    assertRagged(op, builder, loc, message);
     for (OpOperand &operand : op->getOpOperands())
       assertUnitDepth(op, operand, builder, loc, message);
   }

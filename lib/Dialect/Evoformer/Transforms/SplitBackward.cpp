@@ -181,24 +181,23 @@ private:
       return;
 
     SmallVector<StepOperand> step;
-    AttentionMixedSizes sizes = op.getMixedSizes(rewriter, op.getLoc());
+    SmallVector<OpFoldResult> sizes =
+        op.getStatisticSizes(rewriter, op.getLoc());
     if (makesWeighted || op.getGateGrad())
       forwardAll(Role::Gate, step);
-    forwardAll(Role::QueryLengths, step);
+    for (Role role : {Role::QueryLengths, Role::QueryStarts, Role::MostQueries})
+      forwardAll(role, step);
     forwardAll(Role::Output, step);
     forwardAll(Role::OutputGradient, step);
     if (needsDelta)
-      step.push_back(
-          {Role::Delta,
-           allocate({sizes.batch, sizes.rows, sizes.heads, sizes.queries},
-                    rewriter.getF32Type()),
-           {}});
+      step.push_back({Role::Delta, allocate(sizes, rewriter.getF32Type()), {}});
     if (makesWeighted)
-      step.push_back({Role::WeightedGradient,
-                      allocate({sizes.batch, sizes.rows, sizes.queries,
-                                sizes.heads, sizes.valueDepth},
-                               element),
-                      {}});
+      step.push_back(
+          {Role::WeightedGradient,
+           allocate({sizes[0], sizes[1], sizes[3], sizes[2],
+                     rewriter.getIndexAttr(op.getSizes().valueDepth)},
+                    element),
+           {}});
     forwardAll(Role::GateGradient, step);
     auto created = create<AttentionDeltaOp>(step);
     if (needsDelta)
@@ -224,7 +223,8 @@ private:
       return;
     SmallVector<StepOperand> step;
     for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
-                      Role::KeyLengths, Role::QueryLengths})
+                      Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
+                      Role::KeyStarts, Role::MostQueries, Role::MostKeys})
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);

@@ -39,12 +39,29 @@ struct AttentionGroup {
   bool isInit() const { return !result.empty(); }
 };
 
+/// The clause `ragged(queries %i : type, keys %j : type, most %p, %q)`, whose
+/// parts are groups of their own.
+inline constexpr AttentionGroup kQueryStarts = {AttentionOperand::QueryStarts,
+                                                "ragged queries", "queries",
+                                                GroupArity::Optional, ""};
+inline constexpr AttentionGroup kKeyStarts = {AttentionOperand::KeyStarts,
+                                              "ragged keys", "keys",
+                                              GroupArity::Optional, ""};
+inline constexpr AttentionGroup kMostQueries = {AttentionOperand::MostQueries,
+                                                "most queries", "most",
+                                                GroupArity::Optional, ""};
+inline constexpr AttentionGroup kMostKeys = {
+    AttentionOperand::MostKeys, "most keys", "", GroupArity::Optional, ""};
+
 /// Whether the role's dimensions are those of a query, of a bias, of
-/// statistics (b, n, h, q), or of lengths (b, n).
+/// statistics (b, n, h, q), or of lengths (b, n); whether it says where
+/// sequences start (e), or is a number.
 bool isSequence(AttentionOperand role);
 bool isBias(AttentionOperand role);
 bool isStatistic(AttentionOperand role);
 bool isLengths(AttentionOperand role);
+bool isStarts(AttentionOperand role);
+bool isNumber(AttentionOperand role);
 
 /// Whether operands with the role have their dimensions in an order of choice.
 inline bool hasOrder(AttentionOperand role) {
@@ -71,6 +88,9 @@ bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);
 int64_t getGroupSize(Operation *op);
+bool isRagged(Operation *op);
+SmallVector<OpFoldResult> getStatisticSizes(Operation *op, OpBuilder &builder,
+                                            Location loc);
 /// The names of the attributes of bounds.
 inline constexpr StringLiteral kKeysFromName("keys_from");
 inline constexpr StringLiteral kKeysToName("keys_to");

@@ -52,7 +52,8 @@ def Evoformer_AttentionFamilyInterface
     }
 
     /// The letters of an operand's dimensions: its order, `bnhq` for
-    /// statistics, `2bnhq` for stats, `bn` for lengths.
+    /// statistics, `2bnhq` for stats, `bn` for lengths, `e` for what says where
+    /// sequences start, none for numbers.
     ::llvm::StringRef getOperandLetters(::mlir::OpOperand &operand) {
       return ::mlir::evoformer::family::getOperandLetters($_op, operand);
     }
@@ -66,6 +67,18 @@ def Evoformer_AttentionFamilyInterface
     /// How many heads of queries share one of keys and values, H / Hk.
     int64_t getGroupSizeOrOne() {
       return ::mlir::evoformer::family::getGroupSize($_op);
+    }
+
+    /// Whether sequences lie one behind the other: b, which is 1 in memory, is
+    /// their number in all else.
+    bool isRagged() {
+      return ::mlir::evoformer::family::isRagged($_op);
+    }
+
+    /// The sizes [b, n, h, q] of statistics, read by ops that `builder` inserts.
+    ::llvm::SmallVector<::mlir::OpFoldResult>
+    getStatisticSizes(::mlir::OpBuilder &builder, ::mlir::Location loc) {
+      return ::mlir::evoformer::family::getStatisticSizes($_op, builder, loc);
     }
 
     /// Which keys a query sees, as far as it is not all of them.

@@ -42,25 +42,50 @@ enum class AttentionOperand {
   GateGradient,
   /// How many keys, and queries, each row n of a batch has.
   KeyLengths,
-  QueryLengths
+  QueryLengths,
+  /// Of sequences that lie one behind the other: where the queries, and keys,
+  /// of each start, and the most that one has, which are of type index.
+  QueryStarts,
+  KeyStarts,
+  MostQueries,
+  MostKeys
 };
 
 /// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several
-/// heads of queries share one; and what has two numbers a query.
-enum class AttentionSize { B, N, Sq, Sk, H, Hk, D, Dv, Two };
+/// heads of queries share one; of sequences that lie one behind the other Tq
+/// and Tk, the queries and keys of all, B + 1 starts, and the 1 that stands for
+/// B in memory; and what has two numbers a query.
+enum class AttentionSize {
+  B,
+  N,
+  Sq,
+  Sk,
+  H,
+  Hk,
+  D,
+  Dv,
+  Tq,
+  Tk,
+  Starts,
+  One,
+  Two
+};
 
 /// Those that an attention chooses.
-inline constexpr std::array<AttentionSize, 8> kAllAttentionSizes = {
-    AttentionSize::B, AttentionSize::N,  AttentionSize::Sq, AttentionSize::Sk,
-    AttentionSize::H, AttentionSize::Hk, AttentionSize::D,  AttentionSize::Dv};
+inline constexpr std::array<AttentionSize, 11> kAllAttentionSizes = {
+    AttentionSize::B,  AttentionSize::N,     AttentionSize::Sq,
+    AttentionSize::Sk, AttentionSize::H,     AttentionSize::Hk,
+    AttentionSize::D,  AttentionSize::Dv,    AttentionSize::Tq,
+    AttentionSize::Tk, AttentionSize::Starts};
 
 /// 'Sq', ...
 StringRef stringifyAttentionSize(AttentionSize size);
 
 /// The size of the dimension that an operand's order calls `letter`. Hk is a
-/// size of its own only where `groupSize`, H / Hk, is not 1.
+/// size of its own only where `groupSize`, H / Hk, is not 1. `isRagged`: of
+/// sequences that lie one behind the other.
 AttentionSize getAttentionSize(AttentionOperand operand, char letter,
-                               int64_t groupSize);
+                               int64_t groupSize, bool isRagged = false);
 
 /// The sizes of an attention.
 template <typename SizeT> struct AttentionSizesOf {
@@ -72,6 +97,10 @@ template <typename SizeT> struct AttentionSizesOf {
   SizeT keyHeads{};
   SizeT depth{};
   SizeT valueDepth{};
+  /// Of sequences that lie one behind the other, else 0.
+  SizeT allQueries{};
+  SizeT allKeys{};
+  SizeT starts{};
 
   SizeT &operator[](AttentionSize size) {
     switch (size) {
@@ -89,7 +118,14 @@ template <typename SizeT> struct AttentionSizesOf {
       return keyHeads;
     case AttentionSize::D:
       return depth;
+    case AttentionSize::Tq:
+      return allQueries;
+    case AttentionSize::Tk:
+      return allKeys;
+    case AttentionSize::Starts:
+      return starts;
     case AttentionSize::Dv:
+    case AttentionSize::One:
     case AttentionSize::Two:
       break;
     }

@@ -43,6 +43,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `key_lengths`, `query_lengths`, optional | [B, N], each static 1 broadcasts | i32 |
+    | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
     | `stats`, optional | [2, B, N, H, Sq] | f32 |
@@ -61,7 +62,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     `output`, `lse` and `stats` are destinations: on tensors each has a result
     of the same type, on memrefs they are written. What they held before is
-    never read. On memrefs a destination overlaps neither an input nor another
+    never read, but stays between ragged sequences. On memrefs a destination overlaps neither an input nor another
     destination.
 
     On memrefs the depth of query, key, value and gate has stride 1; their
@@ -82,6 +83,24 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     the end of a row is not done, and what any operand holds there counts nowhere:
     no NaN is seen. Behind a row's last query `output` and `stats` are 0 and `lse` is
     -inf.
+
+    #### Ragged sequences
+
+    With `ragged(queries %i, keys %j, most %p, %r)` there are B sequences that lie one
+    behind the other in operands whose b is a static 1: query, gate, output, lse and
+    stats have Tq queries in the place of Sq, key and value Tk keys in that of Sk.
+    Sequence b has the queries from `i[b]` to before `i[b+1]` and the keys from `j[b]`
+    to before `j[b+1]`, and sees no other's. p and r are numbers of type index: no
+    sequence has more queries or keys. They are Sq and Sk of biases, whose b is the
+    sequence; those of `keys` are the sequence's own.
+
+    The cumulative lengths are read on the device. Whatever they are, nothing outside
+    of the operands is read or written: each counts as 0 if it is negative and as Tq
+    or Tk if it is more; where one is less than the one before it the sequence is
+    empty; and of more than p queries or r keys the first p and r count. Sequences that
+    share queries, or keys whose gradient is asked for, are undefined there. What is of
+    no sequence stays in `output`, `lse` and `stats` what it was, and so it does in the
+    gradients of sequences; a bias's gradient is 0 there.
 
     #### Ranges of keys
 
@@ -183,6 +202,16 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
         outs(%out : tensor<1x1x?x32x128xbf16>)
         group_size(8)
         keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
+
+    // The same of sequences that lie one behind the other.
+    %2 = evoformer.attention
+        query(%q : tensor<1x1x?x32x128xbf16>)
+        key(%k : tensor<1x1x?x4x128xbf16>)
+        value(%v : tensor<1x1x?x4x128xbf16>)
+        ragged(queries %i : tensor<?xi32>, keys %j : tensor<?xi32>, most %p, %r)
+        outs(%out : tensor<1x1x?x32x128xbf16>)
+        group_size(8)
+        keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
     ```
   }];
 
@@ -194,6 +223,10 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Optional<Evoformer_Shaped>:$gate,
     Optional<Evoformer_Shaped>:$key_lengths,
     Optional<Evoformer_Shaped>:$query_lengths,
+    Optional<Evoformer_Shaped>:$query_starts,
+    Optional<Evoformer_Shaped>:$key_starts,
+    Optional<Index>:$most_queries,
+    Optional<Index>:$most_keys,
     Evoformer_Shaped:$output,
     Optional<Evoformer_Shaped>:$lse,
     Optional<Evoformer_Shaped>:$stats,
@@ -214,7 +247,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
   let builders = [
     /// Default orders and scale; the results, if any, have the types of the
-    /// destinations. `gate`, `lse`, `stats` and lengths may be null.
+    /// destinations. `gate`, `lse`, `stats` and lengths may be null; `ragged`
+    /// has where queries and keys start and the most of both, or nothing.
     OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key,
                    "::mlir::Value":$value, "::mlir::ValueRange":$biases,
                    "::mlir::Value":$gate, "::mlir::Value":$output,
@@ -222,7 +256,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
                    CArg<"::mlir::Value", "{}">:$stats,
                    CArg<"::mlir::FloatAttr", "{}">:$scale,
                    CArg<"::mlir::Value", "{}">:$keyLengths,
-                   CArg<"::mlir::Value", "{}">:$queryLengths)>
+                   CArg<"::mlir::Value", "{}">:$queryLengths,
+                   CArg<"::mlir::ValueRange", "{}">:$ragged)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{
@@ -237,6 +272,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     /// Takes what is no operand, but for the scale, from another op with as
     /// many biases: orders, the size of groups, the range of keys.
     void copyFacts(AttentionOp other);
+
+    /// Starts of queries and keys and the most of both, or nothing.
+    ::llvm::SmallVector<::mlir::Value> getRagged();
 
     /// The results by name; null on memrefs or if there is none.
     ::mlir::Value getOutputResult();

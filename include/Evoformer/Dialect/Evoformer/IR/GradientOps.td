@@ -63,6 +63,7 @@ def Evoformer_AttentionBackwardOp
 
     `keys(from, to)` is that of the forward op: a key that a query does not see
     is one that it drops. So are lengths: behind the end of a row gradients are 0.
+    So is `ragged`.
 
     Where heads of queries share one of keys (`group_size`), the gradients of key
     and value are the sums of those of these heads.
@@ -92,6 +93,10 @@ def Evoformer_AttentionBackwardOp
     Optional<Evoformer_Shaped>:$gate,
     Optional<Evoformer_Shaped>:$key_lengths,
     Optional<Evoformer_Shaped>:$query_lengths,
+    Optional<Evoformer_Shaped>:$query_starts,
+    Optional<Evoformer_Shaped>:$key_starts,
+    Optional<Index>:$most_queries,
+    Optional<Index>:$most_keys,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$stats,
     Evoformer_Shaped:$output_grad,
@@ -129,6 +134,8 @@ def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
   let arguments = (ins
     Optional<Evoformer_Shaped>:$gate,
     Optional<Evoformer_Shaped>:$query_lengths,
+    Optional<Evoformer_Shaped>:$query_starts,
+    Optional<Index>:$most_queries,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$output_grad,
     Optional<Evoformer_Shaped>:$delta,
@@ -161,6 +168,10 @@ def Evoformer_AttentionGradientOp
     Variadic<Evoformer_Shaped>:$biases,
     Optional<Evoformer_Shaped>:$key_lengths,
     Optional<Evoformer_Shaped>:$query_lengths,
+    Optional<Evoformer_Shaped>:$query_starts,
+    Optional<Evoformer_Shaped>:$key_starts,
+    Optional<Index>:$most_queries,
+    Optional<Index>:$most_keys,
     Evoformer_Shaped:$weighted_grad,
     Evoformer_Shaped:$stats,
     Optional<Evoformer_Shaped>:$delta,
