@@ -20,6 +20,7 @@ import attention
 import kept
 import kernel_times
 import numpy as np
+import pair_block
 import targets
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -326,10 +327,38 @@ def show_gradients(example, tools, folder, chips=()):
     return good
 
 
+def show_block(tools, folder, length=64):
+    """A network's block around triangle attention, and its gradients."""
+    arrays, out_grad = pair_block.make_arrays(length)
+    outputs, gradients = pair_block.expected(arrays, out_grad)
+    good = True
+    for name, given, wanted, suffix in (
+            ("pair_block", arrays, outputs, ""),
+            ("pair_block_backward", arrays | {"out_grad": out_grad}, gradients,
+             "_grad_out")):
+        path = os.path.join(ROOT, "examples", f"{name}.mlir")
+        try:
+            _, seconds = call(pair_block.command(os.path.join(tools, "evoformer-run"),
+                                                 path, folder, given, wanted, suffix))
+            found = pair_block.results(folder, wanted)
+            worst = max(pair_block.errors(found, wanted).values())
+            right = worst < pair_block.MOST_ERROR
+            print(f"  {name}, this CPU, {length}x{length} pairs, compiled and run in "
+                  f"{seconds:.2f} s; largest error of {len(wanted)} results "
+                  f"{worst:.1e} of the largest element: "
+                  f"{'agrees' if right else 'does NOT agree'} with f64", flush=True)
+            good &= right
+        except Failed as problem:
+            print(f"  {name}: failed: {problem}")
+            good = False
+    return good
+
+
 def environment(tools):
     """What every step depends on."""
     return [*(kept.program(os.path.join(tools, tool)) for tool in TOOLS),
-            kept.sources(sys.modules[__name__], attention, kernel_times),
+            kept.sources(sys.modules[__name__], attention, kernel_times,
+                         pair_block),
             np.__version__, platform.node(), platform.machine(),
             has_cuda_device(), shutil.which("ptxas")]
 
@@ -348,6 +377,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         good = [show(example, options.tools, folder, options.length, steps)
                 for example in EXAMPLES]
+        print("\na network's block: layer norm, projections, triangle attention, "
+              "transition, residuals", flush=True)
+        block = [kept.digest(os.path.join(ROOT, "examples", f"{name}.mlir"))
+                 for name in ("pair_block", "pair_block_backward")]
+        good.append(steps.run(block, show_block, options.tools, folder))
     steps.finish()
     if steps.shown:
         print(f"\n{steps.shown} of {steps.shown + steps.ran} steps as they were "

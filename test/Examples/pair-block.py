@@ -1,6 +1,7 @@
-# RUN: mkdir -p %t && %python %s %source_dir %build_dir %t %llvm_prefix/bin
-"""The block of a network, attention and all around it, agrees with f64: run by
-evoformer-run on this CPU, in the simulator, and as a whole program on a driver."""
+# RUN: mkdir -p %t && %python %s %build_dir %t %llvm_prefix/bin
+"""The block of a network, attention and all around it, and its gradients agree with
+f64: run by evoformer-run on this CPU, in the simulator, and as whole programs on a
+driver over the simulator."""
 
 import os
 import pathlib
@@ -9,85 +10,53 @@ import sys
 
 import gpu_program
 import numpy as np
+import pair_block
 
-source, build, folder, llvm = sys.argv[1:]
-LENGTH = 20  # no multiple of any block
-TEXT = (pathlib.Path(source) / "examples/pair_block.mlir").read_text()
-MODULE = pathlib.Path(folder) / "pair_block.mlir"
-MODULE.write_text(TEXT.replace("4096", str(LENGTH**2)).replace("64x", f"{LENGTH}x")
-                  .replace("[64, 64,", f"[{LENGTH}, {LENGTH},")
-                  .replace("[1, 64, 64,", f"[1, {LENGTH}, {LENGTH},")
-                  .replace("4, 64, 64]", f"4, {LENGTH}, {LENGTH}]"))
+build, folder, llvm = sys.argv[1:]
+LENGTH = 12  # no multiple of any block, and neither is its square
 
-draw = np.random.default_rng(5)
-
-
-def normal(*shape, scale=1.0):
-    return (draw.standard_normal(shape) * scale).astype(np.float32)
-
-
-arrays = {"pair": normal(LENGTH, LENGTH, 128),
-          "mask": draw.random((1, LENGTH, 1, 1, LENGTH)) < 0.8,
-          "gamma": normal(128), "beta": normal(128)}
-arrays |= {f"w_{name}": normal(128, 128, scale=128**-0.5)
-           for name in ("query", "key", "value", "gate")}
-arrays["w_bias"] = normal(128, 4, scale=128**-0.5)
-arrays["w_out"] = normal(128, 128, scale=128**-0.5)
-arrays["w_in"] = normal(128, 512, scale=128**-0.5)
-arrays["w_back"] = normal(512, 128, scale=512**-0.5)
+arrays, out_grad = pair_block.make_arrays(LENGTH)
+outputs, gradients = pair_block.expected(arrays, out_grad)
+# The gradients are those of the output.
+double, draw = pair_block.widen(arrays), np.random.default_rng(6)
+for name, gradient in gradients.items():
+    way = draw.standard_normal(gradient.shape)
+    ahead, back = (
+        (pair_block.reference(double | {name: double[name] + step * way},
+                              out_grad)[0] * out_grad).sum()
+        for step in (1e-6, -1e-6))
+    slope, expected = (ahead - back) / 2e-6, (gradient * way).sum()
+    assert abs(slope - expected) < 1e-4 * np.linalg.norm(gradient), name
 
 
-def reference():
-    a = {name: array.astype(np.float64) for name, array in arrays.items()}
-
-    def norm(x):
-        d = x - x.mean(-1, keepdims=True)
-        return d / np.sqrt((d**2).mean(-1, keepdims=True) + 1e-5) * a["gamma"] + a["beta"]
-
-    x = norm(a["pair"])
-    q, k, v, g = ((x @ a[f"w_{name}"]).reshape(LENGTH, LENGTH, 4, 32)
-                  for name in ("query", "key", "value", "gate"))
-    logits = np.einsum("nihd,njhd->nhij", q, k) / 32**0.5
-    logits += (x @ a["w_bias"]).transpose(2, 0, 1)
-    logits = np.where(arrays["mask"].reshape(LENGTH, 1, 1, LENGTH), logits, -np.inf)
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    o = np.einsum("nhij,njhd->nihd", weights, v) / (1 + np.exp(-g))
-    between = a["pair"] + o.reshape(LENGTH, LENGTH, 128) @ a["w_out"]
-    y = norm(between)
-    return between + np.maximum(y @ a["w_in"], 0) @ a["w_back"]
+def judge(where, found, wanted):
+    for name, error in pair_block.errors(found, wanted).items():
+        print(where, name, f"largest error {error:.1e} of the largest element")
+        assert error < pair_block.MOST_ERROR, (where, name)
+    moved = {name: np.roll(array, 1, 0) for name, array in found.items()}
+    assert min(pair_block.errors(moved, wanted).values()) > 0.1  # it can fail
 
 
-exact = reference()
-
-
-def judge(name, result):
-    # All is f32: sums of 128 and 512 products of numbers about 1 after another.
-    error = np.abs(result - exact).max() / np.abs(exact).max()
-    print(name, f"largest error {error:.1e} of the largest element")
-    assert error < 2e-5, name
-    assert not np.abs(np.roll(result, 1, 0) - exact).max() < 1  # it can fail
-
-
-def run(options):
-    command = ["evoformer-run", MODULE, f"--shape=out={LENGTH}x{LENGTH}x128",
-               f"--output=out={folder}/out.npy", *options]
-    for name, array in arrays.items():
-        np.save(f"{folder}/{name}.npy", array)
-        command.append(f"--input={name}={folder}/{name}.npy")
-    done = subprocess.run([str(word) for word in command], capture_output=True,
-                          text=True)
-    assert done.returncode == 0, done.stderr
-    judge(" ".join(options) or "cpu", np.load(f"{folder}/out.npy"))
-
-
-run([])
-run(["--device=sim", "--target=gfx942"])
 os.environ["EVOFORMER_GPU"] = "cuda"
 os.environ["EVOFORMER_GPU_DRIVER"] = f"{build}/test/lib/libEvoformerSimulated-cuda.so"
-library = f"{folder}/pair_block.so"
-gpu_program.compile_program(str(MODULE), "sm_80", library, f"{build}/bin", llvm,
-                            form="mlir")
-program = gpu_program.Program(library, f"{build}/lib/libevoformer_gpu_runtime.so")
-*_, result = program.call("pair_block", [*arrays.values(), np.zeros_like(arrays["pair"])])
-judge("sm_80, whole program", result)
+for example, given, wanted, suffix in (
+        ("pair_block", arrays, outputs, ""),
+        ("pair_block_backward", arrays | {"out_grad": out_grad}, gradients,
+         "_grad_out")):
+    module = pathlib.Path(folder) / f"{example}.mlir"
+    module.write_text(pair_block.resized(example, LENGTH))
+    for options in ([], ["--device=sim", "--target=gfx942"]):
+        done = subprocess.run(
+            pair_block.command("evoformer-run", module, folder, given, wanted, suffix,
+                               options), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        judge(" ".join([example, *options]), pair_block.results(folder, wanted), wanted)
+    library = f"{folder}/{example}.so"
+    gpu_program.compile_program(str(module), "sm_80", library, f"{build}/bin", llvm,
+                                form="mlir")
+    program = gpu_program.Program(library,
+                                  f"{build}/lib/libevoformer_gpu_runtime.so")
+    empty = [np.zeros(array.shape, np.float32) for array in wanted.values()]
+    after = program.call(example, [*given.values(), *empty])
+    judge(f"{example}, sm_80, whole program",
+          dict(zip(wanted, after[len(given):])), wanted)

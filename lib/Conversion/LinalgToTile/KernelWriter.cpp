@@ -418,6 +418,14 @@ void KernelWriter::writeProduct() {
         MmaOp::create(b, load(a, {m, k}), load(factor, {k, n}), before.front());
     return SmallVector<Value>{next};
   });
+  // Lanes beyond an end have read the item's first element, which another
+  // subgroup writes.
+  bool isWhole = llvm::all_of(ArrayRef<unsigned>{m, n}, [&](unsigned loop) {
+    return ShapedType::isStatic(op.sizes[loop]) &&
+           op.sizes[loop] % op.tile[loop] == 0;
+  });
+  if (!isWhole && op.getSchedule().getNumSubgroups() > 1)
+    BarrierOp::create(b);
   store(sums.front(), output, {m, n});
 }
 

@@ -76,6 +76,9 @@ func.func @reduction(%x: memref<?x?x24xbf16>, %s: memref<?x?x1xbf16>) {
 // CHECK-SAME: block = [1, 64, 64], subgroups = [1, 2, 2]
 // CHECK: scf.for
 // CHECK: evo_tile.mma {{.*}} : tensor<64x32xf16>, tensor<32x64xf16>, tensor<64x64xf32>
+// What lies beyond an end was read where another subgroup writes.
+// CHECK: evo_tile.barrier
+// CHECK: evo_tile.store
 // CHECK-LABEL: func.func @product
 func.func @product(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>) {
   linalg.matmul ins(%a, %b : memref<?x?xf16>, memref<?x?xf16>) outs(%c : memref<?x?xf32>)
