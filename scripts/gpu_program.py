@@ -47,12 +47,17 @@ def compile_program(module, target, output, tools, llvm="/usr/lib/llvm-22/bin",
             f"-Wl,-rpath,{runtime}")
 
 
-def compile_for_host(module, output, tools, llvm, passes):
-    """Passes that leave the LLVM dialect for this processor."""
+def compile_for_host(module, output, tools, llvm, passes, plugin=None):
+    """Passes that leave the LLVM dialect for this processor; with the plugin they are
+    run by upstream's tool."""
+    optimizer = [os.path.join(tools, "evoformer-opt")]
+    if plugin:
+        optimizer = [os.path.join(llvm, "mlir-opt"), f"--load-dialect-plugin={plugin}",
+                     f"--load-pass-plugin={plugin}"]
     with tempfile.TemporaryDirectory() as folder:
         lowered, host = (os.path.join(folder, name)
                          for name in ("host.mlir", "host.ll"))
-        run(os.path.join(tools, "evoformer-opt"), module, "-o", lowered,
+        run(*optimizer, module, "-o", lowered,
             f"--pass-pipeline=builtin.module({passes})")
         run(os.path.join(llvm, "mlir-translate"), "--mlir-to-llvmir", lowered,
             "-o", host)
