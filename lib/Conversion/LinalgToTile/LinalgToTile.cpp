@@ -9,6 +9,7 @@
 
 #include "KernelWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,6 +20,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTLINALGTOTILE
@@ -92,6 +94,81 @@ static SmallVector<Value> getSpace(OpBuilder &builder, StructuredOp &op) {
     space.push_back(size);
   }
   return space;
+}
+
+/// A work item's offsets have 32 bits on GPUs (docs/rationale,
+/// offsets-within-an-item): what it reads of an operand lies within 4 GiB.
+/// Known sizes are checked here, others by the host program.
+static LogicalResult checkOffsets(OpBuilder &builder, StructuredOp &op) {
+  constexpr int64_t mostBytes = int64_t(1) << 32;
+  Location loc = op.op.getLoc();
+  for (OpOperand &operand : op.op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    std::string message =
+        "operand " + std::to_string(operand.getOperandNumber()) +
+        ": elements of one block must lie within 4 GiB, in the order of their "
+        "indices";
+    int64_t most =
+        mostBytes / std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+    auto [strides, offset] = type.getStridesAndOffset();
+    int64_t known = 1;
+    bool isTooFar = false;
+    /// Dimensions with how many elements beyond the first one; 0: all.
+    SmallVector<std::pair<int64_t, int64_t>> dynamic;
+    for (auto [position, expr] :
+         llvm::enumerate(op.getMap(operand).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
+        continue;
+      bool isReduced = op.isReduction(dim.getPosition());
+      int64_t size = type.getDimSize(position), stride = strides[position];
+      int64_t block = op.tile[dim.getPosition()];
+      int64_t last = ShapedType::isDynamic(size) ? 0 : size - 1;
+      if (!isReduced)
+        last = ShapedType::isDynamic(size) ? std::max<int64_t>(block - 1, 0)
+                                           : std::min(last, block - 1);
+      if (last <= 0 && !(isReduced && ShapedType::isDynamic(size)))
+        continue;
+      if (ShapedType::isDynamic(stride) || last == 0) {
+        dynamic.push_back({position, last});
+        continue;
+      }
+      int64_t span = 0;
+      isTooFar |= stride < 0 || llvm::MulOverflow(last, stride, span) ||
+                  llvm::AddOverflow(known, span, known) || known > most;
+    }
+    if (isTooFar)
+      return op.op->emitOpError() << message << ", but it is " << type;
+    if (dynamic.empty())
+      continue;
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, operand.get());
+    Value span = number(known), one = number(1);
+    for (auto [position, last] : dynamic) {
+      Value count =
+          last != 0 ? number(last)
+                    : arith::SubIOp::create(
+                          builder, loc,
+                          arith::MaxUIOp::create(
+                              builder, loc, metadata.getSizes()[position], one),
+                          one)
+                          .getResult();
+      span = arith::AddIOp::create(
+          builder, loc, span,
+          arith::MulIOp::create(builder, loc, count,
+                                metadata.getStrides()[position]));
+    }
+    // A negative stride is a large one.
+    Value isWithin = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ule, span, number(most));
+    cf::AssertOp::create(builder, loc, isWithin, message);
+  }
+  return success();
 }
 
 static bool areEqual(KernelOp a, KernelOp b) {
@@ -186,6 +263,8 @@ private:
       kernels.push_back(kernel);
     }
     builder.setInsertionPoint(op);
+    if (failed(checkOffsets(builder, *structured)))
+      return failure();
     SmallVector<Value> arguments(op->getOperands());
     llvm::append_range(arguments, structured->captured);
     LaunchOp::create(builder, op.getLoc(), kernel.getSymName(),

@@ -115,3 +115,15 @@ func.func @whole_op(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
   linalg.softmax dimension(1) ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
   return
 }
+
+// -----
+
+func.func @far(%x: memref<100000x8x1024xf64>, %y: memref<1024xf64>) {
+  // expected-error @+1 {{operand 0: elements of one block must lie within 4 GiB, in the order of their indices, but it is 'memref<100000x8x1024xf64>'}}
+  linalg.reduce ins(%x : memref<100000x8x1024xf64>) outs(%y : memref<1024xf64>) dimensions = [0, 1]
+      (%a: f64, %b: f64) {
+        %r = arith.addf %a, %b : f64
+        linalg.yield %r : f64
+      }
+  return
+}

@@ -94,3 +94,24 @@ func.func @copy(%a: memref<24xf32>, %b: memref<4x6xf32>) {
   memref.copy %0, %b : memref<4x6xf32> to memref<4x6xf32>
   return
 }
+
+// Elements of one block lie within 4 GiB: rows of 2^20 bytes, of which all are summed;
+// and 16 of a stride that is known later.
+// CHECK-LABEL: func.func @far
+// CHECK-SAME: %[[X:.+]]: memref<?x262144xf32>, %[[Y:.+]]: memref<262144xf32, strided<[?]>>
+// CHECK: %{{.+}}, %{{.+}}, %[[SIZES:.+]]:2, %{{.+}}:2 = memref.extract_strided_metadata %[[X]]
+// CHECK: %[[MOST:.+]] = arith.maxui %[[SIZES]]#0, %[[ONE:.+]] : index
+// CHECK: %[[LAST:.+]] = arith.subi %[[MOST]], %[[ONE]]
+// CHECK: arith.muli %[[LAST]], %{{.+}}#0
+// CHECK: arith.cmpi ule, %{{.+}}, %c1073741824
+// CHECK: cf.assert %{{.+}}, "operand 0: elements of one block must lie within 4 GiB, in the order of their indices"
+// CHECK: memref.extract_strided_metadata %[[Y]]
+// CHECK: cf.assert %{{.+}}, "operand 1: elements of one block
+func.func @far(%x: memref<?x262144xf32>, %y: memref<262144xf32, strided<[?]>>) {
+  linalg.reduce ins(%x : memref<?x262144xf32>) outs(%y : memref<262144xf32, strided<[?]>>) dimensions = [0]
+      (%a: f32, %b: f32) {
+        %r = arith.addf %a, %b : f32
+        linalg.yield %r : f32
+      }
+  return
+}

@@ -20,6 +20,9 @@ def ConvertLinalgToTile : Pass<"convert-linalg-to-tile", "::mlir::ModuleOp"> {
     innermost reduced dimension. Products that are summed over one are
     `evo_tile.mma`. Equal ops share a kernel.
 
+    What a work item reads of an operand lies within 4 GiB, since its offsets have 32
+    bits on GPUs: known sizes are checked here, others when the program runs.
+
     Indexing maps hold dimensions and zeros; reductions are sums, `maxnumf` and
     `minnumf`; a body holds elementwise arith and math. What else there is, is an
     error. Exponentials and logarithms become those of base 2, `tanh` and `erf`
@@ -40,7 +43,8 @@ def ConvertLinalgToTile : Pass<"convert-linalg-to-tile", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::evoformer::tile::TileDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::evoformer::tile::TileDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect"];
