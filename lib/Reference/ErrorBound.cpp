@@ -123,7 +123,7 @@ private:
       along.square += rounding * rounding / 12 * result * result;
     }
     bounds.alongVariance[row] = along.square;
-    bounds.alongShared[row] = along.shared;
+    bounds.alongShared[row] = along.getShared();
   }
 
   /// Of lse and of what stats add up to.

@@ -24,9 +24,12 @@ using namespace mlir::evoformer::reference;
 /// Exponentials below this may be 0 in f32.
 static constexpr double kSmallestExponential = 0x1p-126;
 
-/// What two sums of errors make that need not be independent: |a + b|^2 is at
-/// most 2 |a|^2 + 2 |b|^2.
-static constexpr double kDependent = 2;
+/// What sums over a query's keys have beside |a|^2 + |b|^2, a of weights made
+/// again and b of the statistics, which may be of the same draws: |a + b|^2 is
+/// at most twice that. Of one key it is no more, since the statistics take away
+/// what its weight has: s (d_j - sum p_k d_k) has the mean square
+/// s^2 (1 - 2 p_j + sum p_k^2) of d's.
+static constexpr double kDependent = 1;
 
 static constexpr Rounding kNoFactor = {0, 0, 0};
 
@@ -36,6 +39,11 @@ struct ElementSum {
   explicit ElementSum(const PartialSums &start) : sum(start) {}
 
   void add(double term) { sum.add(term); }
+  /// A term of which a product takes a factor for 0: no draw, the sum lacks it.
+  void addVanished(double term) {
+    sum.add(term);
+    vanished += term;
+  }
   void add(const ErrorSum &of, double factor) { errors.add(of, factor); }
   /// Of draws that other rows of the gradient have as well.
   void addCommon(const ErrorSum &of, double factor) {
@@ -48,12 +56,13 @@ struct ElementSum {
     ErrorSum all = errors;
     all.add(sum.error, 1);
     all.add(ofFactor, sum.getTotal());
-    return {all.square, all.most, all.shared, common, lost};
+    all.shared += std::fabs(vanished);
+    return {all.square, all.most, all.getShared(), common, lost};
   }
 
   PartialSums sum;
   ErrorSum errors;
-  double common = 0, lost = 0;
+  double common = 0, lost = 0, vanished = 0;
 };
 
 /// The bias gradients' sums, to which heads add in their order.
@@ -99,6 +108,8 @@ struct LogitErrors {
   /// lost makes of them.
   std::vector<double> gradients, lost;
   std::vector<ErrorSum> own;
+  /// What the squares of their weights' errors are more in sums over keys.
+  std::vector<double> dependent;
   /// Errors that all logits of the query have in common: alike for each, and
   /// those of their sum.
   std::vector<ErrorSum> common;
@@ -173,8 +184,10 @@ private:
   std::vector<ErrorSum> weightedErrors;
   double delta = 0;
   ErrorSum deltaError, statistics;
-  /// Of each key: what the products see of s, errors of its own.
+  /// Of each key: what the products see of s, errors of its own; whether that
+  /// is 0.
   std::vector<ErrorSum> narrowed;
+  std::vector<bool> vanishes;
 
 public:
   std::vector<ElementErrors> queries, gates;
@@ -218,7 +231,8 @@ void GradientHeadBound::boundDelta(int64_t i) {
       if (std::isfinite(gate))
         ofGate.add(kGateExponent, gradientOfGate * gate * factor);
       ofGate.add(kGate, gradientOfGate);
-      gates[i * depth + e] = {ofGate.square, ofGate.most, ofGate.shared, 0, 0};
+      gates[i * depth + e] = {ofGate.square, ofGate.most, ofGate.getShared(), 0,
+                              0};
     }
     if (isWeightedStored) {
       double unit = type.isSingle ? kSingle : type.unit;
@@ -230,6 +244,7 @@ void GradientHeadBound::boundDelta(int64_t i) {
     deltaError.add(kDeltaTerm, term);
   }
   deltaError.add(sum.error, 1);
+  deltaError = deltaError.ofEarlier();
 }
 
 ErrorSum GradientHeadBound::boundStatistics() const {
@@ -241,12 +256,13 @@ ErrorSum GradientHeadBound::boundStatistics() const {
     sum.add(weightOf(j));
     error.add(errors.logits[j], weightOf(j));
   }
+  error = error.ofEarlier();
   error.add(sum.error, 1);
-  error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth);
+  error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth,
+            kSingle, errors.growth == 0);
   if (!type.isSingle)
     error.add(kOneStatistic,
               std::min(std::fabs(head.stats), kLargestStatistic));
-  error.square *= kDependent;
   return error;
 }
 
@@ -271,12 +287,17 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
                                     const ErrorSum &ofWeight) {
   double weight = weightOf(j);
   ErrorSum all = ofWeight;
-  if (!type.isSingle) {
+  bool vanishes = errors.hasDigits && type.vanishes(weight, ofWeight);
+  if (!type.isSingle && !vanishes) {
     all.add(kWeight, weight, type.unit);
     all.add(kUnderflow, 1, type.smallest);
   }
   for (int64_t e = 0; e < problem.valueDepth; ++e) {
     ElementSum &sum = values[j * problem.valueDepth + e];
+    if (vanishes) {
+      sum.addVanished(weight * weighted[e]);
+      continue;
+    }
     sum.add(weight * weighted[e]);
     sum.add(all, weighted[e]);
     sum.addCommon(weightedErrors[e], weight);
@@ -294,9 +315,11 @@ void GradientHeadBound::boundQuery(int64_t i) {
   row.gradients.assign(problem.keys, 0);
   row.lost.assign(problem.keys, 0);
   row.own.assign(problem.keys, {});
+  row.dependent.assign(problem.keys, 0);
   row.common.assign(problem.keys, {});
   row.ofSum = {};
   narrowed.assign(problem.keys, {});
+  vanishes.assign(problem.keys, false);
   double sumOfGradients = 0, sumOfWeights = 0;
   std::vector<double> spreads(problem.valueDepth);
   for (int64_t j = 0; j < problem.keys; ++j) {
@@ -312,11 +335,12 @@ void GradientHeadBound::boundQuery(int64_t i) {
     if (weight > 0)
       ofWeight.add(
           kAgainExponent,
-          weight * (std::log(head.total) - head.exponents[j] + errors.growth));
-    ofWeight.square *= kDependent;
+          weight * (std::log(head.total) - head.exponents[j] + errors.growth),
+          kSingle, errors.growth == 0);
     ofWeight.shared += kSmallestExponential;
     ErrorSum &own = row.own[j], &common = row.common[j];
     own.add(ofWeight, difference);
+    row.dependent[j] = kDependent * own.square;
     own.add(ofDifference, weight);
     own.add(kProduct, gradient);
     common.add(statistics, gradient);
@@ -331,6 +355,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     sumOfGradients += gradient;
     sumOfWeights += weight;
     narrowed[j] = own;
+    vanishes[j] = errors.hasDigits && type.vanishes(gradient, own);
     if (!type.isSingle) {
       narrowed[j].add(kNarrowing, gradient, type.unit);
       narrowed[j].add(kUnderflow, 1, type.smallest);
@@ -341,6 +366,10 @@ void GradientHeadBound::boundQuery(int64_t i) {
       double query = head.inputs.query[i * problem.depth + d];
       double factor = problem.scale * query;
       ElementSum &sum = keys[j * problem.depth + d];
+      if (vanishes[j]) {
+        sum.addVanished(gradient * factor);
+        continue;
+      }
       sum.add(gradient * factor);
       sum.add(narrowed[j], factor);
       sum.addCommon(common, factor);
@@ -352,6 +381,10 @@ void GradientHeadBound::boundQuery(int64_t i) {
     boundValues(i, j, ofWeight);
   }
   row.ofSum.add(statistics, sumOfGradients);
+  row.ofSum.square +=
+      kDependent * statistics.square * sumOfGradients * sumOfGradients;
+  for (double square : row.dependent)
+    row.ofSum.square += square;
   row.ofSum.add(deltaError, sumOfWeights);
   for (int64_t e = 0; e < problem.valueDepth; ++e)
     row.ofSum.add(weightedErrors[e], spreads[e]);
@@ -372,8 +405,13 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
       double term = row.gradients[j] * factor;
       result += term;
       ofDelta += weightOf(j) * factor;
+      if (vanishes[j]) {
+        sum.addVanished(term);
+        continue;
+      }
       sum.add(term);
       sum.add(narrowed[j], factor);
+      sum.errors.square += row.dependent[j] * factor * factor;
       if (type.isFlushed(key))
         sum.errors.shared += std::fabs(term);
       sum.lost += row.lost[j] * std::fabs(factor);
@@ -382,6 +420,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
           spreads[e] += weightOf(j) * factor * (valueAt(j, e) - before[e]);
     }
     sum.add(statistics, result);
+    sum.errors.square += kDependent * statistics.square * result * result;
     sum.add(deltaError, ofDelta);
     for (int64_t e = 0; e < problem.valueDepth; ++e)
       sum.add(weightedErrors[e], spreads[e]);

@@ -14,15 +14,34 @@
 #ifndef EVOFORMER_LIB_REFERENCE_ROUNDINGS_H
 #define EVOFORMER_LIB_REFERENCE_ROUNDINGS_H
 
+#include <cstddef>
 #include <cstdint>
 
 namespace mlir::evoformer::reference {
 
+/// What is off by the same everywhere: constants that are rounded once, and
+/// functions that are wrong on average.
+enum class Alike : uint8_t {
+  Scale,
+  BiasUnit,
+  Exponent,
+  Exponential,
+  AgainExponent,
+  Logarithm,
+  GateExponent,
+  Gate,
+  /// Nothing, or what has not one sign.
+  None
+};
+inline constexpr size_t kNumAlike = static_cast<size_t>(Alike::None);
+
 /// An error relative to a quantity, in unit roundoffs (half an ulp of 1) of a
 /// type: its mean square and the most it can be. A constant that is rounded
-/// once for all elements is off by the same everywhere, up to `shared`.
+/// once for all elements is off by the same everywhere, up to `shared`: where
+/// `alike` says which, quantities add up with their signs.
 struct Rounding {
   double meanSquare, most, shared;
+  Alike alike = Alike::None;
 };
 
 /// A sum of independent errors is beyond so many root mean squares once in 1e9:
@@ -58,14 +77,14 @@ inline constexpr Rounding kSplitProduct = {
 /// There sums of more than so many elements are of parts.
 inline constexpr int64_t kLongDepth = 64, kDepthOfPart = 32;
 /// The factor scale * log2(e) / 16 of a score.
-inline constexpr Rounding kScale = {0, 0, 1};
+inline constexpr Rounding kScale = {0, 0, 1, Alike::Scale};
 /// The sum of the query-independent biases, in f64 up to here. Queries share
 /// it.
 inline constexpr Rounding kKeySum = {kNearest, 1, 1};
 /// A logit after the score or a bias of the query has been added.
 inline constexpr Rounding kLogit = {kNearest, 1, 0};
 /// The factor log2(e) / 16 of a bias of the query; that of f32 is exact.
-inline constexpr Rounding kBiasUnit = {0, 0, 1};
+inline constexpr Rounding kBiasUnit = {0, 0, 1, Alike::BiasUnit};
 
 // Of the exponent, relative to it:
 
@@ -77,13 +96,15 @@ inline constexpr double kGrowth = 45;
 /// So many keys are in the first block that a kernel takes, and maybe more.
 inline constexpr int64_t kFirstKeys = 16;
 /// f32: a difference and its product with 16 log2(e), a rounded constant.
-inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1};
+inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1,
+                                             Alike::Exponent};
 
 // Of a weight:
 
 /// Its exponential: 2 ulp (PTX ISA, 'ex2'; 1 in the RDNA and CDNA manuals), as
 /// a rule within one.
-inline constexpr Rounding kExponential = {4 * kNearest, 4, 1};
+inline constexpr Rounding kExponential = {4 * kNearest, 4, 1,
+                                          Alike::Exponential};
 /// To the operands' type, in its unit (the type's smallest numbers, see
 /// ErrorBound.cpp, come on top). The row's largest is 1 and exact where it is
 /// among the first keys, which weights are relative to.
@@ -113,16 +134,16 @@ inline constexpr int64_t kKeysOfPart = 32;
 inline constexpr Rounding kNormalization = {5 * kNearest, 3, 0};
 /// The exponent of the gate's sigmoid, times what the sigmoid makes of it: a
 /// product with log2(e), a rounded constant.
-inline constexpr Rounding kGateExponent = {kNearest, 1, 1};
+inline constexpr Rounding kGateExponent = {kNearest, 1, 1, Alike::GateExponent};
 /// The rest of the sigmoid, 1 / (1 + 2^x), and the product with it.
-inline constexpr Rounding kGate = {10 * kNearest, 9, 1};
+inline constexpr Rounding kGate = {10 * kNearest, 9, 1, Alike::Gate};
 
 // Of the statistics:
 
 /// The logarithm of the sum (lg2.approx of the PTX ISA is within 2^-22 of it,
 /// as much as AMD's), which the backward pass adds to and subtracts, relative
 /// to itself or 1.
-inline constexpr Rounding kLogarithm = {4 * kNearest, 6, 1};
+inline constexpr Rounding kLogarithm = {4 * kNearest, 6, 1, Alike::Logarithm};
 /// lse: the product of the maximum with ln 2, a rounded constant, and the sums
 /// with the logarithm and with the prepared maximum, itself rounded.
 inline constexpr Rounding kMaximum = {2 * kNearest, 2, 1};
@@ -134,7 +155,8 @@ inline constexpr Rounding kStatistic = {kNearest, 1, 0};
 
 /// The difference of logit and maximum, and its multiply-add with the
 /// logarithm, relative to the weight's own logarithm.
-inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 1};
+inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 1,
+                                            Alike::AgainExponent};
 /// 16-bit types: the sum of the statistics as one number, relative to it; above
 /// so much the two are subtracted apart.
 inline constexpr Rounding kOneStatistic = {kNearest, 1, 0};

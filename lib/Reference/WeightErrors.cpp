@@ -65,9 +65,9 @@ void WeightErrors::findLost() {
   double largest = 0, sum = 0;
   for (int64_t j = 0; j < problem.keys; ++j)
     if (head.kept[j] && head.exponents[j] == 0)
-      largest = std::max(largest, logits[j].most + logits[j].shared);
+      largest = std::max(largest, logits[j].most + logits[j].getShared());
   for (int64_t j = 0; j < problem.keys; ++j) {
-    double most = logits[j].most + logits[j].shared;
+    double most = logits[j].most + logits[j].getShared();
     if (!head.kept[j])
       continue;
     double exponent = std::min(0.0, head.exponents[j] + most + largest);

@@ -17,7 +17,9 @@
 #include "Roundings.h"
 #include "Weights.h"
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace mlir::evoformer::reference {
 
@@ -29,22 +31,51 @@ inline constexpr double kLargeError = 0.25;
 
 /// A sum of independent errors, in units of the quantity that they change.
 struct ErrorSum {
-  double square = 0, most = 0, shared = 0;
+  double square = 0, most = 0;
+  /// What is not independent: of either sign, and of each Alike of this pass
+  /// and of an earlier one, whose draws may be others.
+  double shared = 0;
+  std::array<double, 2 * kNumAlike> alike = {};
 
-  void add(const Rounding &rounding, double quantity, double unit = kSingle) {
+  /// `isExact`: whether that is the quantity, and no bound on it.
+  void add(const Rounding &rounding, double quantity, double unit = kSingle,
+           bool isExact = true) {
     double size = std::fabs(quantity) * unit;
     square += rounding.meanSquare * size * size;
     most += rounding.most * size;
-    shared += rounding.shared * size;
+    if (rounding.alike == Alike::None || !isExact)
+      shared += rounding.shared * size;
+    else
+      alike[static_cast<size_t>(rounding.alike)] +=
+          rounding.shared * quantity * unit;
   }
   /// Of another quantity that changes by `factor` of this.
   void add(const ErrorSum &other, double factor) {
     square += other.square * factor * factor;
     most += other.most * std::fabs(factor);
     shared += other.shared * std::fabs(factor);
+    for (size_t k = 0; k < alike.size(); ++k)
+      alike[k] += other.alike[k] * factor;
+  }
+  /// The same as made by an earlier pass.
+  ErrorSum ofEarlier() const {
+    ErrorSum earlier = *this;
+    for (size_t k = 0; k < kNumAlike; ++k) {
+      earlier.shared += std::fabs(earlier.alike[kNumAlike + k]);
+      earlier.alike[kNumAlike + k] = alike[k];
+      earlier.alike[k] = 0;
+    }
+    return earlier;
+  }
+  double getShared() const {
+    double sum = shared;
+    for (double some : alike)
+      sum += std::fabs(some);
+    // Infinite ones of both signs.
+    return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
   }
   double getBound() const {
-    return std::min(most, kDeviations * std::sqrt(square)) + shared;
+    return std::min(most, kDeviations * std::sqrt(square)) + getShared();
   }
 };
 
@@ -94,6 +125,11 @@ struct OperandType {
   /// Whether a product takes an operand for 0.
   bool isFlushed(double operand) const {
     return std::fabs(operand) < smallestNormal;
+  }
+
+  /// Whether an operand is 0 once it is narrowed, whatever its error.
+  bool vanishes(double operand, const ErrorSum &error) const {
+    return std::fabs(operand) + error.getBound() < smallest;
   }
 
   bool isSingle;

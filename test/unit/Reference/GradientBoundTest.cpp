@@ -175,8 +175,11 @@ TEST(GradientBound, ExplainsTheAlgorithm) {
               << which << ": " << comparison.firstWrong;
           // Of many rows and terms; two keys are few. Of a bias's gradient the
           // statistics as one number are a further rounding that is declared.
+          double least = type == ElementType::F32 ? 0.055
+                         : which == 3             ? 0.03
+                                                  : 0.09;
           if (keys > 2)
-            EXPECT_GE(comparison.medianShare, 0.025) << which;
+            EXPECT_GE(comparison.medianShare, least) << which;
         }
       }
 }
