@@ -34,6 +34,9 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   key_lengths=bn        how many keys, and queries, row n of batch b has:
 ///   the query_lengths=n       letters of bn whose dimensions the numbers have;
 ///                         without: all of them
+///   ragged                sequences lie one behind the other: b of query, key,
+///                         value, gate, out, lse and stats is 1, that of biases
+///                         the sequence, and batch the number of these
 ///   batch=1 rows=1        likewise: the gradient of a bias that is not summed
 ///                         over them is faster where that is known
 ///   value_depth=32        default: depth
@@ -48,11 +51,14 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///
 /// Its function is `attention`. Its arguments are memrefs query, key, value
 /// [b,n,s,h,d], each bias [b,n,h,q,k], gate, key_lengths and query_lengths
-/// [b,n] i32, out [b,n,q,h,d], lse and stats
+/// [b,n] i32, or where sequences start, of queries and keys [b+1] i32, out
+/// [b,n,q,h,d], lse and stats
 /// [b,n,h,q] f32, as far as they are there; backward takes no lse, but stats,
 /// then out_grad and the gradients query_grad, key_grad, value_grad,
-/// bias0_grad, …, gate_grad, each of its operand's type. Strides are arbitrary
-/// but for those of d, which are 1, and for lse and stats, which are dense.
+/// bias0_grad, …, gate_grad, each of its operand's type. Of ragged sequences
+/// two scalars follow: the most queries and keys that one has, q and k of
+/// biases. Strides are arbitrary but for those of d, which are 1, and for lse
+/// and stats, which are dense.
 ///
 /// `*text` is to be released by evoformerFreeText.
 EVOFORMER_EXPORT EvoformerStatus

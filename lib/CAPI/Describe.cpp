@@ -34,7 +34,7 @@ struct Description {
   std::optional<StringRef> keyLengths, queryLengths;
   SmallVector<Bias> biases;
   std::optional<double> scale;
-  bool lse = false, stats = false, backward = false;
+  bool lse = false, stats = false, backward = false, ragged = false;
   std::optional<SmallVector<StringRef>> gradients;
 };
 
@@ -114,6 +114,10 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setLengths(key, value, result.keyLengths);
   if (key == "query_lengths")
     return setLengths(key, value, result.queryLengths);
+  if (key == "ragged") {
+    result.ragged = true;
+    return Error::success();
+  }
   if (key == "depth")
     return setNumber(key, value, 256, result.depth);
   if (key == "value_depth")
@@ -174,6 +178,13 @@ private:
     return size < 0 ? "?" : std::to_string(size);
   }
   std::string batch() const { return size(description.batch); }
+  /// Of sequences and statistics.
+  std::string packedBatch() const { return description.ragged ? "1" : batch(); }
+  std::string starts() const {
+    int64_t batch = description.batch;
+    return "memref<" + size(batch < 0 ? batch : batch + 1) +
+           "xi32, strided<[?]>>";
+  }
   std::string rows() const { return size(description.rows); }
   std::string heads() const { return size(description.heads); }
   void add(const Twine &name, const Twine &clause, std::string type) {
@@ -189,7 +200,7 @@ private:
 
 std::string ModuleWriter::sequence(StringRef type, int64_t heads,
                                    int64_t depth) const {
-  return "memref<" + batch() + "x" + rows() + "x?x" + size(heads) + "x" +
+  return "memref<" + packedBatch() + "x" + rows() + "x?x" + size(heads) + "x" +
          std::to_string(depth) + "x" + type.str() +
          ", strided<[?, ?, ?, ?, 1]>>";
 }
@@ -212,8 +223,8 @@ std::string ModuleWriter::lengths(StringRef dims) const {
 }
 
 std::string ModuleWriter::statistic(StringRef count) const {
-  return "memref<" + count.str() + batch() + "x" + rows() + "x" + heads() +
-         "x?xf32>";
+  return "memref<" + count.str() + packedBatch() + "x" + rows() + "x" +
+         heads() + "x?xf32>";
 }
 
 void ModuleWriter::addInputs() {
@@ -229,6 +240,10 @@ void ModuleWriter::addInputs() {
     add("key_lengths", "key_lengths", lengths(*d.keyLengths));
   if (d.queryLengths)
     add("query_lengths", "query_lengths", lengths(*d.queryLengths));
+  if (d.ragged) {
+    add("query_starts", "", starts());
+    add("key_starts", "", starts());
+  }
   add("out", d.backward ? "output" : "outs",
       sequence(d.outputType, d.valueDepth));
   if (d.lse && !d.backward)
@@ -279,11 +294,19 @@ Expected<std::string> ModuleWriter::write() {
         os << '%' << operand.name << ": " << operand.type;
       },
       ",\n    ");
+  if (description.ragged)
+    os << ",\n    %most_queries: index,\n    %most_keys: index";
   os << ") {\n  evoformer.attention"
      << (description.backward ? "_backward" : "") << '\n';
-  for (const Operand &operand : operands)
-    os << "      " << operand.clause << "(%" << operand.name << " : "
-       << operand.type << ")\n";
+  for (const Operand &operand : operands) {
+    if (operand.name == "query_starts")
+      os << "      ragged(queries %query_starts : " << operand.type
+         << ", keys %key_starts : " << operand.type
+         << ", most %most_queries, %most_keys)\n";
+    if (!operand.clause.empty())
+      os << "      " << operand.clause << "(%" << operand.name << " : "
+         << operand.type << ")\n";
+  }
   if (description.scale)
     os << "      scale(" << format("%.9e", *description.scale) << ")\n";
   if (description.groupSize != 1)
@@ -305,6 +328,10 @@ static Expected<std::string> describe(StringRef text) {
     return createStringError(
         "heads=" + Twine(description.heads) +
         " must be a multiple of group_size=" + Twine(description.groupSize));
+  if (description.ragged &&
+      (description.keyLengths || description.queryLengths))
+    return createStringError("ragged sequences have no key_lengths or "
+                             "query_lengths beside their starts");
   if (description.outputType.empty())
     description.outputType = description.type;
   if (!description.valueDepth)

@@ -17,6 +17,9 @@ Array = TypeVar("Array")
 # (left, right), and (the first key, the one behind the last).
 Window = Sequence[Optional[int]]
 Bounds = Sequence[Optional[str]]
+# For queries and keys, or one for both.
+Item = TypeVar("Item")
+OneOrTwo = Union[Item, Sequence[Item]]
 
 
 def _proxy(*operands: object) -> Any:
@@ -53,6 +56,29 @@ def _check_biases(biases: object) -> None:
                         "or tuple of biases")
 
 
+def _pair(name: str, given: Any) -> tuple[Any, Any]:
+    """For queries and keys."""
+    if not isinstance(given, (tuple, list)):
+        return given, given
+    if len(given) != 2:
+        raise ValueError(f"{name} has {len(given)} entries; accepted are one for queries "
+                         "and one for keys, or one for both")
+    return given[0], given[1]
+
+
+def _lengths(key_lengths: Any, query_lengths: Any, cu_seqlens: Any, max_seqlen: Any
+             ) -> Lengths:
+    if cu_seqlens is None:
+        if max_seqlen is not None:
+            raise ValueError("max_seqlen given without cu_seqlens; accepted are both")
+        return Lengths(key_lengths, query_lengths)
+    starts = _pair("cu_seqlens", cu_seqlens)
+    if any(one is None for one in starts):
+        raise ValueError("cu_seqlens has a None; accepted are cumulative lengths of "
+                         "both queries and keys")
+    return Lengths(key_lengths, query_lengths, *starts, *_pair("max_seqlen", max_seqlen))
+
+
 @overload
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
@@ -61,7 +87,9 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               window: Optional[Window] = None,
               keys: Optional[Bounds] = None,
               key_lengths: Optional[Array] = None,
-              query_lengths: Optional[Array] = None) -> Array: ...
+              query_lengths: Optional[Array] = None,
+              cu_seqlens: Optional[OneOrTwo[Array]] = None,
+              max_seqlen: Optional[OneOrTwo[int]] = None) -> Array: ...
 
 
 @overload
@@ -72,7 +100,9 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               window: Optional[Window] = None,
               keys: Optional[Bounds] = None,
               key_lengths: Optional[Array] = None,
-              query_lengths: Optional[Array] = None) -> tuple[Array, Array]: ...
+              query_lengths: Optional[Array] = None,
+              cu_seqlens: Optional[OneOrTwo[Array]] = None,
+              max_seqlen: Optional[OneOrTwo[int]] = None) -> tuple[Array, Array]: ...
 
 
 @overload
@@ -83,7 +113,9 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               window: Optional[Window] = None,
               keys: Optional[Bounds] = None,
               key_lengths: Optional[Array] = None,
-              query_lengths: Optional[Array] = None
+              query_lengths: Optional[Array] = None,
+              cu_seqlens: Optional[OneOrTwo[Array]] = None,
+              max_seqlen: Optional[OneOrTwo[int]] = None
               ) -> Union[Array, tuple[Array, Array]]: ...
 
 
@@ -92,7 +124,9 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               layout: Optional[str] = None, return_lse: bool = False, *,
               causal: bool = False, window: Optional[Window] = None,
               keys: Optional[Bounds] = None, key_lengths: Optional[Any] = None,
-              query_lengths: Optional[Any] = None) -> Any:
+              query_lengths: Optional[Any] = None,
+              cu_seqlens: Optional[Any] = None,
+              max_seqlen: Optional[Any] = None) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -136,6 +170,17 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                these, negative ones as 0. Read on the device: a new length costs
                nothing. The numbers sq and sk in keys, and the places of causal and
                window, are of the row's own
+      cu_seqlens: instead: sequences lie one behind the other along 's', and b, if the
+               layout has it, is 1. Cumulative lengths in int32, (sequences + 1,): those
+               of queries and keys as a pair, or one array for both. Sequence b has the
+               positions from cu_seqlens[b] to before cu_seqlens[b + 1] and sees no
+               other's. Read on the device, and held within what there is. Biases have
+               a first dimension for the sequence, whether the layout has 'b' or not:
+               [sequences, n, h, max_seqlen of queries, of keys]. What is of no
+               sequence has out 0, lse -inf and gradients 0
+      max_seqlen: with cu_seqlens: no sequence has more positions; what one has beyond
+               counts as of none. A pair, or one number for both; default: all there
+               are, for which kernels have more idle work items
 
     Returns out, in the layout and of the type of query, or (out, lse). A query
     without keys (all are dropped by False or a bias of -inf, or it sees none) has
@@ -150,14 +195,16 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     given and what is accepted, and EvoformerError for what the device cannot.
     """
     _check_biases(biases)
-    lengths = Lengths(key_lengths, query_lengths)
+    lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
     proxy = _proxy(query, key, value, gate, *biases, *lengths)
     if proxy is not None:
         # One call in the traced graph.
         return proxy.tracer.create_proxy(
             "call_function", attention,
             (query, key, value, list(biases), gate, scale, layout, return_lse),
-            {"causal": causal, "window": window, "keys": keys, **lengths.named()})
+            {"causal": causal, "window": window, "keys": keys,
+             "key_lengths": key_lengths, "query_lengths": query_lengths,
+             "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen})
     return _backend(query).attention(query, key, value, biases, gate, scale,
                                      layout, return_lse,
                                      _keys.resolve(causal, window, keys), lengths)
@@ -168,7 +215,8 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   layout: Optional[str] = None, *, causal: bool = False,
                   window: Optional[Window] = None, keys: Optional[Bounds] = None,
                   key_lengths: Optional[Any] = None,
-                  query_lengths: Optional[Any] = None
+                  query_lengths: Optional[Any] = None,
+                  cu_seqlens: Optional[Any] = None, max_seqlen: Optional[Any] = None
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
@@ -177,4 +225,5 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     _check_biases(biases)
     return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
                                 _keys.resolve(causal, window, keys),
-                                Lengths(key_lengths, query_lengths))
+                                _lengths(key_lengths, query_lengths, cu_seqlens,
+                                         max_seqlen))

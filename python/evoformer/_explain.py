@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from . import _attention, _keys
 from ._peaks import PEAKS
-from ._problem import Attention, Lengths
+from ._problem import Attention
 from ._runtime import Call, Device
 
 
@@ -37,19 +37,21 @@ class Explanation:
         size = attention.sizes
         self.operations = 2 * attention.logits * (size["d"] + size["e"])
         width = {"f32": 4, "f16": 2, "bf16": 2, "i1": 1}
-        elements = size["b"] * size["n"] * size["h"]
+        memory = attention.memory
+        elements = memory["b"] * memory["n"] * memory["h"]
         self.bytes = width[attention.type] * elements * (
-            size["q"] * (size["d"] + size["e"]) +
-            size["k"] * (size["d"] + size["e"]))
+            memory["q"] * (size["d"] + size["e"]) +
+            memory["k"] * (size["d"] + size["e"]))
         if attention.gate_type:
-            self.bytes += width[attention.gate_type] * elements * size["q"] * (
+            self.bytes += width[attention.gate_type] * elements * memory["q"] * (
                 size["e"])
         for _, kind, sizes, _ in attention._biases:
             count = width[kind]
             for length in sizes:
                 count *= length
             self.bytes += count
-        for _, (lengths, _) in attention._lengths.values():
+        for lengths, _ in [*(view for _, view in attention._lengths.values()),
+                           *attention._starts]:
             self.bytes += 4 * math.prod(lengths)
         self.kernels = [{"name": k["name"], "work_items": k["workItems"],
                          "threads": k["threads"], "lds_bytes": k["ldsBytes"],
@@ -81,12 +83,14 @@ def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             window: Optional[_attention.Window] = None,
             keys: Optional[_attention.Bounds] = None,
             key_lengths: Optional[Any] = None,
-            query_lengths: Optional[Any] = None) -> Explanation:
+            query_lengths: Optional[Any] = None, cu_seqlens: Optional[Any] = None,
+            max_seqlen: Optional[Any] = None) -> Explanation:
     """What `evoformer.attention` of the same arguments compiles to: kernels, their
     resources, work and a bound of time, with lengths those of full rows. Computes
     nothing. Print it."""
     _attention._check_biases(biases)
     found: Explanation = _attention._backend(query).explain(
         query, key, value, biases, gate, scale, layout,
-        _keys.resolve(causal, window, keys), Lengths(key_lengths, query_lengths))
+        _keys.resolve(causal, window, keys),
+        _attention._lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen))
     return found

@@ -73,17 +73,14 @@ class _Prepared:
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None
-        self.lengths = _problem.Lengths(*(
-            _upwards(_usable(a)) if a is not None else None for a in lengths))
+        self.lengths = lengths.map(lambda array: _upwards(_usable(array)))
         self.differentiable = [i for i, a in enumerate(self.biases)
                                if a.dtype != np.bool_]
         query, key, value = arrays
         self.attention = _problem.Attention(
             _meta(query), _meta(key), _meta(value), [_meta(a) for a in self.biases],
             _meta(self.gate) if self.gate is not None else None, scale, layout,
-            self.differentiable, keys,
-            _problem.Lengths(*(_meta(a) if a is not None else None
-                               for a in self.lengths)))
+            self.differentiable, keys, self.lengths.map(_meta))
         if self.gate is not None:
             arrays.append(self.gate)
         for i in self.attention.copies:
@@ -107,6 +104,11 @@ class _Prepared:
         shapes = [attention.lse_shape] * lse
         shapes += [attention.stats_shape] * stats
         results += [np.empty(shape, np.float32) for shape in shapes]
+        if attention.ragged:
+            # What is of no sequence is not written.
+            results[0][...] = 0
+            for statistic in results[1:]:
+                statistic[...] = -np.inf
         call = attention.forward(self.device, lse, stats)
         call.run([_address(a) for a in self.inputs + results], _allocate)
         return results
@@ -133,6 +135,8 @@ class _Prepared:
                 assert array is not None
                 results[name] = _empty(
                     attention.depth_last(array.shape, ""), array.dtype)
+            if attention.ragged:
+                results[name][...] = 0
         call = attention.backward(self.device, _meta(gradient), names)
         arrays = self.inputs + [out, stats, gradient] + list(results.values())
         call.run([_address(a) for a in arrays], _allocate)

@@ -4,7 +4,8 @@ Everything here happens once for each combination of shapes, strides and types;
 the callers keep the result."""
 
 import math
-from collections.abc import Collection, Sequence
+import operator
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Optional
 
 from . import _keys, _runtime
@@ -25,19 +26,33 @@ class Meta(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """How many keys and queries rows have: of operands what a framework has, or
-    their Metas; None where there are none."""
+    """How many keys and queries rows have, or where those of sequences start that lie
+    one behind the other: of operands what a framework has, or their Metas; None where
+    there are none. And the most queries and keys that such a sequence has, None: all
+    there are."""
     keys: Any = None
     queries: Any = None
+    query_starts: Any = None
+    key_starts: Any = None
+    most_queries: Optional[int] = None
+    most_keys: Optional[int] = None
 
     def present(self) -> tuple[Any, ...]:
-        return tuple(one for one in self if one is not None)
+        return tuple(one for one in self[:4] if one is not None)
 
     def named(self) -> dict[str, Any]:
-        """Those that there are, as arguments and words of the C interface call
-        them."""
-        return {name: one for name, one in zip(("key_lengths", "query_lengths"), self)
-                if one is not None}
+        """Those arrays that there are, in the order of the C interface."""
+        names = ("key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k")
+        return {name: one for name, one in zip(names, self) if one is not None}
+
+    def map(self, function: Callable[[Any], Any]) -> "Lengths":
+        """With other arrays."""
+        return Lengths(*(function(one) if one is not None else None
+                         for one in self[:4]), *self[4:])
+
+    @property
+    def ragged(self) -> bool:
+        return self.query_starts is not None
 
 
 NO_LENGTHS = Lengths()
@@ -62,7 +77,8 @@ class Layout:
     `bnshd`; b, n and h may be left out and then have size 1. Biases have the
     same ones left out of `bnhqk`, lse of `bnhq`."""
 
-    def __init__(self, letters: str) -> None:
+    def __init__(self, letters: str, ragged: bool = False) -> None:
+        """`ragged`: the sequence is the b of biases, whatever letters there are."""
         if not isinstance(letters, str):
             raise TypeError(f"layout is a {type(letters).__name__}; accepted are "
                             "the letters of 'bnshd'")
@@ -73,8 +89,8 @@ class Layout:
                 "any order, each at most once, with 's' and 'd' among them")
         self.letters = letters
         self.bias = "".join(c for c in BIAS_LETTERS
-                            if c in letters or c in "qk")
-        self.statistic = self.bias[:-1]
+                            if c in letters or c in "qk" or (ragged and c == "b"))
+        self.statistic = "".join(c for c in "bnhq" if c in letters or c == "q")
         self.rows = "".join(c for c in "bn" if c in letters)
 
     def spread(self, meta: Meta, wanted: str = "bnshd",
@@ -108,7 +124,7 @@ class Attention:
                  keys: _keys.Keys = _keys.ALL,
                  lengths: Lengths = NO_LENGTHS) -> None:
         rank = len(query.shape)
-        self.layout = Layout(layout or default_layout(rank))
+        self.layout = Layout(layout or default_layout(rank), lengths.ragged)
         self._check_sequences(query, key, value, gate)
         self.scale = _check_scale(scale)
         _keys.check(keys)
@@ -122,11 +138,16 @@ class Attention:
                  for meta in (query, key, value)]
         (b, n, sq, h, d), (sk, dv) = views[0][0], (views[2][0][2],
                                                    views[2][0][4])
+        # As memory has them; ragged sequences have a b each, and others elsewhere.
+        self.memory = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "s": sq, "d": dv}
         self.sizes = {"b": b, "n": n, "h": h, "q": sq, "k": sk, "d": d, "e": dv}
+        self.ragged = lengths.ragged
+        if self.ragged:
+            self.sizes |= self._check_ragged(lengths)
         # How many heads of queries share one of keys and values.
         self.group_size = h // views[1][0][3] if h else 1
         # How many logits there are, and where rows have lengths at most.
-        self.logits = b * n * h * _keys.count_pairs(keys, sq, sk)
+        self.logits = n * h * count_pairs(keys, self.sizes, self.memory)
         self._views = views
         self._gate_view = (self.layout.spread(self._as_passed(gate))
                            if gate is not None else None)
@@ -134,11 +155,12 @@ class Attention:
                         for i, bias in enumerate(biases)]
         self.num_biases = len(biases)
         self._lengths = {name: self._check_lengths(name, meta)
-                         for name, meta in lengths.named().items()}
-        self.shape = tuple(
-            {"s": sq, "d": dv}.get(c, self.sizes.get(c, 1))
-            for c in self.layout.letters)
-        self.lse_shape = tuple(self.sizes[c] for c in self.layout.statistic)
+                         for name, meta in lengths.named().items()
+                         if not self.ragged}
+        self._starts = ([(meta.shape, meta.strides)
+                         for meta in lengths.present()] if self.ragged else [])
+        self.shape = tuple(self.memory[c] for c in self.layout.letters)
+        self.lse_shape = tuple(self.memory[c] for c in self.layout.statistic)
         self.stats_shape = (2, *self.lse_shape)
 
     # Checks ------------------------------------------------------------------
@@ -251,6 +273,40 @@ class Attention:
         view = self.layout.spread(Meta(shape, strides, ""), "bn", letters or "-")
         return "".join(c for c, size in zip("bn", view[0]) if size != 1), view
 
+    def _check_ragged(self, lengths: Lengths) -> dict[str, int]:
+        """The sizes of the logits of sequences that lie one behind the other."""
+        if lengths.keys is not None or lengths.queries is not None:
+            raise ValueError("cu_seqlens and key_lengths or query_lengths given; "
+                             "accepted is one of them")
+        if self.memory["b"] != 1:
+            raise ValueError(
+                f"query has size {self.memory['b']} of dimension 'b'; with cu_seqlens "
+                "accepted is 1: sequences lie one behind the other along 's'")
+        counts = []
+        for name, meta in lengths.named().items():
+            if meta.type != "i32":
+                raise TypeError(f"{name} has type {meta.type}; accepted is int32")
+            if len(meta.shape) != 1 or meta.shape[0] < 1 or meta.strides[0] < 0:
+                raise ValueError(
+                    f"{name} has shape {tuple(meta.shape)}; accepted are cumulative "
+                    "lengths (sequences + 1,)")
+            counts.append(meta.shape[0])
+        if counts[0] != counts[1]:
+            raise ValueError(f"cu_seqlens_q has {counts[0]} numbers, cu_seqlens_k "
+                             f"{counts[1]}; accepted is as many for both")
+        sizes = {"b": counts[0] - 1}
+        for name, letter, most in (("max_seqlen_q", "q", lengths.most_queries),
+                                   ("max_seqlen_k", "k", lengths.most_keys)):
+            try:
+                sizes[letter] = (self.memory[letter] if most is None else
+                                 operator.index(most))
+            except TypeError:
+                raise TypeError(f"{name} is a {type(most).__name__}; accepted is a "
+                                "whole number") from None
+            if not 0 <= sizes[letter] < 2 ** 31:
+                raise ValueError(f"{name} is {most}; accepted are 0 to {2 ** 31 - 1}")
+        return sizes
+
     def needs_copy(self, shape: Sequence[int], strides: Sequence[int]) -> bool:
         """Whether kernels cannot read it where it lies: the depth must be
         contiguous, and no stride negative."""
@@ -291,6 +347,7 @@ class Attention:
         words += [f"keys_{end}={bound}"
                   for end, bound in zip(("from", "to"), self.keys) if bound]
         words += [f"{name}={has}" for name, (has, _) in self._lengths.items()]
+        words += ["ragged"] * self.ragged
         return words
 
     def describe(self, lse: bool = False, stats: bool = False,
@@ -317,31 +374,37 @@ class Attention:
         views += [(sizes, strides) for _, _, sizes, strides in self._biases]
         if self._gate_view:
             views.append(self._gate_view)
-        return views + [view for _, view in self._lengths.values()]
+        return views + [view for _, view in self._lengths.values()] + self._starts
+
+    def _numbers(self) -> "list[View | int]":
+        """What calls are given behind their arrays."""
+        return [self.sizes["q"], self.sizes["k"]] if self.ragged else []
 
     def _statistic_view(self) -> View:
-        sizes = tuple(self.sizes[c] for c in "bnhq")
+        sizes = tuple(self.memory[c] for c in "bnhq")
         return sizes, dense(sizes)
 
     def _stats_view(self) -> View:
         sizes = (2, *self._statistic_view()[0])
         return sizes, dense(sizes)
 
-    def forward_views(self, lse: bool = False, stats: bool = False) -> list[View]:
-        """Of query, key, value, biases, gate, lengths of keys and queries, out, lse,
-        stats."""
+    def forward_views(self, lse: bool = False, stats: bool = False
+                      ) -> "list[View | int]":
+        """Of query, key, value, biases, gate, lengths of keys and queries or starts of
+        both, out, lse, stats; then numbers."""
         views = self._inputs() + [self.layout.spread(self.output())]
         views += [self._statistic_view()] * lse
-        return views + [self._stats_view()] * stats
+        return [*views, *[self._stats_view()] * stats, *self._numbers()]
 
     def backward_views(self, output_gradient: Meta, gradients: Sequence[str]
-                       ) -> list[View]:
+                       ) -> "list[View | int]":
         """Of query, key, value, biases, gate, lengths, out, stats, the output's
-        gradient (a Meta) and then `gradients`, in that order."""
+        gradient (a Meta) and then `gradients`, in that order; then numbers."""
         views = self._inputs() + [self.layout.spread(self.output()),
                                   self._stats_view(),
                                   self.layout.spread(output_gradient)]
-        return views + [self.gradient_view(name) for name in gradients]
+        return [*views, *(self.gradient_view(name) for name in gradients),
+                *self._numbers()]
 
     def forward(self, where: _runtime.Device, lse: bool = False,
                 stats: bool = False) -> _runtime.Call:
@@ -375,6 +438,14 @@ class Attention:
         letters = self.layout.letters
         shape = tuple(sizes["bnshd".index(c)] for c in letters)
         return self.layout.spread(self.depth_last(shape, ""))
+
+
+def count_pairs(keys: _keys.Keys, sizes: dict[str, int], memory: dict[str, int]) -> int:
+    """How many queries see how many keys, in all b of `sizes`; of sequences that lie
+    one behind the other in `memory`, whose lengths only the device knows, at most."""
+    pairs = _keys.count_pairs(keys, sizes["q"], sizes["k"])
+    return min(sizes["b"] * pairs, memory["q"] * sizes["k"] * memory["b"],
+               memory["k"] * sizes["q"] * memory["b"])
 
 
 def _check_scale(scale: Any) -> Optional[float]:

@@ -39,7 +39,7 @@ class Program:
         """`compiled`, `memory` or `disk`: where it was found."""
         return _decoded(library().evoformerProgramGetOrigin(self))
 
-    def workspace_bytes(self, views: "Sequence[View]") -> int:
+    def workspace_bytes(self, views: "Sequence[View | int]") -> int:
         """The workspace of a run with arguments of these sizes and strides at
         addresses that are multiples of 16."""
         needed = ctypes.c_uint64()
@@ -52,10 +52,14 @@ class Program:
 View = tuple[Sequence[int], Sequence[int]]
 
 
-def _argument_table(views: Sequence[View]) -> Any:
-    """The array of EvoformerArgument."""
+def _argument_table(views: "Sequence[View | int]") -> Any:
+    """The array of EvoformerArgument; numbers are their own values."""
     table = (Argument * len(views))()
-    for entry, (sizes, strides) in zip(table, views):
+    for entry, view in zip(table, views):
+        if isinstance(view, int):
+            entry.rank, entry.bits = -1, view
+            continue
+        sizes, strides = view
         numbers = ctypes.c_int64 * len(sizes)
         entry.rank = len(sizes)
         entry.sizes, entry.strides = numbers(*sizes), numbers(*strides)
@@ -146,8 +150,9 @@ class Call:
                  "program")
 
     def __init__(self, program: Program, where: Device,
-                 views: Sequence[View]) -> None:
-        """`views` has one for each argument."""
+                 views: "Sequence[View | int]") -> None:
+        """`views` has one for each argument, arrays before numbers: of these there are
+        no addresses."""
         self._as_parameter_ = ctypes.c_void_p()
         self.program = program
         self._addresses = ctypes.c_uint64 * len(views)

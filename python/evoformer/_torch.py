@@ -85,7 +85,7 @@ def _make_attention(query: Tensor, key: Tensor, value: Tensor,
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
         [i for i, flag in enumerate(differentiable) if flag], keys,
-        _problem.Lengths(*(_meta(t) if t is not None else None for t in lengths)))
+        lengths.map(_meta))
 
 
 class Prepared:
@@ -183,6 +183,7 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
         identity += (gate.shape, gate.stride(), gate.dtype, gate.device)
+    identity += lengths[4:]
     for name, one in lengths.named().items():
         identity += (name, one.shape, one.stride(), one.dtype, one.device)
     prepared = _prepared.get(identity)
@@ -215,6 +216,11 @@ def run_forward(prepared: Prepared, inputs: Sequence[Tensor], lse: bool, stats: 
     shapes += [prepared.attention.stats_shape] * stats
     results += [torch.empty(shape, dtype=torch.float32, device=device)
                 for shape in shapes]
+    if prepared.attention.ragged:
+        # What is of no sequence is not written.
+        results[0].zero_()
+        for statistic in results[1:]:
+            statistic.fill_(-torch.inf)
     call = prepared.forwards.get((lse, stats))
     if call is None:
         call = prepared.forwards[lse, stats] = prepared.attention.forward(
@@ -256,6 +262,8 @@ def run_backward(prepared: Prepared, inputs: Sequence[Tensor], out: Tensor,
             _, strides, _ = attention.depth_last(model.shape, "")
             results.append(torch.empty_strided(
                 model.shape, strides, dtype=model.dtype, device=device))
+            if attention.ragged:
+                results[-1].zero_()
     prepared.run(call, (*inputs, out, stats, gradient, *results), backward=True)
     return results
 

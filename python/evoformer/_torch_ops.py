@@ -17,25 +17,27 @@ _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
     "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
     "str keys_from, str keys_to, "
-    "Tensor? key_lengths, Tensor? query_lengths) "
+    "Tensor? key_lengths, Tensor? query_lengths, "
+    "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k) "
     "-> (Tensor, Tensor, Tensor)")
 _library.define(
     "attention_backward(Tensor query, Tensor key, Tensor value, "
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
     "float? scale, str layout, bool[] needs, "
     "str keys_from, str keys_to, "
-    "Tensor? key_lengths, Tensor? query_lengths) -> Tensor[]")
+    "Tensor? key_lengths, Tensor? query_lengths, "
+    "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k) -> Tensor[]")
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
-             stats: bool, keys_from: str, keys_to: str,
-             key_lengths: Optional[Tensor],
-             query_lengths: Optional[Tensor]) -> tuple[Tensor, ...]:
+             stats: bool, keys_from: str, keys_to: str, *lengths: Any) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, (keys_from, keys_to),
                                tuple(b.requires_grad for b in biases),
-                               _problem.Lengths(key_lengths, query_lengths))
+                               _problem.Lengths(*lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
     return out, *(statistics.pop(0) if wanted else
                   torch.empty(0, dtype=torch.float32, device=out.device)
@@ -45,11 +47,10 @@ def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor]
 def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
               scale: Optional[float], layout: str, needs: Sequence[bool],
-              keys_from: str, keys_to: str, key_lengths: Optional[Tensor],
-              query_lengths: Optional[Tensor]) -> list[Tensor]:
+              keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, (keys_from, keys_to), tuple(needs[4:]),
-                               _problem.Lengths(key_lengths, query_lengths))
+                               _problem.Lengths(*lengths))
     if out.stride() != prepared.output[1]:
         out = prepared.depth_last(out)
     return run_backward(prepared, inputs, out, stats.contiguous(), gradient,
@@ -73,9 +74,7 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
-                  lse: bool, stats: bool, keys_from: str, keys_to: str,
-                  key_lengths: Optional[Tensor],
-                  query_lengths: Optional[Tensor]
+                  lse: bool, stats: bool, keys_from: str, keys_to: str, *lengths: Any
                   ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
@@ -91,9 +90,7 @@ def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Te
 def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
                    scale: Optional[float], layout: str, needs: Sequence[bool],
-                   keys_from: str, keys_to: str,
-                   key_lengths: Optional[Tensor],
-                   query_lengths: Optional[Tensor]) -> list[Tensor]:
+                   keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -111,15 +108,15 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 # Gradients -------------------------------------------------------------------
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    (query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *ctx.keys,
-     key_lengths, query_lengths) = inputs
-    lengths = _problem.Lengths(key_lengths, query_lengths)
+    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *rest = inputs
+    ctx.keys, lengths = rest[:2], _problem.Lengths(*rest[2:])
     out, lse, stats = output
     ctx.mark_non_differentiable(lse, stats)
     ctx.num_biases, ctx.gated = len(biases), gate is not None
     tensors = (query, key, value, *biases, *([gate] if ctx.gated else []))
     ctx.flags = [t.requires_grad for t in tensors]
-    ctx.has_lengths = tuple(one is not None for one in lengths)
+    ctx.has_lengths = tuple(one is not None for one in lengths[:4])
+    ctx.most = lengths[4:]
     ctx.save_for_backward(*tensors, *lengths.present(), out, stats)
 
 
@@ -136,10 +133,10 @@ def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
              *flags[3:3 + ctx.num_biases]]
     gradients = torch.ops.evoformer.attention_backward(
         query, key, value, biases, gate, out, stats, gradient, ctx.scale,
-        ctx.layout, needs, *ctx.keys, *lengths)
+        ctx.layout, needs, *ctx.keys, *lengths, *ctx.most)
     *three, gate, biases = fill_in(needed(needs, ctx.num_biases), gradients,
                                    ctx.num_biases)
-    return (*three, biases, gate, *[None] * 8)
+    return (*three, biases, gate, *[None] * 12)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -151,32 +148,40 @@ torch.library.register_autograd("evoformer::attention_backward",
 # Operations ------------------------------------------------------------------
 
 def _logits(query: Sequence[int], key: Sequence[int], layout: str,
-            keys: _keys.Keys) -> int:
+            keys: _keys.Keys, key_lengths: Any = None, query_lengths: Any = None,
+            cu_seqlens_q: Any = None, cu_seqlens_k: Any = None,
+            max_seqlen_q: Optional[int] = None, max_seqlen_k: Optional[int] = None
+            ) -> int:
+    """Where rows have lengths those of full ones, of packed sequences at most."""
     at = layout.index("s")
-    size = _keys.count_pairs(keys, query[at], key[at])
-    for letter, length in zip(layout, query):
-        size *= length if letter in "bnh" else 1
-    return size
+    memory = {"b": 1, **dict(zip(layout, query)), "q": query[at], "k": key[at]}
+    sizes = dict(memory)
+    if cu_seqlens_q is not None:
+        sizes |= {"b": cu_seqlens_q[0] - 1,
+                  "q": query[at] if max_seqlen_q is None else max_seqlen_q,
+                  "k": key[at] if max_seqlen_k is None else max_seqlen_k}
+    return (memory.get("n", 1) * memory.get("h", 1) *
+            _problem.count_pairs(keys, sizes, memory))
 
 
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
                         biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
-                        stats: Any, keys_from: str, keys_to: str, *_: Any,
-                        **__: Any) -> int:
-    """Both matrix products, where rows have lengths of full ones."""
+                        stats: Any, keys_from: str, keys_to: str, *lengths: Any,
+                        out_shape: Any = None, **named: Any) -> int:
+    """Both matrix products."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, (keys_from, keys_to))
+    logits = _logits(query, key, layout, (keys_from, keys_to), *lengths, **named)
     return 2 * logits * (query[depth] + value[depth])
 
 
 def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
                          stats: Any, gradient: Any, scale: Any, layout: str,
-                         needs: Any, keys_from: str, keys_to: str, *_: Any,
-                         **__: Any) -> int:
+                         needs: Any, keys_from: str, keys_to: str, *lengths: Any,
+                         out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, (keys_from, keys_to))
+    logits = _logits(query, key, layout, (keys_from, keys_to), *lengths, **named)
     return 2 * logits * (3 * query[depth] + 2 * value[depth])
 
 

@@ -161,13 +161,12 @@ def test_what_is_not_there():
             q, torch.stack([q, q], 2), softcap=1.0), "softcap is 1.0"),
         (lambda: flash_attn.flash_attn_qkvpacked_func(
             torch.stack([q, q, q], 2), dropout_p=0.5), "dropout_p is 0.5"),
-        (lambda: flash_attn.flash_attn_varlen_func(flat, flat, flat, *two), "cu_seqlens"),
         (lambda: flash_attn.flash_attn_varlen_func(
             flat, flat, flat, *two, block_table=counts), "block_table"),
-        (lambda: flash_attn.flash_attn_varlen_kvpacked_func(flat, flat, *two),
-         "cu_seqlens"),
-        (lambda: flash_attn.flash_attn_varlen_qkvpacked_func(flat, counts, 9),
-         "cu_seqlens"),
+        (lambda: flash_attn.flash_attn_varlen_kvpacked_func(
+            flat, torch.stack([flat] * 2, 1), *two, softcap=1.0), "softcap is 1.0"),
+        (lambda: flash_attn.flash_attn_varlen_qkvpacked_func(
+            torch.stack([flat] * 3, 1), counts, 9, 0.1), "dropout_p is 0.1"),
         (lambda: flash_attn.flash_attn_with_kvcache(q, q, q, causal=True),
          "flash_attn_with_kvcache"),
         *((lambda f=getattr(bert_padding, n): f(q), f"bert_padding.{n} yet")
@@ -213,7 +212,7 @@ def test_patch_stand_in():
         assert importlib.util.find_spec("flash_attn") is None  # by name alone
     with evoformer.patch(["flash_attn"], stand_in=True) as patched:
         import flash_attn as theirs
-        from flash_attn import flash_attn_varlen_func, flash_attn_with_kvcache
+        from flash_attn import flash_attn_with_kvcache
         from flash_attn.bert_padding import index_first_axis, pad_input, unpad_input
         from flash_attn.flash_attn_interface import (_get_block_size_n, flash_attn_func,
                                                      flash_attn_kvpacked_func)
@@ -225,8 +224,8 @@ def test_patch_stand_in():
         q = torch.randn(1, 5, 2, 8)
         assert torch.equal(flash_attn_func(q, q, q, causal=True),
                            evoformer.attention(q, q, q, layout="bshd", causal=True))
-        for missing in (flash_attn_varlen_func, flash_attn_with_kvcache, pad_input,
-                        index_first_axis, unpad_input, _get_block_size_n, RotaryEmbedding,
+        for missing in (flash_attn_with_kvcache, pad_input, index_first_axis,
+                        unpad_input, _get_block_size_n, RotaryEmbedding,
                         apply_rotary_emb):
             with pytest.raises((NotImplementedError, TypeError), match="yet|missing"):
                 missing(q)
@@ -242,12 +241,12 @@ def test_patch_of_an_installed_package(monkeypatch):
         module = types.ModuleType(name)
         module.__path__ = []
         module.__spec__ = importlib.util.spec_from_loader(name, None)
-        module.flash_attn_func = module.flash_attn_varlen_func = original
+        module.flash_attn_func = module.flash_attn_with_kvcache = original
         monkeypatch.setitem(sys.modules, name, module)
     model = types.ModuleType("some_model")
     model.attend = original
     theirs = sys.modules["flash_attn"]
     with evoformer.patch(["flash_attn"]):
         assert theirs.flash_attn_func is flash_attn.flash_attn_func
-        assert theirs.flash_attn_varlen_func is original
+        assert theirs.flash_attn_with_kvcache is original
     assert theirs.flash_attn_func is original

@@ -158,7 +158,7 @@ def test_opcheck(device):
     case = Case(device, sq=9, sk=12)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*case.operands, None, "bnshd", True, True, "", "i+sk-sq+1",
-                           None, None))
+                           *[None] * 6))
 
 
 @pytest.mark.parametrize("name", FEW)

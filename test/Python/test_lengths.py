@@ -142,7 +142,7 @@ def test_opcheck(device):
     torch.library.opcheck(
         torch.ops.evoformer.attention.default,
         (*case.operands, None, "bnshd", True, True, "", "",
-         *tensors(case, (5, 12), (0, 9)).values()))
+         *tensors(case, (5, 12), (0, 9)).values(), *[None] * 4))
 
 
 def test_compile(device):

@@ -128,6 +128,9 @@ def test_errors_are_readable():
                          "expected i with one divisor"),
                         ("type=f32 depth=8 keys_from=i+i",
                          "the query's index must have the coefficient 0 or 1"),
+                        ("type=f32 depth=8 ragged key_lengths=n",
+                         "ragged sequences have no key_lengths or query_lengths "
+                         "beside their starts"),
                         ("type=f32 depth=8 key_lengths=nb",
                          "'key_lengths=nb': key_lengths is the letters of bn whose "
                          "dimensions it has: bn, b, n or none"),

@@ -21,15 +21,16 @@ from torch_cases import Case, device, gradients, one_thread  # noqa: F401
 def test_opcheck(device, scale):
     case = Case(device)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
-                          (*case.operands, scale, "bnshd", True, True, "", "", None, None))
+                          (*case.operands, scale, "bnshd", True, True, "", "",
+                           *[None] * 6))
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (case.query, case.key, case.value, [], None, scale,
-                           "bnshd", False, True, "", "", None, None))
+                           "bnshd", False, True, "", "", *[None] * 6))
     turned = [t.detach().transpose(2, 4) for t in
               (case.query, case.key, case.value)]
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*turned, [], None, scale, "bndhs", False, False, "", "",
-                           None, None))
+                           *[None] * 6))
 
 
 class Stack(torch.nn.Module):

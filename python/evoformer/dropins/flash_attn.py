@@ -6,16 +6,18 @@ from .. import flash_attn
 from ..flash_attn import bert_padding, flash_attn_interface
 from ..flash_attn.layers import rotary
 
-_DENSE = ("flash_attn_func", "flash_attn_kvpacked_func", "flash_attn_qkvpacked_func")
+_PRESENT = ("flash_attn_func", "flash_attn_kvpacked_func", "flash_attn_qkvpacked_func",
+            "flash_attn_varlen_func", "flash_attn_varlen_kvpacked_func",
+            "flash_attn_varlen_qkvpacked_func")
 _INTERFACE = "flash_attn.flash_attn_interface"
 
 # Where the package is installed, what is not there yet stays its own.
 REPLACES: dict[tuple[str, str], Any] = {
     (module, name): getattr(flash_attn, name)
-    for module in ("flash_attn", _INTERFACE) for name in _DENSE}
+    for module in ("flash_attn", _INTERFACE) for name in _PRESENT}
 
 _MISSING = {name: getattr(flash_attn, name)
-            for name in flash_attn.__all__ if name not in _DENSE}
+            for name in flash_attn.__all__ if name not in _PRESENT}
 
 
 def _functions(module: Any) -> dict[str, Any]:

@@ -14,12 +14,12 @@ def refuse(**options: Any) -> None:
     for name, given in options.items():
         if isinstance(given, Tensor) or given:
             shown = "a tensor" if isinstance(given, Tensor) else repr(given)
-            plain = "None" if name == "alibi_slopes" else "0.0"
+            plain = "None" if name in ("alibi_slopes", "block_table") else "0.0"
             raise NotImplementedError(f"{name} is {shown}; accepted is {plain}: "
                                       "evoformer.flash_attn has no such option yet")
 
 
-def _check(rank: int, **tensors: Any) -> None:
+def check(rank: int, **tensors: Any) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
@@ -28,13 +28,13 @@ def _check(rank: int, **tensors: Any) -> None:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is {rank}")
 
 
-def _unpack(packed: Tensor, name: str, count: int) -> tuple[Tensor, ...]:
-    """[b, s, count, h, d] as so many tensors."""
-    _check(5, **{name: packed})
-    if packed.shape[2] != count:
+def unpack(packed: Tensor, name: str, count: int, rank: int = 5) -> tuple[Tensor, ...]:
+    """[..., count, h, d] as so many tensors."""
+    check(rank, **{name: packed})
+    if packed.shape[-3] != count:
         raise ValueError(f"{name} has shape {tuple(packed.shape)}; accepted is size "
-                         f"{count} of the third dimension")
-    return packed.unbind(2)
+                         f"{count} of the {'third' if rank == 5 else 'second'} dimension")
+    return packed.unbind(-3)
 
 
 def flash_attn_func(
@@ -60,7 +60,7 @@ def flash_attn_func(
     ValueError for operands that do not fit.
     """
     refuse(dropout_p=dropout_p, softcap=softcap, alibi_slopes=alibi_slopes)
-    _check(4, q=q, k=k, v=v)
+    check(4, q=q, k=k, v=v)
     result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
                             return_lse=bool(return_attn_probs),
                             causal=bool(causal), window=tuple(window_size))
@@ -74,7 +74,7 @@ def flash_attn_kvpacked_func(
         alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
         return_attn_probs: bool = False) -> Result:
     """`flash_attn_func` of kv [b, sk, 2, hk, d]."""
-    k, v = _unpack(kv, "kv", 2)
+    k, v = unpack(kv, "kv", 2)
     return flash_attn_func(q, k, v, dropout_p, softmax_scale, causal, window_size,
                            softcap, alibi_slopes, deterministic, return_attn_probs)
 
@@ -85,6 +85,6 @@ def flash_attn_qkvpacked_func(
         softcap: float = 0.0, alibi_slopes: Optional[Tensor] = None,
         deterministic: bool = False, return_attn_probs: bool = False) -> Result:
     """`flash_attn_func` of qkv [b, s, 3, h, d]."""
-    q, k, v = _unpack(qkv, "qkv", 3)
+    q, k, v = unpack(qkv, "qkv", 3)
     return flash_attn_func(q, k, v, dropout_p, softmax_scale, causal, window_size,
                            softcap, alibi_slopes, deterministic, return_attn_probs)

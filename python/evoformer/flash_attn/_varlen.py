@@ -1,0 +1,71 @@
+"""Sequences packed one behind the other: [total, h, d] and cumulative lengths."""
+
+from typing import Any, Optional
+
+from torch import Tensor
+
+from .._attention import attention
+from ._dense import Result, check, refuse, unpack
+
+
+def flash_attn_varlen_func(
+        q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor,
+        max_seqlen_q: int, max_seqlen_k: int, dropout_p: float = 0.0,
+        softmax_scale: Optional[float] = None, causal: bool = False,
+        window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+        alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+        return_attn_probs: bool = False, block_table: Optional[Tensor] = None
+) -> Result:
+    """FlashAttention's `flash_attn_varlen_func`: `flash_attn_func` of each sequence.
+
+    q: [total of queries, h, d], k, v: [total of keys, hk, d]. cu_seqlens_q,
+    cu_seqlens_k: (sequences + 1,) in int32, where each sequence starts and the last
+    one ends, read on the device; max_seqlen_q, max_seqlen_k: the most positions that
+    one has. causal and window_size are of each sequence's own lengths.
+
+    Returns out [total of queries, h, d]; with return_attn_probs (out, lse, None), lse
+    [h, total of queries] in float32 without gradient. Rows of no sequence have out 0,
+    lse -inf and gradients 0.
+
+    Raises NotImplementedError for dropout_p, softcap, alibi_slopes and block_table;
+    TypeError and ValueError for operands that do not fit.
+    """
+    refuse(dropout_p=dropout_p, softcap=softcap, alibi_slopes=alibi_slopes,
+           block_table=block_table)
+    check(3, q=q, k=k, v=v)
+    check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
+    result: Any = attention(q, k, v, scale=softmax_scale, layout="shd",
+                            return_lse=bool(return_attn_probs),
+                            causal=bool(causal), window=tuple(window_size),
+                            cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
+                            max_seqlen=(max_seqlen_q, max_seqlen_k))
+    return (*result, None) if return_attn_probs else result
+
+
+def flash_attn_varlen_kvpacked_func(
+        q: Tensor, kv: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor,
+        max_seqlen_q: int, max_seqlen_k: int, dropout_p: float = 0.0,
+        softmax_scale: Optional[float] = None, causal: bool = False,
+        window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+        alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+        return_attn_probs: bool = False) -> Result:
+    """`flash_attn_varlen_func` of kv [total of keys, 2, hk, d]."""
+    k, v = unpack(kv, "kv", 2, rank=4)
+    return flash_attn_varlen_func(
+        q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p,
+        softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic,
+        return_attn_probs)
+
+
+def flash_attn_varlen_qkvpacked_func(
+        qkv: Tensor, cu_seqlens: Tensor, max_seqlen: int, dropout_p: float = 0.0,
+        softmax_scale: Optional[float] = None, causal: bool = False,
+        window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
+        alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
+        return_attn_probs: bool = False) -> Result:
+    """`flash_attn_varlen_func` of qkv [total, 3, h, d]."""
+    q, k, v = unpack(qkv, "qkv", 3, rank=4)
+    return flash_attn_varlen_func(
+        q, k, v, cu_seqlens, cu_seqlens, max_seqlen, max_seqlen, dropout_p,
+        softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic,
+        return_attn_probs)
