@@ -97,9 +97,11 @@ class _Checked:
 
 def _refuse_lengths(lengths: _problem.Lengths) -> None:
     for name in lengths.named():
+        what = ("ragged batches; accepted are padded rows and"
+                if name.startswith("cu_seqlens") else "lengths of rows; accepted is")
         raise NotImplementedError(
-            f"{name}: JAX's calls take no lengths of rows; accepted is a boolean "
-            "bias that keeps the keys which a row has")
+            f"{name}: JAX's calls take no {what} a boolean bias that keeps the keys "
+            "which a row has")
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,

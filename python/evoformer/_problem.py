@@ -52,7 +52,7 @@ class Lengths(NamedTuple):
 
     @property
     def ragged(self) -> bool:
-        return self.query_starts is not None
+        return self.query_starts is not None or self.key_starts is not None
 
 
 NO_LENGTHS = Lengths()
@@ -282,6 +282,9 @@ class Attention:
             raise ValueError(
                 f"query has size {self.memory['b']} of dimension 'b'; with cu_seqlens "
                 "accepted is 1: sequences lie one behind the other along 's'")
+        if lengths.query_starts is None or lengths.key_starts is None:
+            raise ValueError(f"{', '.join(lengths.named())} given alone; accepted are "
+                             "cu_seqlens_q and cu_seqlens_k, or neither")
         counts = []
         for name, meta in lengths.named().items():
             if meta.type != "i32":

@@ -23,7 +23,7 @@ for chip in targets.gpus():
         ["evoformer-opt", f"--evoformer-lower=target={chip}", "-o", os.devnull,
          "--mlir-timing", "--mlir-disable-threading"],
         input=module, check=True, capture_output=True, text=True)
-    shares = re.findall(r"\( *([\d.]+)%\)  Canonicalizer", run.stderr)
+    shares = re.findall(r"\( *([\d.]+)%\) +Canonicalizer", run.stderr)
     print(chip, shares)
     if len(shares) < 2:
         problems.append(f"{chip}: no times of the canonicalizer in {run.stderr}")

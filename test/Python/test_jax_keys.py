@@ -64,3 +64,11 @@ def test_lengths_are_refused(name):
         with pytest.raises(NotImplementedError,
                            match=f"{name}: JAX's calls take no lengths of rows; accepted"):
             function(*arrays, **{name: jnp.ones((1, 1), jnp.int32)})
+
+
+def test_ragged_batches_are_refused():
+    arrays = draw(*SHAPES[:3])
+    starts = jnp.zeros((2,), jnp.int32)
+    with pytest.raises(NotImplementedError, match="cu_seqlens_q: JAX's calls take no "
+                       "ragged batches; accepted are padded rows and a boolean bias"):
+        evoformer.attention(*arrays, cu_seqlens=starts, max_seqlen=3)

@@ -134,6 +134,20 @@ def test_any_numbers(device):
     assert (out == 0).all()
 
 
+def test_no_queries_at_all(device):
+    """Biases of nothing have a gradient of 0."""
+    q = torch.empty(0, 4, 16, device=device, requires_grad=True)
+    k, v = (normal(9, 4, 16, seed=s, device=device) for s in (1, 2))
+    bias = normal(2, 4, 5, 7, seed=3, device=device)
+    out = evoformer.attention(q, k, v, [bias], max_seqlen=(5, 7),
+                              cu_seqlens=starts(((0, 0, 0), (0, 3, 9)), device))
+    # What memory that is taken next may hold.
+    freed = [torch.full_like(bias, torch.nan) for _ in range(4)]
+    del freed
+    gradients = torch.autograd.grad(out.sum(), (q, k, v, bias))
+    assert all((gradient == 0).all() for gradient in gradients)
+
+
 def test_numpy():
     q, k, v = (t.detach().numpy() for t in operands(torch.float32, "cpu"))
     places = PLACES[0]

@@ -8,7 +8,7 @@
 
 // Each op has two variants of its kernel.
 // CHECK-COUNT-8: evo_tile.kernel @f_attention
-// CHECK-NOT: evo_tile.kernel
+// CHECK-NOT: evo_tile.kernel @f_
 // CHECK-LABEL: func.func @f(
 func.func @f(%a: !seq, %b: !seq, %c: !seq, %y: !seq, %z: !seq, %s: !strided) {
   // CHECK-DAG: %[[A:.+]] = memref.transpose %arg0
@@ -41,5 +41,19 @@ func.func @f(%a: !seq, %b: !seq, %c: !seq, %y: !seq, %z: !seq, %s: !strided) {
 // CHECK: launch @f_attention_0 space
 func.func @g(%a: !seq, %b: !seq, %c: !seq, %y: !seq) {
   evoformer.attention query(%c : !seq) key(%b : !seq) value(%a : !seq) outs(%y : !seq)
+  return
+}
+
+// A number that is known of queries is not the same number of keys.
+// CHECK-LABEL: func.func @ragged(
+// CHECK: launch @[[FIRST:ragged_attention.*]] space
+// CHECK-NOT: launch @[[FIRST]] space
+!packed = memref<1x1x?x2x16xf32>
+func.func @ragged(%q: !packed, %y: !packed, %z: !packed, %i: memref<?xi32>, %m: index, %n: index) {
+  %five = arith.constant 5 : index
+  evoformer.attention query(%q : !packed) key(%q : !packed) value(%q : !packed)
+      ragged(queries %i : memref<?xi32>, keys %i : memref<?xi32>, most %five, %m) outs(%y : !packed)
+  evoformer.attention query(%q : !packed) key(%q : !packed) value(%q : !packed)
+      ragged(queries %i : memref<?xi32>, keys %i : memref<?xi32>, most %n, %five) outs(%z : !packed)
   return
 }

@@ -338,3 +338,24 @@ func.func @ragged(%q: tensor<1x1x64x8x32xf16>, %i: tensor<5xi32>, %l: tensor<1x1
       keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 16)>)
   return %0 : tensor<1x1x64x8x32xf16>
 }
+
+// Rows of no sequence stay what they were in the output: a transposed one must be, too.
+// CHECK-LABEL: func @transposed_ragged(
+// CHECK:         %[[ZERO:.*]] = linalg.fill
+// CHECK:         %[[OUT:.*]] = evoformer.attention
+// CHECK:           outs(%[[ZERO]] :
+// CHECK:         linalg.transpose ins(%[[OUT]]
+func.func @transposed_ragged(%q: tensor<1x1x9x2x16xf32>, %e: tensor<3xi32>, %init: tensor<1x1x9x2x16xf32>) -> tensor<1x1x2x9x16xf32> {
+  %most = arith.constant 5 : index
+  %z = arith.constant 0.0 : f32
+  %zero = linalg.fill ins(%z : f32) outs(%init : tensor<1x1x9x2x16xf32>) -> tensor<1x1x9x2x16xf32>
+  %o = evoformer.attention
+      query(%q : tensor<1x1x9x2x16xf32>)
+      key(%q : tensor<1x1x9x2x16xf32>)
+      value(%q : tensor<1x1x9x2x16xf32>)
+      ragged(queries %e : tensor<3xi32>, keys %e : tensor<3xi32>, most %most, %most)
+      outs(%zero : tensor<1x1x9x2x16xf32>)
+  %t = tensor.empty() : tensor<1x1x2x9x16xf32>
+  %r = linalg.transpose ins(%o : tensor<1x1x9x2x16xf32>) outs(%t : tensor<1x1x2x9x16xf32>) permutation = [0, 1, 3, 2, 4]
+  return %r : tensor<1x1x2x9x16xf32>
+}

@@ -1082,6 +1082,20 @@ func.func @f(%q: memref<1x3x16x8x32xf16>, %o: memref<1x3x16x8x32xf16>, %e: memre
 
 // -----
 
+func.func @f(%q: memref<1x3x16x8x32xf16>, %o: memref<1x3x16x8x32xf16>, %e: memref<3xi32>, %l: memref<1x1xi32>) {
+  %most = arith.constant -5 : index
+  // expected-error @+1 {{most queries must be at least 0, but is -5}}
+  evoformer.attention
+      query(%q : memref<1x3x16x8x32xf16>)
+      key(%q : memref<1x3x16x8x32xf16>)
+      value(%q : memref<1x3x16x8x32xf16>)
+      ragged(queries %e : memref<3xi32>, keys %e : memref<3xi32>, most %most, %most)
+      outs(%o : memref<1x3x16x8x32xf16>)
+  return
+}
+
+// -----
+
 func.func @f(%q: memref<1x3x16x8x32xf16>, %o: memref<1x3x16x8x32xf16>, %e: memref<0xi32>, %l: memref<1x1xi32>) {
   %most = arith.constant 9 : index
   // expected-error @+1 {{ragged queries must have B + 1 numbers, at least 1, but has none}}

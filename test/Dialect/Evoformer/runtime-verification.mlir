@@ -84,9 +84,12 @@ func.func @groups(%q: memref<1x8x16x8x32xf16>, %k: memref<1x8x16x?x32xf16>, %o: 
 // CHECK-SAME:    %[[P:[a-z0-9]+]]: index
 // CHECK:         cf.assert %{{.*}}, "{{.*}}Tq: dimension 2 of output must equal dimension 2 of query
 // CHECK:         cf.assert %{{.*}}, "{{.*}}B + 1: dimension 0 of ragged keys must equal dimension 0 of ragged queries
+// CHECK:         arith.cmpi sge, %[[P]], %{{.*}}
+// CHECK:         cf.assert %{{.*}}, "{{.*}}most queries must be at least 0
 // CHECK:         arith.cmpi eq, %{{.*}}, %[[P]]
 // CHECK:         cf.assert %{{.*}}, "{{.*}}Sq: dimension 3 of bias #0 must equal most queries
 // CHECK:         cf.assert %{{.*}}, "{{.*}}Sk: dimension 4 of bias #0 must equal most keys
+// CHECK:         cf.assert %{{.*}}, "{{.*}}dimension 0 of ragged queries must be B + 1, at least 1
 // CHECK:         cf.assert %{{.*}}, "{{.*}}B: dimension 0 of bias #0 must equal the number of ragged sequences
 // CHECK:         evoformer.attention
 func.func @ragged(%p: index, %q: memref<1x1x?x8x32xf16>, %o: memref<1x1x?x8x32xf16>,

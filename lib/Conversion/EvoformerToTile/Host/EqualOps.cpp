@@ -55,14 +55,14 @@ static void shareValues(llvm::iterator_range<Block::iterator> ops,
   }
 }
 
-/// Name, attributes, types, which operands are the same value, and numbers that
-/// are known.
+/// Name, attributes, types, which operands are the same value, and which are
+/// numbers that are known.
 Attribute EqualOps::getKey(Operation *op) {
   Builder builder(op->getContext());
   SmallVector<int64_t> firstUses, numbers;
-  for (Value operand : op->getOperands())
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (std::optional<int64_t> number = getConstantIntValue(operand))
-      numbers.push_back(*number);
+      numbers.append({static_cast<int64_t>(index), *number});
   for (Value operand : op->getOperands())
     firstUses.push_back(std::distance(op->operand_begin(),
                                       llvm::find(op->getOperands(), operand)));

@@ -95,6 +95,9 @@ struct FoldTransposedResult : OpRewritePattern<AttentionOp> {
     Value result = op.getOutputResult();
     if (!result || !result.hasOneUse())
       return rewriter.notifyMatchFailure(op, "output has not one user");
+    if (op.isRagged())
+      return rewriter.notifyMatchFailure(
+          op, "rows of no sequence stay as they are in the output");
     auto transpose = dyn_cast<linalg::TransposeOp>(*result.user_begin());
     if (!transpose || transpose.getInput() != result ||
         !transpose.getInit().getDefiningOp<tensor::EmptyOp>())

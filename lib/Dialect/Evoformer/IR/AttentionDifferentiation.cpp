@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -116,6 +118,14 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
           if (init.getType() != operand->get().getType())
             init = tensor::CastOp::create(builder, loc,
                                           operand->get().getType(), init);
+          // Rows of no sequence stay as they are.
+          if (isRagged() && role != Role::Bias) {
+            Value zero = arith::ConstantOp::create(
+                builder, loc,
+                builder.getZeroAttr(getElementTypeOrSelf(init.getType())));
+            init =
+                linalg::FillOp::create(builder, loc, zero, init).getResult(0);
+          }
           resultOf[operand->getOperandNumber()] = types.size();
           types.push_back(init.getType());
           if (role == Role::Bias)

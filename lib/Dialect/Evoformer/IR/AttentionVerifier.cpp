@@ -238,6 +238,12 @@ static LogicalResult verifyRagged(Family op) {
              << "ragged sequences are as long as their cumulative lengths say; "
                 "there must not be "
              << op.getOperandName(operand);
+  for (Role role : {Role::MostQueries, Role::MostKeys})
+    for (OpOperand &operand : op.getRoleOperands(role))
+      if (std::optional<int64_t> most = getConstantIntValue(operand.get());
+          most && *most < 0)
+        return op->emitOpError() << op.getOperandName(operand)
+                                 << " must be at least 0, but is " << *most;
   for (Role role : {Role::QueryStarts, Role::KeyStarts})
     for (OpOperand &operand : op.getRoleOperands(role))
       if (getShapedType(operand).getDimSize(0) == 0)

@@ -55,6 +55,14 @@ static void assertEqual(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   cf::AssertOp::create(builder, loc, equal, message);
 }
 
+static void assertAtLeast(OpBuilder &builder, Location loc, Value value,
+                          int64_t least, const std::string &message) {
+  Value bound = arith::ConstantIndexOp::create(builder, loc, least);
+  Value isEnough = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::sge, value, bound);
+  cf::AssertOp::create(builder, loc, isEnough, message);
+}
+
 /// The operands' dimensions of a size.
 static SmallVector<OperandDim> findDims(AttentionFamilyOpInterface op,
                                         AttentionSize size) {
@@ -121,11 +129,23 @@ static void assertRagged(AttentionFamilyOpInterface op, OpBuilder &builder,
                                dim.describe(op) + " must equal " + of)
                                   .str()));
   };
-  for (OpOperand &most : op.getRoleOperands(AttentionOperand::MostQueries))
-    expect(AttentionSize::Sq, most.get(), "most queries");
-  for (OpOperand &most : op.getRoleOperands(AttentionOperand::MostKeys))
-    expect(AttentionSize::Sk, most.get(), "most keys");
+  auto expectMost = [&](AttentionSize size, AttentionOperand role) {
+    for (OpOperand &most : op.getRoleOperands(role)) {
+      std::string name = op.getOperandName(most);
+      if (!getConstantIntValue(most.get()))
+        assertAtLeast(builder, loc, most.get(), 0,
+                      message(op, name + " must be at least 0"));
+      expect(size, most.get(), name);
+    }
+  };
+  expectMost(AttentionSize::Sq, AttentionOperand::MostQueries);
+  expectMost(AttentionSize::Sk, AttentionOperand::MostKeys);
   SmallVector<OperandDim> starts = findDims(op, AttentionSize::Starts);
+  for (const OperandDim &dim : starts)
+    if (!dim.isStatic())
+      assertAtLeast(
+          builder, loc, dim.createSize(builder, loc), 1,
+          message(op, dim.describe(op) + " must be B + 1, at least 1"));
   if (starts.empty() || findDims(op, AttentionSize::B).empty())
     return;
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);

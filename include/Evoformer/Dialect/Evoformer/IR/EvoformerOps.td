@@ -100,7 +100,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     empty; and of more than p queries or r keys the first p and r count. Sequences that
     share queries, or keys whose gradient is asked for, are undefined there. What is of
     no sequence stays in `output`, `lse` and `stats` what it was, and so it does in the
-    gradients of sequences; a bias's gradient is 0 there.
+    gradients of sequences; a bias's gradient is 0 there, and where there are no queries
+    at all (Tq = 0) it stays what it was, too.
 
     #### Ranges of keys
 

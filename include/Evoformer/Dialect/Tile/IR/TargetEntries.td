@@ -103,8 +103,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
 defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
   Tile_TargetCount<"enough_lanes", "getEnoughLanes", "1", 0x100000,
     "for targets with `registers_per_processor`: lanes on a processor that hide the latencies of memory; more gain less than the registers that they cost">,
-  Tile_TargetCount<"latency_lanes", "getLatencyLanes", "1", 0x100000,
-    "the same for loops that read all of their operands anew in each step, where registers save no reads">,
+  Tile_TargetCount<"latency_lanes", "getLatencyLanes", "getEnoughLanes()", 0x100000,
+    "the same for loops that read all of their operands anew in each step, where registers save no reads; absent: `enough_lanes`">,
   Tile_TargetCount<"memory_sum_items", "getMemorySumItems", "0", 0x100000,
     "for subgroups of one lane with caches: work items from which on a kernel should rather sum in memory, in copies that only it writes, than have another kernel compute the terms again; absent: never">,
   Tile_TargetCount<"most_subgroups", "getMostSubgroups", "4", 1024,
