@@ -58,3 +58,20 @@ func.func @dynamic(%q: memref<1x?x17x1x8xf32, strided<[?, ?, ?, ?, 1]>>,
       outs(%out : memref<1x?x17x1x8xf32>)
   return
 }
+
+// -----
+
+// A sequence has no more queries than there are, whatever it may have.
+// CHECK-LABEL: func.func @ragged(
+// CHECK-NOT:     cf.assert
+// CHECK:         return
+func.func @ragged(%q: memref<1x1x100x2x16xf32>, %o: memref<1x1x100x2x16xf32>, %i: memref<3xi32>) {
+  %most = arith.constant 1000000000 : index
+  evoformer.attention
+      query(%q : memref<1x1x100x2x16xf32>)
+      key(%q : memref<1x1x100x2x16xf32>)
+      value(%q : memref<1x1x100x2x16xf32>)
+      ragged(queries %i : memref<3xi32>, keys %i : memref<3xi32>, most %most, %most)
+      outs(%o : memref<1x1x100x2x16xf32>)
+  return
+}

@@ -27,8 +27,8 @@ static std::string describe(AttentionFamilyOpInterface op, OpOperand &operand) {
          "order of their indices";
 }
 
-/// The most elements that an item of ragged sequences has along a dimension;
-/// none: all there are.
+/// The most elements that an item of ragged sequences may have along a
+/// dimension, of those that there are; none: all of them.
 static OpFoldResult findMost(TileBuilder &builder,
                              AttentionFamilyOpInterface op, OpOperand &operand,
                              char letter) {
@@ -46,10 +46,11 @@ static OpFoldResult findMost(TileBuilder &builder,
 }
 
 namespace {
-/// A dimension that an item runs along, and its size.
+/// A dimension that an item runs along, and the most elements that it takes of
+/// it; null: all.
 struct Along {
   int64_t dim;
-  OpFoldResult size;
+  OpFoldResult most;
 };
 } // namespace
 
@@ -60,8 +61,9 @@ static void assertOffsets(TileBuilder &builder, Value memory,
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, memory);
   Value one = builder.index(1), span = builder.index(known);
   for (const Along &along : dims) {
-    Value size =
-        builder.index(along.size ? along.size : builder.dim(memory, along.dim));
+    Value size = builder.index(builder.dim(memory, along.dim));
+    if (along.most)
+      size = arith::MinUIOp::create(builder, size, builder.index(along.most));
     Value last = builder.sub(arith::MaxUIOp::create(builder, size, one), one);
     span =
         builder.add(span, builder.mul(last, metadata.getStrides()[along.dim]));
@@ -95,8 +97,12 @@ LogicalResult evoformer::checkOffsets(TileBuilder &builder,
       if (!isWithinItem(letter) || size == 0 || size == 1)
         continue;
       OpFoldResult mostOfItem = findMost(builder, op, operand, letter);
-      if (mostOfItem)
-        size = getConstantIntValue(mostOfItem).value_or(ShapedType::kDynamic);
+      std::optional<int64_t> knownMost =
+          mostOfItem ? getConstantIntValue(mostOfItem) : std::nullopt;
+      if (knownMost && ShapedType::isStatic(size))
+        size = std::min(size, *knownMost);
+      else if (mostOfItem)
+        size = ShapedType::kDynamic;
       if (ShapedType::isDynamic(size) || ShapedType::isDynamic(stride)) {
         dynamic.push_back({static_cast<int64_t>(dim), mostOfItem});
         continue;
