@@ -194,6 +194,19 @@ static llvm::Error parseWindow(StringRef text, AttentionCase &result) {
   return parse(to, result.seen.to);
 }
 
+/// Numbers of 32 bits like 5.0.99.
+static bool parseNumbers(StringRef text, std::vector<int64_t> &into) {
+  SmallVector<StringRef> numbers;
+  text.split(numbers, '.');
+  return llvm::all_of(numbers, [&](StringRef number) {
+    int32_t value;
+    if (number.getAsInteger(10, value))
+      return false;
+    into.push_back(value);
+    return true;
+  });
+}
+
 /// One of the two parts of `lens`; none: `into` stays empty.
 static bool parseLengths(StringRef text, std::optional<LengthsCase> &into) {
   into = std::nullopt;
@@ -206,15 +219,7 @@ static bool parseLengths(StringRef text, std::optional<LengthsCase> &into) {
                                     : LengthsCase::Full;
     return true;
   }
-  SmallVector<StringRef> numbers;
-  text.split(numbers, '.');
-  return llvm::all_of(numbers, [&](StringRef number) {
-    int32_t length;
-    if (number.getAsInteger(10, length))
-      return false;
-    into->list.push_back(length);
-    return true;
-  });
+  return parseNumbers(text, into->list);
 }
 
 static llvm::Error parseLens(StringRef text, AttentionCase &result) {
@@ -242,15 +247,7 @@ static bool parseStarts(StringRef text, std::optional<RaggedCase> &into) {
   if (text.contains('/') && (all.getAsInteger(10, into->all.emplace()) ||
                              *into->all < 0 || *into->all > INT32_MAX))
     return false;
-  SmallVector<StringRef> numbers;
-  list.split(numbers, '.');
-  return llvm::all_of(numbers, [&](StringRef number) {
-    int32_t start;
-    if (number.getAsInteger(10, start))
-      return false;
-    into->starts.push_back(start);
-    return true;
-  });
+  return parseNumbers(list, into->starts);
 }
 
 static llvm::Error parseRagged(StringRef text, AttentionCase &result) {

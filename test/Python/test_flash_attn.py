@@ -15,17 +15,13 @@ from evoformer import flash_attn
 from evoformer.flash_attn import bert_padding
 from evoformer.flash_attn.layers import rotary
 from torch_cases import device, one_thread  # noqa: F401
+from torch_reference import compare, normal
 
 KINDS = [torch.float16, torch.bfloat16, torch.float32]
 LENGTHS = [(37, 5), (53, 53), (60, 103)]
 # causal, window_size, heads of keys
 RANGES = [(False, (-1, -1), 6), (True, (-1, -1), 2), (True, (11, 5), 6),
           (False, (-1, 7), 1), (False, (13, 6), 2), (False, (500, 500), 3)]
-
-
-def normal(*shape, seed=0, kind=torch.float32, device="cpu"):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, generator=generator).to(device, kind).requires_grad_()
 
 
 def seen_keys(sq, sk, causal, window):
@@ -44,19 +40,6 @@ def written_out(q, k, v, causal=False, window=(-1, -1), scale=None):
     seen = seen_keys(q.shape[1], k.shape[1], causal, window).to(q.device)
     q, k, v = (t[:, None] for t in (q, k, v))
     return reference.attention(q, k, v, [seen], None, scale)[:, 0]
-
-
-def compare(ours, theirs, operands):
-    def run(function, tensors):
-        out = function(*tensors)
-        weight = normal(*out.shape, seed=5, kind=out.dtype, device=out.device).detach()
-        return [out, *torch.autograd.grad((out * weight).sum(), tensors)]
-    found, eager = run(ours, operands), run(theirs, operands)
-    exact = reference.exactly(lambda *t: run(theirs, t), operands)
-    # Gradients of logits are differences of sums over the depth of normal numbers.
-    terms = [1.0] + [operands[-1].shape[-1] ** 0.5] * len(operands)
-    for one, true, usual, size in zip(found, exact, eager, terms, strict=True):
-        reference.check(one.detach(), true.detach(), usual.detach(), size)
 
 
 @pytest.mark.parametrize("sq, sk", LENGTHS)

@@ -10,6 +10,7 @@ import torch
 import torch_reference as reference
 from evoformer import flash_attn
 from torch_cases import device, one_thread  # noqa: F401
+from torch_reference import compare, normal
 
 # Cumulative lengths of queries and keys: empty sequences, sequences of one position,
 # positions of no sequence.
@@ -17,11 +18,6 @@ PLACES = [((0, 5, 5, 38), (0, 20, 30, 47)), ((2, 3, 40), (0, 0, 47)), ((0, 40), 
           ((0, 1, 2, 3, 4), (1, 12, 12, 13, 40))]
 # How many there are, and the most that one has.
 TOTALS, MOST = (40, 47), (40, 47)
-
-
-def normal(*shape, seed=0, kind=torch.float32, device="cpu"):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, generator=generator).to(device, kind).requires_grad_()
 
 
 def seen_keys(sq, sk, causal, left):
@@ -57,18 +53,6 @@ def operands(kind, device, heads=4):
     q = normal(TOTALS[0], 4, 24, kind=kind, device=device)
     return [q, *(normal(TOTALS[1], heads, 24, seed=s, kind=kind, device=device)
                  for s in (1, 2))]
-
-
-def compare(ours, theirs, tensors):
-    def run(function, tensors):
-        out = function(*tensors)
-        weight = normal(*out.shape, seed=5, kind=out.dtype, device=out.device).detach()
-        return [out, *torch.autograd.grad((out * weight).sum(), tensors)]
-    found, eager = run(ours, tensors), run(theirs, tensors)
-    exact = reference.exactly(lambda *t: run(theirs, t), tensors)
-    terms = [1.0] + [tensors[0].shape[-1] ** 0.5] * len(tensors)
-    for one, true, usual, size in zip(found, exact, eager, terms, strict=True):
-        reference.check(one.detach(), true.detach(), usual.detach(), size)
 
 
 @pytest.mark.parametrize("places", PLACES, ids=str)

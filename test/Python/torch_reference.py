@@ -3,6 +3,12 @@
 import torch
 
 
+def normal(*shape, seed=0, kind=torch.float32, device="cpu"):
+    """Standard normal numbers, with a gradient."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator).to(device, kind).requires_grad_()
+
+
 def attention(query, key, value, biases=(), gate=None, scale=None):
     """In the default order of dimensions; a query without keys has out 0."""
     scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -49,3 +55,18 @@ def check(found, exact, eager, terms=1.0):
     size = max(exact.abs().max().item(), terms) if exact.numel() else 0
     allowed = 2 * error(eager) + 4 * torch.finfo(found.dtype).eps * size
     assert error(found) <= allowed, (error(found), error(eager), size)
+
+
+def compare(ours, theirs, tensors):
+    """What a function of tensors gives and the gradients of a weighted sum of it, by us
+    and by torch. The first tensor's rows have the depth."""
+    def run(function, tensors):
+        out = function(*tensors)
+        weight = normal(*out.shape, seed=5, kind=out.dtype, device=out.device).detach()
+        return [out, *torch.autograd.grad((out * weight).sum(), tensors)]
+    found, eager = run(ours, tensors), run(theirs, tensors)
+    exact = exactly(lambda *t: run(theirs, t), tensors)
+    # Gradients of logits are differences of sums over the depth of normal numbers.
+    terms = [1.0] + [tensors[0].shape[-1] ** 0.5] * len(tensors)
+    for one, true, usual, size in zip(found, exact, eager, terms, strict=True):
+        check(one.detach(), true.detach(), usual.detach(), size)

@@ -79,11 +79,11 @@ struct PutNumber {
 ///                        rows have in turn; with /b for each b alone, with /n
 ///                        for each n alone. What lies behind them is NaN
 ///     ragged             QUERIES:KEYS, the B sequences lie one behind the
-///     other,
-///                        each with at most Sq queries and Sk keys: random, or
-///                        where they start and the last one ends, and behind a
-///                        / how many there are: ragged=0.7.7.20/25:random. What
-///                        is of no sequence is NaN, and must not be written
+///                        other, each with at most Sq queries and Sk keys:
+///                        random, or where they start and the last one ends,
+///                        and behind a / how many there are:
+///                        ragged=0.7.7.20/25:random. What is of no sequence is
+///                        NaN, and must not be written
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     lse, stats         0 or 1
@@ -98,9 +98,9 @@ struct PutNumber {
 ///     first              1: the first element of queries, values and gate is
 ///                        NaN where the result shows it in one row or column
 ///                        only: loads outside of a tile fall back to it
-///     put                operand:number:index, any number of times: this
-///     number
-///                        (nan, inf and -inf too) in one element of an input;
+///     put                operand:number:index, any number of times: the
+///                        number (nan, inf and -inf too) in one element of an
+///                        input;
 ///                        operands as the modules name them (out_grad, bias0),
 ///                        indices in the default order, '0.0.3.0.1'
 ///     large              1: every third query is 2^122 times as large, beyond

@@ -65,8 +65,8 @@ class Cases:
         words = [f"B={b} N={n} H={group * some([1, 1, 2])} group={group}",
                  f"Sq={sq} Sk={sk} D={some([8, 16, 24, 32, 32, 40, 64, 96, 128])}",
                  f"type={kind}",
-                 {"all": "", "ragged": "ragged=random:random"}.get(rows) or
-                 (self.lens(sq, sk) if rows == "lengths" else ""),
+                 self.lens(sq, sk) if rows == "lengths" else
+                 "ragged=random:random" if rows == "ragged" else "",
                  some(["", "", "Dv=16", "Dv=40"])]
         words += [self.bias(kind, backward) for _ in range(some([0, 1, 1, 2, 2, 3]))]
         words += [some(["", f"gate={kind}", "gate=f32"]),

@@ -29,20 +29,17 @@ static std::string describe(AttentionFamilyOpInterface op, OpOperand &operand) {
 
 /// The most elements that an item of ragged sequences may have along a
 /// dimension, of those that there are; none: all of them.
-static OpFoldResult findMost(TileBuilder &builder,
-                             AttentionFamilyOpInterface op, OpOperand &operand,
+static OpFoldResult findMost(AttentionFamilyOpInterface op, OpOperand &operand,
                              char letter) {
   AttentionSize size = op.getOperandSize(operand, letter);
   if (size != AttentionSize::Tq && size != AttentionSize::Tk)
     return {};
-  Value most = op.getRoleOperands(size == AttentionSize::Tq
-                                      ? AttentionOperand::MostQueries
-                                      : AttentionOperand::MostKeys)
-                   .front()
-                   .get();
-  if (std::optional<int64_t> known = getConstantIntValue(most))
-    return builder.getIndexAttr(*known);
-  return most;
+  return getAsOpFoldResult(
+      op.getRoleOperands(size == AttentionSize::Tq
+                             ? AttentionOperand::MostQueries
+                             : AttentionOperand::MostKeys)
+          .front()
+          .get());
 }
 
 namespace {
@@ -96,7 +93,7 @@ LogicalResult evoformer::checkOffsets(TileBuilder &builder,
       int64_t size = type.getDimSize(dim), stride = strides[dim];
       if (!isWithinItem(letter) || size == 0 || size == 1)
         continue;
-      OpFoldResult mostOfItem = findMost(builder, op, operand, letter);
+      OpFoldResult mostOfItem = findMost(op, operand, letter);
       std::optional<int64_t> knownMost =
           mostOfItem ? getConstantIntValue(mostOfItem) : std::nullopt;
       if (knownMost && ShapedType::isStatic(size))

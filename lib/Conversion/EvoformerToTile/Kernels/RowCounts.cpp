@@ -37,6 +37,14 @@ Value LogitShape::countBatches(TileBuilder &builder, bool ofKeys) const {
   return builder.select(isEmpty, zero, count);
 }
 
+/// The number in a memref without dimensions, held to 0 to `most`.
+static Value loadWithin(TileBuilder &b, Value slice, OpFoldResult most) {
+  Value loaded = memref::LoadOp::create(b, slice, ValueRange());
+  Value number = arith::IndexCastOp::create(b, b.getIndexType(), loaded);
+  number = arith::MaxSIOp::create(b, number, b.index(0));
+  return arith::MinSIOp::create(b, number, b.index(most));
+}
+
 Value evoformer::loadLength(TileBuilder &b, Value lengths, Value batch,
                             Value row, OpFoldResult size) {
   auto type = cast<MemRefType>(lengths.getType());
@@ -45,21 +53,13 @@ Value evoformer::loadLength(TileBuilder &b, Value lengths, Value batch,
     return {isShared ? OpFoldResult(b.getIndexAttr(0)) : OpFoldResult(index),
             {}};
   };
-  Value slice = b.slice(lengths, {at(0, batch), at(1, row)});
-  Value loaded = memref::LoadOp::create(b, slice, ValueRange());
-  Value length = arith::IndexCastOp::create(b, b.getIndexType(), loaded);
-  length = arith::MaxSIOp::create(b, length, b.index(0));
-  return arith::MinSIOp::create(b, length, b.index(size));
+  return loadWithin(b, b.slice(lengths, {at(0, batch), at(1, row)}), size);
 }
 
 Span Span::load(TileBuilder &b, Value starts, Value number, OpFoldResult all,
                 OpFoldResult most) {
-  auto at = [&](Value index) -> Value {
-    Value slice = b.slice(starts, {{index, {}}});
-    Value loaded = memref::LoadOp::create(b, slice, ValueRange());
-    Value place = arith::IndexCastOp::create(b, b.getIndexType(), loaded);
-    place = arith::MaxSIOp::create(b, place, b.index(0));
-    return arith::MinSIOp::create(b, place, b.index(all));
+  auto at = [&](Value index) {
+    return loadWithin(b, b.slice(starts, {{index, {}}}), all);
   };
   Value start = at(number);
   Value end = at(b.add(number, b.index(1)));

@@ -150,7 +150,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     return {choice, wanted};
 
   // More subgroups share what is copied, unless fewer lanes would be resident.
-  while (!readsMatrices(target, facts.elementType) && !request.queries &&
+  while (!machine.streamsMatrices(facts) && !request.queries &&
          !request.subgroups &&
          (ShapedType::isDynamic(queries) || queries > choice.blocks.queries) &&
          choice.subgroups * 2 <= target.getMostSubgroups() &&

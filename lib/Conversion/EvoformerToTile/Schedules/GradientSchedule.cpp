@@ -110,18 +110,18 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // Where matrices are read from LDS quickly, own operands may stay there, too.
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
-  auto streamsMatrices = [&](const Machine &machine) {
-    return machine.streamsOperands() &&
-           readsMatrices(target, facts.elementType);
+  auto costOf = [&](const GradientCut &cut) {
+    return estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
   };
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
-      streamsMatrices(machine))
+      machine.streamsMatrices(facts))
     places.push_back(OwnOperands::LDS);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
     bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
-    bool isShort = kind == GradientKind::Query && streamsMatrices(candidate);
+    bool isShort =
+        kind == GradientKind::Query && candidate.streamsMatrices(facts);
     int64_t mostStages = isShort ? 3 : hasMatrixUnit ? 2 : 1;
     for (int64_t stages = mostStages; stages > 0; --stages) {
       for (auto [atoms, other] :
@@ -146,8 +146,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
           if (isCut)
             break;
           cut.ownOperands = place;
-          cost = estimate(machine, facts,
-                          getGradientLoop(machine, kind, facts, cut));
+          cost = costOf(cut);
           isCut = fits(machine, cost);
         }
       }
@@ -158,8 +157,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost.registers > target.getRegisters()) {
     GradientCut fromLDS = cut;
     fromLDS.ownOperands = OwnOperands::LDS;
-    ScheduleCost ofLDS = estimate(
-        machine, facts, getGradientLoop(machine, kind, facts, fromLDS));
+    ScheduleCost ofLDS = costOf(fromLDS);
     if (ofLDS.ldsBytes <= target.getLdsBytes() &&
         ofLDS.registers < cost.registers) {
       cut = fromLDS;
@@ -169,27 +167,22 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // Copies run further ahead where all workgroups that lanes' registers let be
   // resident leave half of the memory: it is the cache of what they read past
   // it.
-  auto getMostResident = [&](int64_t lanes) {
-    return getResident(target, lanes, cost.registers);
-  };
-  if (isCut && kind == GradientKind::KeyValue && streamsMatrices(machine) &&
-      !request.stages) {
+  if (isCut && kind == GradientKind::KeyValue &&
+      machine.streamsMatrices(facts) && !request.stages) {
     GradientCut further = cut;
     ++further.stages;
-    ScheduleCost ofFurther = estimate(
-        machine, facts, getGradientLoop(machine, kind, facts, further));
+    ScheduleCost ofFurther = costOf(further);
+    int64_t mostResident = getResident(
+        target, cut.subgroups * target.getSubgroupSize(), cost.registers);
     if (fits(machine, ofFurther) &&
-        2 * ofFurther.ldsBytes *
-                getMostResident(cut.subgroups * target.getSubgroupSize()) <=
-            target.getLdsBytes()) {
+        2 * ofFurther.ldsBytes * mostResident <= target.getLdsBytes()) {
       cut = further;
       cost = ofFurther;
     }
   }
   // More subgroups share what is copied.
-  if (isCut && machine.streamsOperands() &&
-      !readsMatrices(target, facts.elementType) && !sumsBias(kind) &&
-      !request.subgroups && !forcedOwn) {
+  if (isCut && machine.streamsOperands() && !machine.streamsMatrices(facts) &&
+      !sumsBias(kind) && !request.subgroups && !forcedOwn) {
     int64_t size =
         cast<MemRefType>((ownsKeys ? operands.key : operands.query).getType())
             .getDimSize(3);
@@ -199,13 +192,13 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cut.subgroups *= 2;
       cut.own *= 2;
     }
-    cost = estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
+    cost = costOf(cut);
   }
   // Each step of a bias's sum reads all of its operands anew. Subgroups along
   // the other side share what is read of the own one, and a tile of two atoms
   // each way lets every fragment serve twice; where fewer than two such
   // workgroups have the memory, one has more subgroups.
-  if (isCut && kind == GradientKind::Bias && streamsMatrices(machine) &&
+  if (isCut && kind == GradientKind::Bias && machine.streamsMatrices(facts) &&
       owned != OwnedDim::None && !request.isForced() && copiesWords(facts)) {
     struct {
       int64_t alongOther, stages, resident;
@@ -216,8 +209,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       shared.alongOther = alongOther;
       shared.own = shared.other = llvm::alignTo(64, 4 * machine.keyAtom());
       shared.stages = stages;
-      ScheduleCost ofShared = estimate(
-          machine, facts, getGradientLoop(machine, kind, facts, shared));
+      ScheduleCost ofShared = costOf(shared);
       if (!fits(machine, ofShared) ||
           ofShared.ldsBytes * least > target.getLdsBytes())
         continue;

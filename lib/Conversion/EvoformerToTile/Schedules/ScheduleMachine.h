@@ -49,6 +49,10 @@ struct Machine {
   bool streamsOperands() const {
     return instr && instr.getK() > 1 && tile::copiesPastRegisters(target);
   }
+  /// Whether those operands are read as matrices, too.
+  bool streamsMatrices(const AttentionFacts &facts) const {
+    return streamsOperands() && tile::readsMatrices(target, facts.elementType);
+  }
 
 private:
   int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
