@@ -24,7 +24,12 @@ def _register_jax() -> None:
         pass  # No library, or a JAX without jax.ffi: the first call says so.
 
 
-_REGISTER = {"torch": _register_torch, "jax": _register_jax}
+def _register_sharding() -> None:
+    from . import _torch_sharding  # noqa: F401
+
+
+_REGISTER = {"torch": _register_torch, "jax": _register_jax,
+             "torch.distributed.tensor": _register_sharding}
 
 
 class _Loader(importlib.abc.Loader):
@@ -68,7 +73,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 def register() -> None:
     """Now, or when the package is imported."""
     missing = [name for name in _REGISTER if name not in sys.modules]
-    for name in _REGISTER.keys() - missing:
-        _REGISTER[name]()
+    for name, function in _REGISTER.items():
+        if name not in missing:
+            function()
     if missing:
         sys.meta_path.insert(0, _Finder())

@@ -7,6 +7,7 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 `torch.ops.evoformer.attention` (_torch_ops.py), which ends in the same functions.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
@@ -52,17 +53,22 @@ def _check_devices(tensors: dict[str, Tensor]) -> None:
 
 
 def _check_types(key: object, value: object, biases: Sequence[object],
-                 gate: object, lengths: _problem.Lengths) -> None:
+                 gate: object, lengths: _problem.Lengths) -> bool:
+    """Whether all are torch's own kind of tensors."""
     names = ["key", "value", *(f"biases[{i}]" for i in range(len(biases)))]
     tensors = [key, value, *biases]
     if gate is not None:
         names, tensors = names + ["gate"], tensors + [gate]
     names += lengths.named()
     tensors += lengths.present()
+    plain = True
     for name, tensor in zip(names, tensors):
-        if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
-                            "torch.Tensor, as query is one")
+        if type(tensor) not in _PLAIN:
+            plain = False
+            if not isinstance(tensor, torch.Tensor):
+                raise TypeError(f"{name} is a {type(tensor).__name__}; accepted is a "
+                                "torch.Tensor, as query is one")
+    return plain
 
 
 def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
@@ -349,6 +355,18 @@ class NoSecondDerivative(torch.autograd.Function):
             "be differentiated")
 
 
+def _sharded(*operands: Any) -> Any:
+    """The module that knows shards, if there are any."""
+    tensors = sys.modules.get("torch.distributed.tensor")
+    if tensors is not None:
+        query, key, value, biases, gate, lengths = operands
+        for one in (query, key, value, *biases, gate, *lengths):
+            if isinstance(one, tensors.DTensor):
+                from . import _torch_sharding
+                return _torch_sharding
+    return None
+
+
 def _wants_operator(query: Tensor) -> bool:
     """Whether something has to see a registered operator."""
     return (torch.compiler.is_compiling() or type(query) not in _PLAIN or
@@ -388,7 +406,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
               return_lse: bool, keys: _keys.Keys,
               lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
-    _check_types(key, value, biases, gate, lengths)
+    plain = _check_types(key, value, biases, gate, lengths)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
     if forward_ad._current_level >= 0:
@@ -404,13 +422,16 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         query.requires_grad or key.requires_grad or value.requires_grad or
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
-    if _wants_operator(query):
+    if not plain or _wants_operator(query):
         if not torch.compiler.is_compiling():
             _refuse_transforms()
             # What a trace records serves later calls, those with gradients too.
             wants_gradient = wants_gradient or torch._C._is_tracing()
-        if query.is_meta:
-            # Nothing else looks at what they are.
+        sharded = _sharded(query, key, value, biases, gate, lengths)
+        if sharded is not None:
+            sharded.check(_named(query, key, value, biases, gate, lengths), layout)
+        if query.is_meta or sharded is not None:
+            # Nothing else looks at what they are as a whole.
             _make_attention(query, key, value, biases, gate, scale, layout, keys, (),
                             lengths)
         out, lse, _ = torch.ops.evoformer.attention(
