@@ -26,6 +26,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
 ///   group_size=2          heads of queries that share one of keys and values;
 ///                         divides heads; without: 1
+///   shared=bn             the dimensions b and n of which keys and values have
+///                         one for all: bn, b or n; without: none
 ///   keys_from=i-127       query i sees the keys from this one to before the
 ///   keys_to=i+sk-sq+1     other: sums of i or i/c*c (i rounded down to a
 ///                         multiple of c), sq, sk and numbers, where sq and sk

@@ -29,6 +29,8 @@ struct Description {
   StringRef type, outputType, gateType;
   int64_t batch = -1, rows = -1, heads = -1, groupSize = 1, depth = 0,
           valueDepth = 0;
+  /// Letters of bn of which keys and values have one for all.
+  StringRef shared;
   KeyRange keys;
   /// The letters of bn that they have, where there are any.
   std::optional<StringRef> keyLengths, queryLengths;
@@ -78,6 +80,15 @@ static Error addBias(StringRef value, Description &description) {
   return Error::success();
 }
 
+static Error setShared(StringRef key, StringRef value, StringRef &shared) {
+  if (!is_contained({"b", "n", "bn"}, value))
+    return expect(key, value,
+                  "the letters of bn of which keys and values have one for "
+                  "all: bn, b or n");
+  shared = value;
+  return Error::success();
+}
+
 static Error setLengths(StringRef key, StringRef value,
                         std::optional<StringRef> &lengths) {
   if (!is_contained({"", "b", "n", "bn"}, value))
@@ -103,6 +114,8 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setNumber(key, value, int64_t(1) << 20, result.heads);
   if (key == "group_size")
     return setNumber(key, value, int64_t(1) << 16, result.groupSize);
+  if (key == "shared")
+    return setShared(key, value, result.shared);
   if (key == "keys_from" || key == "keys_to") {
     Expected<KeyBound> bound = KeyBound::parse(value);
     if (!bound)
@@ -162,14 +175,18 @@ public:
 private:
   /// Of queries, and of keys, which may have fewer heads.
   std::string sequence(StringRef type, int64_t depth) const {
-    return sequence(type, description.heads, depth);
+    return sequence(type, packedBatch(), rows(), description.heads, depth);
   }
   std::string keySequence(StringRef type, int64_t depth) const {
     int64_t heads = description.heads;
-    return sequence(type, heads < 0 ? heads : heads / description.groupSize,
-                    depth);
+    StringRef shared = description.shared;
+    return sequence(type, shared.contains('b') ? "1" : packedBatch(),
+                    shared.contains('n') ? "1" : rows(),
+                    heads < 0 ? heads : heads / description.groupSize, depth);
   }
-  std::string sequence(StringRef type, int64_t heads, int64_t depth) const;
+  static std::string sequence(StringRef type, const std::string &batch,
+                              const std::string &rows, int64_t heads,
+                              int64_t depth);
   std::string bias(const Bias &bias) const;
   std::string lengths(StringRef dims) const;
   /// [B, N, H, Sq], or so many of them.
@@ -198,9 +215,10 @@ private:
 };
 } // namespace
 
-std::string ModuleWriter::sequence(StringRef type, int64_t heads,
-                                   int64_t depth) const {
-  return "memref<" + packedBatch() + "x" + rows() + "x?x" + size(heads) + "x" +
+std::string ModuleWriter::sequence(StringRef type, const std::string &batch,
+                                   const std::string &rows, int64_t heads,
+                                   int64_t depth) {
+  return "memref<" + batch + "x" + rows + "x?x" + size(heads) + "x" +
          std::to_string(depth) + "x" + type.str() +
          ", strided<[?, ?, ?, ?, 1]>>";
 }
@@ -328,6 +346,9 @@ static Expected<std::string> describe(StringRef text) {
     return createStringError(
         "heads=" + Twine(description.heads) +
         " must be a multiple of group_size=" + Twine(description.groupSize));
+  if (description.ragged && description.shared.contains('b'))
+    return createStringError("shared=" + description.shared +
+                             ": ragged sequences lie in one b already");
   if (description.ragged &&
       (description.keyLengths || description.queryLengths))
     return createStringError("ragged sequences have no key_lengths or "

@@ -60,6 +60,8 @@ std::string AttentionCase::str() const {
   os << " lse=" << lse << " stats=" << stats;
   if (groupSize != 1)
     os << " group=" << groupSize;
+  if (!share.empty())
+    os << " share=" << share;
   if (!window.empty())
     os << " window=" << window;
   if (!lens.empty())
@@ -273,6 +275,8 @@ static llvm::Error checkRagged(const AttentionCase &result, StringRef text) {
     if (!side->starts.empty() &&
         static_cast<int64_t>(side->starts.size()) != result.batch + 1)
       return fail("has not B + 1 numbers in ragged");
+  if (result.shares('b'))
+    return fail("has both share=b and ragged");
   if (haveOverlap(findPlaces(result, /*ofKeys=*/false)) ||
       (result.backward && haveOverlap(findPlaces(result, /*ofKeys=*/true))))
     return fail("has ragged sequences that share what is written");
@@ -348,6 +352,10 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
   if (key == "memory") {
     result.memory = value.str();
     return isPermutation(value, "bnshd") && value.ends_with("d");
+  }
+  if (key == "share") {
+    result.share = value.str();
+    return value == "b" || value == "n" || value == "bn";
   }
   if (key == "zero") {
     result.zero = value.str();

@@ -235,6 +235,20 @@ static void fillLengths(const LengthsCase &lengths, int64_t size, uint64_t seed,
   drawer.fill(array);
 }
 
+/// The b, n and h of queries that share what keys and values have at `index`.
+static void forEachSharer(
+    const AttentionCase &problem, ArrayRef<int64_t> index,
+    llvm::function_ref<void(int64_t b, int64_t n, int64_t h)> function) {
+  auto range = [](bool isShared, int64_t at, int64_t size) {
+    return isShared ? llvm::seq<int64_t>(0, size) : llvm::seq(at, at + 1);
+  };
+  int64_t first = index[3] * problem.groupSize;
+  for (int64_t b : range(problem.shares('b'), index[0], problem.batch))
+    for (int64_t n : range(problem.shares('n'), index[1], problem.rows))
+      for (int64_t h : llvm::seq(first, first + problem.groupSize))
+        function(b, n, h);
+}
+
 /// NaN in what lies behind the ends of rows.
 static void poisonBehind(const AttentionCase &problem,
                          std::vector<HostArray> &arrays) {
@@ -252,7 +266,11 @@ static void poisonBehind(const AttentionCase &problem,
     bool isOfKeys = name == "key" || name == "value";
     if (isOfKeys && problem.zero.empty())
       poison(array, [&](ArrayRef<int64_t> index) {
-        return index[2] >= countKeys(problem, arrays, index[0], index[1]);
+        bool isBehind = true;
+        forEachSharer(problem, index, [&](int64_t b, int64_t n, int64_t) {
+          isBehind &= index[2] >= countKeys(problem, arrays, b, n);
+        });
+        return isBehind;
       });
     if (name == "query" || name == "gate" || name == "out_grad")
       poison(array, [&](ArrayRef<int64_t> index) {
@@ -312,12 +330,6 @@ static int64_t countDrops(const AttentionCase &problem,
   });
 }
 
-/// The heads that share head `keyHead` of keys and values.
-static auto headsOf(const AttentionCase &problem, int64_t keyHead) {
-  int64_t first = keyHead * problem.groupSize;
-  return llvm::seq(first, first + problem.groupSize);
-}
-
 /// `sequence`: keys or values.
 static void poisonDropped(const AttentionCase &problem,
                           std::vector<HostArray> &arrays, unsigned sequence) {
@@ -325,12 +337,13 @@ static void poisonDropped(const AttentionCase &problem,
   // Few of those that some query keeps, so that there are numbers left.
   constexpr int64_t kStride = 37;
   key.forEach([&](ArrayRef<int64_t> index, int64_t at) {
-    int64_t drops = 0;
-    for (int64_t h : headsOf(problem, index[3]))
-      drops += countDrops(problem, arrays, index[0], index[1], h, index[2]);
-    if (drops == problem.queries * problem.groupSize ||
-        (sequence == 1 && problem.nanSome && drops > 0 &&
-         index[2] % kStride == kStride / 2))
+    int64_t drops = 0, queries = 0;
+    forEachSharer(problem, index, [&](int64_t b, int64_t n, int64_t h) {
+      drops += countDrops(problem, arrays, b, n, h, index[2]);
+      queries += problem.queries;
+    });
+    if (drops == queries || (sequence == 1 && problem.nanSome && drops > 0 &&
+                             index[2] % kStride == kStride / 2))
       writeElement(key.layout.type, NAN, key.storage.data() + at);
   });
 }
@@ -341,19 +354,18 @@ static void poisonDropped(const AttentionCase &problem,
 static void poisonFirstElements(const AttentionCase &problem,
                                 std::vector<HostArray> &arrays) {
   size_t numBiases = problem.biases.size();
-  auto isDropped = [&](ArrayRef<int64_t> index, int64_t h) {
-    return countDrops(problem, arrays, index[0], index[1], h, 0) ==
-           problem.queries;
+  auto isDropped = [&](int64_t b, int64_t n, int64_t h) {
+    return countDrops(problem, arrays, b, n, h, 0) == problem.queries;
   };
   auto poison = [&](HostArray &array, bool isOfKeys) {
     array.forEach([&](ArrayRef<int64_t> index, int64_t at) {
       if (index[2] != 0 || index[4] != 0)
         return;
-      bool dropped =
-          isOfKeys
-              ? llvm::any_of(headsOf(problem, index[3]),
-                             [&](int64_t h) { return isDropped(index, h); })
-              : isDropped(index, index[3]);
+      bool dropped = !isOfKeys && isDropped(index[0], index[1], index[3]);
+      if (isOfKeys)
+        forEachSharer(problem, index, [&](int64_t b, int64_t n, int64_t h) {
+          dropped |= isDropped(b, n, h);
+        });
       if (!dropped)
         writeElement(array.layout.type, NAN, array.storage.data() + at);
     });

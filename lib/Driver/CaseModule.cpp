@@ -39,7 +39,8 @@ public:
   }
 
   CaseOperand sequence(StringRef name, ElementType type, int64_t length,
-                       int64_t heads, int64_t depth, bool mayRepeat);
+                       int64_t heads, int64_t depth, bool mayRepeat,
+                       bool ofKeys = false);
   CaseOperand bias(const BiasCase &bias, unsigned number);
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand statistic(StringRef name);
@@ -81,7 +82,7 @@ void OperandMaker::setType(CaseOperand &operand, ArrayRef<bool> isStatic,
 
 CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
                                    int64_t length, int64_t heads, int64_t depth,
-                                   bool mayRepeat) {
+                                   bool mayRepeat, bool ofKeys) {
   CaseOperand operand;
   operand.name = name.str();
   operand.order = findLetters(problem.order, "bnshd");
@@ -93,7 +94,11 @@ CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
   StringRef memory = problem.memory;
   if (memory.empty() && StringRef(problem.order).ends_with("d"))
     memory = problem.order;
-  SmallVector<int64_t, 5> sizes = {batch, problem.rows, length, heads, depth};
+  bool sharesBatch = ofKeys && problem.shares('b'),
+       sharesRows = ofKeys && problem.shares('n');
+  SmallVector<int64_t, 5> sizes = {sharesBatch ? 1 : batch,
+                                   sharesRows ? 1 : problem.rows, length, heads,
+                                   depth};
   SmallVector<int64_t, 5> padded = sizes;
   padded[4] += problem.pad;
   operand.layout = makeDense(type, padded, findLetters(memory, "bnshd"));
@@ -101,8 +106,8 @@ CaseOperand OperandMaker::sequence(StringRef name, ElementType type,
   operand.layout.offset = problem.offset;
   if (mayRepeat && !problem.zero.empty())
     operand.layout.strides[StringRef("bnsh").find(problem.zero)] = 0;
-  bool statics[] = {problem.isRagged() || problem.isStatic('b'),
-                    problem.isStatic('n'), problem.isStatic('s'),
+  bool statics[] = {problem.isRagged() || sharesBatch || problem.isStatic('b'),
+                    sharesRows || problem.isStatic('n'), problem.isStatic('s'),
                     problem.isStatic('h'), true};
   setType(operand, statics, isStrided, 4);
   return operand;
@@ -196,9 +201,9 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   operands.push_back(maker.sequence("query", problem.type, maker.queries, heads,
                                     problem.depth, false));
   operands.push_back(maker.sequence("key", problem.type, maker.keys, keyHeads,
-                                    problem.depth, true));
+                                    problem.depth, true, /*ofKeys=*/true));
   operands.push_back(maker.sequence("value", problem.type, maker.keys, keyHeads,
-                                    valueDepth, true));
+                                    valueDepth, true, /*ofKeys=*/true));
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     operands.push_back(maker.bias(bias, number));
   if (problem.gateType)
@@ -226,8 +231,9 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   auto sequence = [&](StringRef name, StringRef clause, ElementType type,
                       int64_t length, int64_t ofHeads, int64_t depth,
                       bool isOutput) {
+    bool ofKeys = name == "key_grad" || name == "value_grad";
     operands.push_back(
-        maker.sequence(name, type, length, ofHeads, depth, false));
+        maker.sequence(name, type, length, ofHeads, depth, false, ofKeys));
     operands.back().clause = clause.str();
     operands.back().isOutput = isOutput;
   };

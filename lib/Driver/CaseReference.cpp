@@ -97,6 +97,14 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   result.query = take();
   result.key = take();
   result.value = take();
+  result.sharesBatch = problem.shares('b');
+  result.sharesRows = problem.shares('n');
+  for (reference::View *view : {&result.key, &result.value}) {
+    if (result.sharesBatch)
+      view->strides[0] = 0;
+    if (result.sharesRows)
+      view->strides[1] = 0;
+  }
   for (const BiasCase &bias : problem.biases) {
     reference::Bias entry;
     entry.view = take();

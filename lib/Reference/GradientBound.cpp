@@ -139,7 +139,7 @@ public:
         boundQuery(i);
   }
 
-  /// Sums of keys and values go on from those of another head of the group.
+  /// Sums of keys and values go on from those of another head that shares them.
   void goOnFrom(GradientHeadBound &&other) {
     keys = std::move(other.keys);
     values = std::move(other.values);
@@ -455,7 +455,11 @@ GradientBounds mlir::evoformer::reference::boundGradients(
     const View &output, unsigned threads, const Arithmetic &arithmetic) {
   GradientBounds bounds;
   int64_t queryRows = problem.batch * problem.rows * problem.queries;
-  int64_t keyRows = problem.batch * problem.rows * problem.keys;
+  int64_t sharedBatch = problem.sharesBatch ? problem.batch : 1;
+  int64_t sharedRows = problem.sharesRows ? problem.rows : 1;
+  int64_t rowsOfKeys = problem.sharesRows ? 1 : problem.rows;
+  int64_t keyRows =
+      (problem.sharesBatch ? 1 : problem.batch) * rowsOfKeys * problem.keys;
   int64_t keyHeads = problem.heads / problem.groupSize;
   bounds.query.resize(queryRows * problem.heads * problem.depth);
   bounds.key.resize(keyRows * keyHeads * problem.depth);
@@ -463,43 +467,50 @@ GradientBounds mlir::evoformer::reference::boundGradients(
   if (problem.gate)
     bounds.gate.resize(queryRows * problem.heads * problem.valueDepth);
   BiasSums biases(problem);
-  // Sums over heads are in their order, whichever thread has them; those of a
-  // group are one thread's.
+  // Sums over heads are in their order, whichever thread has them; those that
+  // share keys are one thread's.
   std::mutex mutex;
   std::condition_variable isNext;
   int64_t next = 0;
   forEachHead(problem, threads, [&](int64_t b, int64_t n, int64_t first) {
-    if (first % problem.groupSize != 0)
+    if (first % problem.groupSize != 0 || (problem.sharesBatch && b != 0) ||
+        (problem.sharesRows && n != 0))
       return;
-    auto place = [&](GradientErrors &to, int64_t length, int64_t heads,
-                     int64_t h, int64_t depth, auto get) {
+    auto place = [&](GradientErrors &to, int64_t row, int64_t length,
+                     int64_t heads, int64_t h, int64_t depth, auto get) {
       for (int64_t s = 0; s < length; ++s)
         for (int64_t d = 0; d < depth; ++d)
-          to[(((b * problem.rows + n) * length + s) * heads + h) * depth + d] =
-              get(s * depth + d);
+          to[((row * length + s) * heads + h) * depth + d] = get(s * depth + d);
     };
     std::vector<std::unique_ptr<GradientHeadBound>> group;
-    for (int64_t h = first; h < first + problem.groupSize; ++h) {
-      group.push_back(std::make_unique<GradientHeadBound>(
-          problem, outputGradient, output, arithmetic, b, n, h));
-      GradientHeadBound &head = *group.back();
-      if (h > first)
-        head.goOnFrom(std::move(*group[h - first - 1]));
+    auto addMember = [&](int64_t ofBatch, int64_t ofRow, int64_t h) {
+      auto member = std::make_unique<GradientHeadBound>(
+          problem, outputGradient, output, arithmetic, ofBatch, ofRow, h);
+      GradientHeadBound &head = *member;
+      if (!group.empty())
+        head.goOnFrom(std::move(*group.back()));
+      group.push_back(std::move(member));
       head.run();
-      place(bounds.query, problem.queries, problem.heads, h, problem.depth,
+      int64_t row = ofBatch * problem.rows + ofRow;
+      place(bounds.query, row, problem.queries, problem.heads, h, problem.depth,
             [&](int64_t at) { return head.queries[at]; });
       if (problem.gate)
-        place(bounds.gate, problem.queries, problem.heads, h,
+        place(bounds.gate, row, problem.queries, problem.heads, h,
               problem.valueDepth, [&](int64_t at) { return head.gates[at]; });
-    }
+    };
+    for (int64_t ofBatch = b; ofBatch < b + sharedBatch; ++ofBatch)
+      for (int64_t ofRow = n; ofRow < n + sharedRows; ++ofRow)
+        for (int64_t h = first; h < first + problem.groupSize; ++h)
+          addMember(ofBatch, ofRow, h);
     GradientHeadBound &last = *group.back();
-    int64_t keyHead = first / problem.groupSize;
-    place(bounds.key, problem.keys, keyHeads, keyHead, problem.depth,
+    int64_t keyHead = first / problem.groupSize, row = b * rowsOfKeys + n;
+    place(bounds.key, row, problem.keys, keyHeads, keyHead, problem.depth,
           [&](int64_t at) { return last.keys[at].get(kGradientScale); });
-    place(bounds.value, problem.keys, keyHeads, keyHead, problem.valueDepth,
+    place(bounds.value, row, problem.keys, keyHeads, keyHead,
+          problem.valueDepth,
           [&](int64_t at) { return last.values[at].get(kNoFactor); });
     std::unique_lock<std::mutex> lock(mutex);
-    int64_t own = (b * problem.rows + n) * keyHeads + keyHead;
+    int64_t own = row * keyHeads + keyHead;
     isNext.wait(lock, [&] { return next == own; });
     for (const auto &head : group)
       head->addBiases(biases);

@@ -25,10 +25,15 @@ GradientResult::GradientResult(const AttentionProblem &problem)
   auto sequence = [&](int64_t length, int64_t heads, int64_t depth) {
     return makeArray({problem.batch, problem.rows, length, heads, depth});
   };
-  int64_t heads = problem.heads, keyHeads = heads / problem.groupSize;
+  auto ofKeys = [&](int64_t depth) {
+    return makeArray({problem.sharesBatch ? 1 : problem.batch,
+                      problem.sharesRows ? 1 : problem.rows, problem.keys,
+                      problem.heads / problem.groupSize, depth});
+  };
+  int64_t heads = problem.heads;
   gradients.query = sequence(problem.queries, heads, problem.depth);
-  gradients.key = sequence(problem.keys, keyHeads, problem.depth);
-  gradients.value = sequence(problem.keys, keyHeads, problem.valueDepth);
+  gradients.key = ofKeys(problem.depth);
+  gradients.value = ofKeys(problem.valueDepth);
   if (problem.gate)
     gradients.gate = sequence(problem.queries, heads, problem.valueDepth);
   for (const Bias &bias : problem.biases) {
@@ -46,7 +51,7 @@ GradientResult::GradientResult(const AttentionProblem &problem)
 
 void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
                          int64_t h, std::vector<double> DenseArray::*part) {
-  auto place = [&](DenseArray &array, int64_t head,
+  auto place = [&](DenseArray &array, int64_t row, int64_t head,
                    const std::vector<double> &from) {
     std::vector<double> &to = array.*part;
     to.resize(array.elements.size());
@@ -54,14 +59,16 @@ void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
             depth = array.sizes[4];
     for (int64_t s = 0; s < length && !to.empty(); ++s)
       for (int64_t d = 0; d < depth; ++d)
-        to[(((b * problem.rows + n) * length + s) * heads + head) * depth +
-           d] += from[s * depth + d];
+        to[((row * length + s) * heads + head) * depth + d] +=
+            from[s * depth + d];
   };
-  int64_t keyHead = h / problem.groupSize;
-  place(gradients.query, h, sums.query);
-  place(gradients.key, keyHead, sums.key);
-  place(gradients.value, keyHead, sums.value);
-  place(gradients.gate, h, sums.gate);
+  int64_t row = b * problem.rows + n, keyHead = h / problem.groupSize;
+  int64_t keyRow = (problem.sharesBatch ? 0 : b) * gradients.key.sizes[1] +
+                   (problem.sharesRows ? 0 : n);
+  place(gradients.query, row, h, sums.query);
+  place(gradients.key, keyRow, keyHead, sums.key);
+  place(gradients.value, keyRow, keyHead, sums.value);
+  place(gradients.gate, row, h, sums.gate);
   for (size_t bias = 0; bias < problem.biases.size(); ++bias) {
     DenseArray &array = gradients.biases[bias];
     std::vector<double> &to = array.*part;

@@ -144,7 +144,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
       key:     [b, n, sk, h, d], the query's type
       value:   [b, n, sk, h, dv], the query's type. Key and value may have fewer
                heads, a number that divides h: each serves h / heads successive
-               heads of the query (grouped-query attention)
+               heads of the query (grouped-query attention). Key and value may have
+               size 1 of b or n alike, which all b or n of the query share
       biases:  any number, each [b, n, h, sq, sk] with any dimension of size 1,
                of the query's type, float32, or bool: True keeps the key. What
                is missing on the left has size 1

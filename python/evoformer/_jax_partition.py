@@ -33,7 +33,11 @@ def operand_roles(signature: Signature, name: str, array: Any) -> Roles:
     of_keys = name in ("key", "value")
     own = {"s": "k" if of_keys else "q", "h": "g" if of_keys else "h",
            "d": "d" if name in ("query", "key") else "e"}
-    return tuple(own.get(letter, letter) for letter in signature.letters)
+    # All b, and all n, may share the only one of keys.
+    shared = [letter for letter in "bn" if of_keys and
+              array.shape[signature.letters.index(letter)] == 1]
+    return tuple(None if letter in shared else own.get(letter, letter)
+                 for letter in signature.letters)
 
 
 LSE: Roles = tuple("bnhq")

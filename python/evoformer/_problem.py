@@ -146,6 +146,9 @@ class Attention:
             self.sizes |= self._check_ragged(lengths)
         # How many heads of queries share one of keys and values.
         self.group_size = h // views[1][0][3] if h else 1
+        # Where they have one for all.
+        self.shared = "".join(c for c, own, all_ in zip("bn", views[1][0], (b, n))
+                              if own == 1 != all_)
         # How many logits there are, and where rows have lengths at most.
         self.logits = n * h * count_pairs(keys, self.sizes, self.memory)
         self._views = views
@@ -199,11 +202,17 @@ class Attention:
                     wanted = sizes[1][letter]
                 if name == "gate" and letter == "d":
                     wanted = sizes[2]["d"]
-                if letter != free and own[letter] != wanted:
+                # All b, and all n, may share the only one of keys and values.
+                accepted = [wanted]
+                if name == "key" and letter in "bn":
+                    accepted = list(dict.fromkeys((wanted, 1)))
+                if name == "value" and letter in "bn":
+                    accepted = [sizes[1][letter]]
+                if letter != free and own[letter] not in accepted:
                     raise ValueError(
                         f"{name} has size {own[letter]} of dimension "
-                        f"'{letter}' where {wanted} is expected: layout "
-                        f"{letters!r}, " +
+                        f"'{letter}' where {' or '.join(map(str, accepted))} is "
+                        f"expected: layout {letters!r}, " +
                         ", ".join(f"{n} {_text(m)}" for n, m in named))
         for name, own in zip(("query", "value"), (sizes[0], sizes[2])):
             if not 1 <= own["d"] <= 256:
@@ -342,6 +351,8 @@ class Attention:
             words.append(f"heads={self.sizes['h']}")
         if self.group_size != 1:
             words.append(f"group_size={self.group_size}")
+        if self.shared:
+            words.append(f"shared={self.shared}")
         words += [f"bias={has}:{type_}" for has, type_, _, _ in self._biases]
         if self.gate_type:
             words.append(f"gate={self.gate_type}")

@@ -81,6 +81,23 @@ def test_grouped_heads(device, name, kind):
             [case.query, key, value], case.normal(1, 2, 37, 6, 24).detach())
 
 
+@pytest.mark.parametrize("name, kind, shared", zip(
+    ["causal", "window", "from the first"], KINDS, ["n", "b", "bn"]))
+def test_shared_keys(device, name, kind, shared):
+    """Keys and values of size 1 of n, b or both, and a bias that drops some."""
+    case = Case(device, kind, b=2, n=3, sq=37, sk=51, h=4)
+    rows = [1 if letter in shared else size for letter, size in (("b", 2), ("n", 3))]
+    key, value = case.normal(*rows, 51, 2, 16), case.normal(*rows, 51, 2, 24)
+
+    def repeated(query, key, value, biases):
+        return written_out(sees(name, 37, 51))(
+            query, *(t.expand(2, 3, *t.shape[2:]) for t in (key, value)), biases, None)
+
+    compare(lambda *t: evoformer.attention(*t, **RANGES[name][0]), repeated,
+            [case.query, key, value, [case.mask]],
+            case.normal(2, 3, 37, 4, 24).detach())
+
+
 # What is compiled for the tests of how it is called.
 FEW = ["causal", "blocks"]
 

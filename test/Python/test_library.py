@@ -128,6 +128,11 @@ def test_errors_are_readable():
                          "expected i with one divisor"),
                         ("type=f32 depth=8 keys_from=i+i",
                          "the query's index must have the coefficient 0 or 1"),
+                        ("type=f32 depth=8 shared=h",
+                         "'shared=h': shared is the letters of bn of which keys and "
+                         "values have one for all: bn, b or n"),
+                        ("type=f32 depth=8 ragged shared=b",
+                         "shared=b: ragged sequences lie in one b already"),
                         ("type=f32 depth=8 ragged key_lengths=n",
                          "ragged sequences have no key_lengths or query_lengths "
                          "beside their starts"),

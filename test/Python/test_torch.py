@@ -245,8 +245,10 @@ def test_second_derivative_is_refused(device, registered, loss):
 REFUSED = [
     (lambda c: dict(query=c.query.double()), TypeError, "query has type torch.float64"),
     (lambda c: dict(key=c.key.half()), TypeError, "key has type f16"),
+    (lambda c: dict(key=c.key.repeat(1, 2, 1, 1, 1)), ValueError,
+     "key has size 4 of dimension 'n' where 2 or 1 is expected"),
     (lambda c: dict(key=c.key[:, :1]), ValueError,
-     "key has size 1 of dimension 'n' where 2 is expected"),
+     "value has size 2 of dimension 'n' where 1 is expected"),
     (lambda c: dict(query=c.query.repeat(1, 1, 1, 3, 1), key=c.key.repeat(1, 1, 1, 2, 1)),
      ValueError, "key has size 4 of dimension 'h'; accepted is 6, the query's, or what"),
     (lambda c: dict(value=c.value[:, :, :, :1]), ValueError,

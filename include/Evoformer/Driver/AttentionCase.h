@@ -71,6 +71,7 @@ struct PutNumber {
 ///     B N H Sq Sk D Dv   sizes (Dv: as D)
 ///     group              heads of queries that share one of keys and values;
 ///                        divides H
+///     share              b, n or bn: where keys and values have one for all
 ///     window             FROM:TO, the bounds of the keys that query i sees,
 ///                        each a sum of i or i/c*c, sq, sk and numbers or
 ///                        empty: window=i+sk-sq-8:i+sk-sq+1
@@ -112,6 +113,11 @@ struct PutNumber {
 struct AttentionCase {
   int64_t batch = 1, rows = 1, heads = 1, queries = 16, keys = 16, depth = 32;
   int64_t groupSize = 1;
+  /// Letters of bn.
+  std::string share;
+  bool shares(char letter) const {
+    return llvm::StringRef(share).contains(letter);
+  }
   /// The word `window`, and what it says.
   std::string window;
   KeyRange seen;

@@ -72,6 +72,9 @@ struct AttentionProblem {
   int64_t heads = 0;
   /// How many heads of queries share one of keys and values.
   int64_t groupSize = 1;
+  /// Whether all b, and all n, share the only one of keys and values: their
+  /// views have stride 0 there, and gradients are sums.
+  bool sharesBatch = false, sharesRows = false;
   int64_t depth = 0;
   int64_t valueDepth = 0;
   View query;

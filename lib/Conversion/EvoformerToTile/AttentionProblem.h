@@ -87,14 +87,22 @@ struct AttentionOperands {
   LogitShape getShape() const;
 };
 
+/// How many heads of queries share one of keys and values, and whether all b,
+/// and all n, share them.
+struct SharedKeys {
+  int64_t groupSize = 1;
+  bool batch = false, rows = false;
+
+  bool any() const { return groupSize != 1 || batch || rows; }
+};
+
 /// The static facts of an attention.
 struct AttentionFacts {
   /// Of query, key and value.
   Type elementType;
   int64_t depth, valueDepth;
   float scale;
-  /// How many heads of queries share one of keys and values.
-  int64_t groupSize = 1;
+  SharedKeys shared = {};
   /// Which keys a query sees.
   KeyRange keys = {};
   /// Bytes that the biases of the query have for each logit.

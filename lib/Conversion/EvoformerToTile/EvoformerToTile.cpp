@@ -199,6 +199,10 @@ protected:
     bool hasLengths = !op.getRoleOperands(Role::KeyLengths).empty() ||
                       !op.getRoleOperands(Role::QueryLengths).empty() ||
                       op.isRagged();
+    if (family::getSharedKeyDims(op)[1] && requests.getMostRows() != 1)
+      return emitError(op.getLoc())
+             << "schedule: rows=" << requests.getMostRows()
+             << ", but rows that share keys and values are taken one at a time";
     if (hasLengths && requests.getMostRows() != 1)
       return emitError(op.getLoc())
              << "schedule: rows=" << requests.getMostRows()
@@ -251,7 +255,10 @@ protected:
     AttentionSizes sizes = op.getSizes();
     AttentionFacts facts = {op.getInputElementType(), sizes.depth,
                             sizes.valueDepth,         op.getScaleValue(),
-                            op.getGroupSizeOrOne(),   getKernelRange(op)};
+                            {op.getGroupSizeOrOne()}, getKernelRange(op)};
+    std::array<bool, 2> shared = family::getSharedKeyDims(op);
+    facts.shared.batch = shared[0];
+    facts.shared.rows = shared[1];
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))

@@ -896,6 +896,18 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x3x32xf16>, %o: memref
 
 // -----
 
+func.func @f(%q: memref<2x3x16x8x32xf16>, %k: memref<2x1x5x8x32xf16>, %v: memref<2x3x5x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  // expected-error @+1 {{N is 3 in query, but 1 in key (dimension 1); key and value must match or have a static 1 alike, and so must their gradients}}
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%k : memref<2x1x5x8x32xf16>)
+      value(%v : memref<2x3x5x8x32xf16>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+  return
+}
+
+// -----
+
 func.func @f(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x4x32xf16>, %v: memref<2x3x5x2x32xf16>, %o: memref<2x3x16x8x32xf16>) {
   // expected-error @+1 {{Hk is 4 in key, but 2 in value (dimension 3)}}
   evoformer.attention

@@ -79,6 +79,20 @@ func.func @groups(%q: memref<1x8x16x8x32xf16>, %k: memref<1x8x16x?x32xf16>, %o: 
   return
 }
 
+// All rows share the only one of keys and values.
+// CHECK-LABEL: func @shared(
+// CHECK-NOT:     cf.assert {{.*}}N: {{.*}}of key
+// CHECK:         cf.assert %{{.*}}, "{{.*}}N: dimension 1 of output must equal dimension 1 of query
+// CHECK:         evoformer.attention
+func.func @shared(%q: memref<1x?x16x8x32xf16>, %k: memref<1x1x16x8x32xf16>, %o: memref<1x?x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<1x?x16x8x32xf16>)
+      key(%k : memref<1x1x16x8x32xf16>)
+      value(%k : memref<1x1x16x8x32xf16>)
+      outs(%o : memref<1x?x16x8x32xf16>)
+  return
+}
+
 // Biases have the number of sequences, and the most that one has.
 // CHECK-LABEL: func @ragged(
 // CHECK-SAME:    %[[P:[a-z0-9]+]]: index

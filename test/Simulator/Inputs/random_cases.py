@@ -67,7 +67,9 @@ class Cases:
                  f"type={kind}",
                  self.lens(sq, sk) if rows == "lengths" else
                  "ragged=random:random" if rows == "ragged" else "",
-                 some(["", "", "Dv=16", "Dv=40"])]
+                 some(["", "", "Dv=16", "Dv=40"]),
+                 some([""] * 5 + ["share=n", "" if rows == "ragged" else
+                                  some(["share=b", "share=bn"])])]
         words += [self.bias(kind, backward) for _ in range(some([0, 1, 1, 2, 2, 3]))]
         words += [some(["", f"gate={kind}", "gate=f32"]),
                   some(["", "", "", "window=:i+sk-sq+1", "window=i-20:i+9",

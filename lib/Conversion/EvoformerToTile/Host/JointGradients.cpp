@@ -71,8 +71,9 @@ struct Wanted {
 SmallVector<AttentionGradientOp>
 evoformer::findJointGradients(AttentionGradientOp first) {
   SmallVector<AttentionGradientOp> joint = {first};
-  // An item has one head, where a group's heads sum up.
-  if (first.getGroupSize() != 1)
+  // An item has one head of one row, where all that share keys sum up.
+  if (first.getGroupSize() != 1 ||
+      llvm::is_contained(family::getSharedKeyDims(first), true))
     return joint;
   Wanted wanted;
   if (!wanted.add(first))

@@ -74,7 +74,7 @@ public:
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
                             facts.keys)
-                 .withGroups(facts.groupSize)),
+                 .withSharedKeys(facts.shared)),
         zero(builder.index(0)) {}
 
   void write() {

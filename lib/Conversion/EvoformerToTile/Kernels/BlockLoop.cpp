@@ -26,7 +26,7 @@ BlockGrid BlockGrid::of(TileBuilder &builder, const LogitShape &shape,
                         const AttentionBlocks &blocks,
                         const AttentionFacts &facts) {
   BlockGrid grid = of(builder, shape, blocks);
-  grid.groupSize = facts.groupSize;
+  grid.sharedKeys = facts.shared;
   grid.shape = shape;
   grid.range = facts.keys;
   if (!shape.lengths.any())
@@ -79,7 +79,7 @@ WorkItem BlockGrid::itemAt(TileBuilder &builder, const Place &place,
     item.seen = makeSeenKeys(builder, this->range, shape, own,
                              {lengths.ofQueries(), lengths.ofKeys()});
   }
-  return item.withGroups(groupSize);
+  return item.withSharedKeys(sharedKeys);
 }
 
 BlockGrid::Place evoformer::findPlace(TileBuilder &builder,

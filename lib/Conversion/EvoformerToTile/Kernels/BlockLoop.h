@@ -20,8 +20,8 @@ struct BlockGrid {
 
   std::array<OpFoldResult, 5> sizes;
   std::array<int64_t, 5> block;
-  /// How many heads share one of keys and values.
-  int64_t groupSize = 1;
+  /// Which keys and values queries share.
+  SharedKeys sharedKeys = {};
   /// Which keys queries see, where all rows are as long; none: all of them.
   std::optional<SeenKeys> seen = {};
   /// What an attention says besides sizes.

@@ -68,12 +68,18 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
   }
   SpaceOrder order = SpaceOrder::of(facts.keys);
   SmallVector<Value> space(4);
+  // Where queries share keys and values, an item sums over all of them.
+  SharedKeys shared = operands.queryGrad ? SharedKeys() : facts.shared;
   space[order.batch] =
-      operands.getShape().countBatches(builder, /*ofKeys=*/!operands.queryGrad);
-  space[order.rows] = grid.count(builder, kBiasN);
-  bool sumsGroups = facts.groupSize != 1 && !operands.queryGrad;
-  space[order.head] = sumsGroups ? builder.index(builder.dim(operands.key, 2))
-                                 : grid.count(builder, kBiasH);
+      shared.batch
+          ? builder.index(1)
+          : operands.getShape().countBatches(builder,
+                                             /*ofKeys=*/!operands.queryGrad);
+  space[order.rows] =
+      shared.rows ? builder.index(1) : grid.count(builder, kBiasN);
+  space[order.head] = shared.groupSize != 1
+                          ? builder.index(builder.dim(operands.key, 2))
+                          : grid.count(builder, kBiasH);
   space[order.blocks] =
       grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
   return space;

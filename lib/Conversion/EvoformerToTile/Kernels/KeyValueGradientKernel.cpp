@@ -12,36 +12,110 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// Stores the sums over all heads that share the head of keys that `item` has.
-static void writeGroup(const LogitRecompute &shared, WorkItem item) {
+namespace {
+/// All queries that share the keys and values of an item: those of a group of
+/// heads, and of all n or b.
+class Sharers {
+public:
+  Sharers(TileBuilder &builder, const LogitRecompute &shared,
+          const WorkItem &item)
+      : shared(shared), shape(shared.operands.getShape()), item(item) {
+    const SharedKeys &keys = shared.facts.shared;
+    place[kBiasB] = item.batch;
+    place[kBiasN] = item.rows.start;
+    place[kBiasH] = builder.mul(item.head, builder.index(keys.groupSize));
+    if (keys.batch)
+      counts[kBiasB] = builder.index(shape.size(builder, kBiasB));
+    if (keys.rows)
+      counts[kBiasN] = builder.index(shape.size(builder, kBiasN));
+    if (keys.groupSize != 1)
+      counts[kBiasH] = builder.index(keys.groupSize);
+  }
+
+  Value count(TileBuilder &b) const {
+    Value product;
+    for (Value count : counts)
+      if (count)
+        product = product ? b.mul(product, count) : count;
+    return product;
+  }
+
+  /// The first, with all keys that any has.
+  WorkItem first(TileBuilder &b) const {
+    WorkItem one = item.withHead(b, place[kBiasH]);
+    return endApart() ? one.withAll() : one;
+  }
+
+  /// The one with this number, heads fastest.
+  WorkItem at(TileBuilder &b, Value number) const {
+    BlockGrid::Place own = findPlace(b, {}, counts, number);
+    WorkItem one = item.withHead(
+        b, own[kBiasH] ? b.add(place[kBiasH], own[kBiasH]) : place[kBiasH]);
+    if (own[kBiasB])
+      one.batch = own[kBiasB];
+    if (own[kBiasN])
+      one.rows.start = own[kBiasN];
+    if (!endApart())
+      return one;
+    WorkItem row = one.withAll();
+    row.endRow(shape, shared.facts.keys);
+    return row;
+  }
+
+private:
+  /// Whether rows may differ in their lengths: those of a sequence do not.
+  bool endApart() const {
+    return shape.lengths.any() && !shape.lengths.isRagged() &&
+           (counts[kBiasB] || counts[kBiasN]);
+  }
+
+  const LogitRecompute &shared;
+  LogitShape shape;
+  const WorkItem &item;
+  BlockGrid::Place place;
+  /// By dimension, null where they differ in none.
+  std::array<Value, 5> counts;
+};
+} // namespace
+
+/// Stores the sums over all queries that share the keys and values of `item`.
+static void writeShared(const LogitRecompute &shared, WorkItem item) {
   TileBuilder &builder = item.builder;
   const Bias &keySum = shared.operands.keySum;
-  item.keys.head = item.head;
-  Value size = builder.index(shared.facts.groupSize), one = builder.index(1);
-  Value first = builder.mul(item.head, size);
+  const SharedKeys &keys = shared.facts.shared;
+  item.keys.shared = {keys.batch ? item.batch : Value(),
+                      keys.rows ? item.rows.start : Value(),
+                      keys.groupSize != 1 ? item.head : Value()};
+  Sharers sharers(builder, shared, item);
+  Value one = builder.index(1), count = sharers.count(builder);
   using Sums = KeyBlock::Sums;
-  auto overHeads =
+  auto overAll =
       [&](TileBuilder &outer, const Sums &start,
           function_ref<Sums(TileBuilder &, const KeyBlock &, const Sums &)>
               add) {
-        return start.with(outer.loop(
-            shared.zero, size, one, start.carried(),
-            [&](TileBuilder &b, Value member, ValueRange sums) {
-              KeyBlock head(shared, item.withHead(b, b.add(first, member)),
-                            /*keysFirst=*/true);
-              return add(b, head, start.with(sums)).carried();
-            }));
+        return start.with(
+            outer.loop(shared.zero, count, one, start.carried(),
+                       [&](TileBuilder &b, Value number, ValueRange sums) {
+                         KeyBlock block(shared, sharers.at(b, number),
+                                        /*keysFirst=*/true);
+                         return add(b, block, start.with(sums)).carried();
+                       }));
       };
-  WorkItem whole = item.withHead(builder, first);
-  // Where heads drop keys of their own, each is cleared before it is added, for
-  // which registers hold its sums beside those of all.
-  if (keySum.memory && !keySum.broadcast[kBiasH]) {
+  WorkItem whole = sharers.first(builder);
+  // Where sharers drop keys of their own, each is cleared before it is added,
+  // for which registers hold its sums beside those of all.
+  const std::pair<bool, int64_t> dims[] = {
+      {keys.batch, kBiasB}, {keys.rows, kBiasN}, {keys.groupSize != 1, kBiasH}};
+  bool dropOwn = keySum.memory && llvm::any_of(dims, [&](auto entry) {
+                   return entry.first && !keySum.broadcast[entry.second];
+                 });
+  if (dropOwn) {
     KeyBlock::store(
         shared, whole,
-        overHeads(builder, KeyBlock::start(builder, shared),
-                  [](TileBuilder &b, const KeyBlock &head, const Sums &sums) {
-                    return head.addCleared(b, sums);
-                  }),
+        overAll(builder, KeyBlock::start(builder, shared),
+                [](TileBuilder &b, const KeyBlock &block, const Sums &sums) {
+                  return block.addCleared(b, sums);
+                }),
         /*slices=*/nullptr);
     return;
   }
@@ -49,10 +123,10 @@ static void writeGroup(const LogitRecompute &shared, WorkItem item) {
       builder, shared,
       [&](TileBuilder &outer, const LogitRecompute &recompute,
           const Sums &start) {
-        return overHeads(
+        return overAll(
             outer, start,
-            [&](TileBuilder &b, const KeyBlock &head, const Sums &sums) {
-              return head.sumQueries(b, recompute, sums);
+            [&](TileBuilder &b, const KeyBlock &block, const Sums &sums) {
+              return block.sumQueries(b, recompute, sums);
             });
       });
   LogitRecompute::Slices slices = shared.slice(whole);
@@ -64,7 +138,7 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
   WorkItem item =
       WorkItem::find(builder, shared.alignedRows, shared.operands.getShape(),
                      shared.blocks, shared.facts.keys, /*ownsKeyBlock=*/true);
-  if (shared.facts.groupSize != 1)
-    return writeGroup(shared, item);
+  if (shared.facts.shared.any())
+    return writeShared(shared, item);
   KeyBlock(shared, item, /*keysFirst=*/true).write();
 }

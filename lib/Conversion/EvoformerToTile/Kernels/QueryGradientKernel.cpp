@@ -17,7 +17,7 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
   const AttentionBlocks &blocks = shared.blocks;
   WorkItem item = WorkItem::find(builder, shared.alignedRows,
                                  operands.getShape(), blocks, shared.facts.keys)
-                      .withGroups(shared.facts.groupSize);
+                      .withSharedKeys(shared.facts.shared);
   LogitRecompute::Slices slices = shared.slice(item);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
                      const WorkItem &item) {

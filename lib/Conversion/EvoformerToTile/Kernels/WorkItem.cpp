@@ -44,7 +44,7 @@ ItemRange ItemRange::upTo(TileBuilder &builder, Value length,
 ItemRange ItemRange::all() const {
   if (!mayEndEarly())
     return *this;
-  return {start, wholeExtent, block, wholeFits, head};
+  return {start, wholeExtent, block, wholeFits, shared};
 }
 
 Value ItemRange::isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
@@ -105,18 +105,23 @@ WorkItem WorkItem::find(TileBuilder &builder, bool alignedRows,
                 range(kBiasK, ownsKeyBlock, blocks.keys),
                 ownsKeyBlock,
                 seen};
+  item.endRow(shape, keyRange);
+  return item;
+}
+
+void WorkItem::endRow(const LogitShape &shape, const KeyRange &range) {
+  const RowLengths &lengths = shape.lengths;
   if (!lengths.any())
-    return item;
-  RowCounts counts = RowCounts::load(builder, shape, item.batch, row);
-  counts = ownsKeyBlock ? counts.behindKey(builder, start, shape)
-                        : counts.behindQuery(builder, start, shape);
+    return;
+  RowCounts counts = RowCounts::load(builder, shape, batch, rows.start);
+  counts = ownsKeyBlock ? counts.behindKey(builder, keys.start, shape)
+                        : counts.behindQuery(builder, queries.start, shape);
   // Queries that the item owns are cleared when they are stored: behind the end
   // of the row biases repeat the last one's. Those of keys may hold anything.
-  item.seen = makeSeenKeys(builder, keyRange, shape, counts,
-                           {/*queries=*/ownsKeyBlock && lengths.ofQueries(),
-                            /*keys=*/lengths.ofKeys()});
-  item.endAt(counts, lengths);
-  return item;
+  seen = makeSeenKeys(builder, range, shape, counts,
+                      {/*queries=*/ownsKeyBlock && lengths.ofQueries(),
+                       /*keys=*/lengths.ofKeys()});
+  endAt(counts, lengths);
 }
 
 void WorkItem::endAt(const RowCounts &counts, const RowLengths &lengths) {
@@ -155,11 +160,16 @@ WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
   return item;
 }
 
-WorkItem WorkItem::withGroups(int64_t groupSize) const {
+WorkItem WorkItem::withSharedKeys(const SharedKeys &shared) const {
   WorkItem item = *this;
-  if (groupSize != 1)
-    item.keys.head =
-        arith::DivUIOp::create(builder, head, builder.index(groupSize));
+  ItemRange::Shared &place = item.keys.shared;
+  if (shared.batch)
+    place.batch = builder.index(0);
+  if (shared.rows)
+    place.row = builder.index(0);
+  if (shared.groupSize != 1)
+    place.head =
+        arith::DivUIOp::create(builder, head, builder.index(shared.groupSize));
   return item;
 }
 
@@ -213,7 +223,7 @@ SeenBlocks WorkItem::findBlocks(TileBuilder &b, LogitDim dim) const {
 std::pair<OpFoldResult, OpFoldResult>
 WorkItem::placeOf(const ItemRange &range, Value memory, int64_t dim) const {
   if (!range.offset)
-    return {batch, range.start};
+    return {range.shared.batch ? range.shared.batch : batch, range.start};
   // Reads outside of a range are of its first element, which must be one.
   Value last =
       builder.sub(builder.index(builder.dim(memory, dim)), builder.index(1));
@@ -224,10 +234,11 @@ WorkItem::placeOf(const ItemRange &range, Value memory, int64_t dim) const {
 
 Value WorkItem::sliceSequence(Value memory, const ItemRange &range) const {
   auto [first, start] = placeOf(range, memory, 3);
+  const ItemRange::Shared &shared = range.shared;
   return builder.slice(memory,
                        {{first, {}},
-                        {rows.start, rows.extent},
-                        {range.head ? range.head : head, {}},
+                        {shared.row ? shared.row : rows.start, rows.extent},
+                        {shared.head ? shared.head : head, {}},
                         {start, range.extent},
                         {builder.getIndexAttr(0), builder.dim(memory, 4)}});
 }

@@ -22,9 +22,12 @@ struct ItemRange {
   int64_t block;
   /// Tiles at multiples of the block lie inside.
   bool fits;
-  /// Of sequences, where it is not the item's: heads of queries may share one
-  /// of keys and values.
-  Value head = {};
+  /// Where in sequences, where that is not the item's place: queries may share
+  /// keys and values.
+  struct Shared {
+    Value batch = {}, row = {}, head = {};
+  };
+  Shared shared = {};
   /// Where the row may end before the dimension does: the elements that there
   /// are, while `extent` are those of the row, at least 0; else null.
   OpFoldResult wholeExtent = {};
@@ -118,12 +121,14 @@ struct WorkItem {
   /// Lets its row end where these counts say, as far as it has lengths; loops
   /// go through so many in any case.
   void endAt(const RowCounts &counts, const RowLengths &lengths);
+  /// The same, where its row's lengths say, if there are any.
+  void endRow(const LogitShape &shape, const KeyRange &range);
   /// With ranges as `written` and `all` give them.
   WorkItem withWritten() const;
   WorkItem withAll() const;
 
-  /// With the head of keys and values that so many heads share.
-  WorkItem withGroups(int64_t groupSize) const;
+  /// With the keys and values that queries share.
+  WorkItem withSharedKeys(const SharedKeys &shared) const;
   /// With this head of the queries, in a loop that `b` writes.
   WorkItem withHead(TileBuilder &b, Value head) const;
 

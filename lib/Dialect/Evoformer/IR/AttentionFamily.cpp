@@ -74,12 +74,17 @@ StringRef evoformer::stringifyAttentionSize(AttentionSize size) {
   return names[static_cast<unsigned>(size)];
 }
 
+/// Whether operands with the role have the positions of keys.
+static bool isOfKeys(AttentionOperand role) {
+  return llvm::is_contained({AttentionOperand::Key, AttentionOperand::Value,
+                             AttentionOperand::KeyGradient,
+                             AttentionOperand::ValueGradient},
+                            role);
+}
+
 AttentionSize evoformer::getAttentionSize(AttentionOperand operand, char letter,
                                           int64_t groupSize, bool isRagged) {
-  bool ofKeys = operand == AttentionOperand::Key ||
-                operand == AttentionOperand::Value ||
-                operand == AttentionOperand::KeyGradient ||
-                operand == AttentionOperand::ValueGradient;
+  bool ofKeys = isOfKeys(operand);
   bool ofLogits = operand == AttentionOperand::Query ||
                   operand == AttentionOperand::Key ||
                   operand == AttentionOperand::QueryGradient ||
@@ -245,11 +250,36 @@ std::string family::getOperandName(Operation *operation, OpOperand &operand) {
   return entry.name.str();
 }
 
+/// Whether all keys, values and gradients of these have a static 1 of a
+/// dimension.
+static bool haveOneOfKeys(Family op, char letter) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    if (!isOfKeys(op.getOperandRole(operand).first))
+      return true;
+    int64_t dim = op.getOperandOrder(operand).getPosition(letter);
+    return cast<ShapedType>(operand.get().getType()).getDimSize(dim) == 1;
+  });
+}
+
 bool family::isBroadcast(Operation *operation, OpOperand &operand,
                          int64_t dim) {
-  AttentionOperand role = cast<Family>(operation).getOperandRole(operand).first;
+  auto op = cast<Family>(operation);
+  AttentionOperand role = op.getOperandRole(operand).first;
+  if (isOfKeys(role)) {
+    char letter = op.getOperandLetters(operand)[dim];
+    return (letter == 'b' || letter == 'n') && haveOneOfKeys(op, letter);
+  }
   return (isBias(role) || isLengths(role)) &&
          cast<ShapedType>(operand.get().getType()).getDimSize(dim) == 1;
+}
+
+std::array<bool, 2> family::getSharedKeyDims(Operation *operation) {
+  auto op = cast<Family>(operation);
+  if (op.getRoleOperands(AttentionOperand::Key).empty())
+    return {};
+  AttentionSizes sizes = getSizes(operation);
+  return {!op.isRagged() && sizes.batch != 1 && haveOneOfKeys(op, 'b'),
+          sizes.rows != 1 && haveOneOfKeys(op, 'n')};
 }
 
 static OpOperand &getBias(Operation *op, unsigned index) {

@@ -270,6 +270,26 @@ static LogicalResult verifyRagged(Family op) {
   return success();
 }
 
+/// What else two operands that differ in a size may have.
+static StringRef getAccepted(Family op, OpOperand &first, OpOperand &second,
+                             char letter) {
+  AttentionOperand role = op.getOperandRole(second).first;
+  if (isBias(role))
+    return "; a bias must match or have a static 1";
+  if (isLengths(role))
+    return "; lengths must match or have a static 1";
+  auto isOfKeys = [&](OpOperand &operand) {
+    return llvm::is_contained({AttentionOperand::Key, AttentionOperand::Value,
+                               AttentionOperand::KeyGradient,
+                               AttentionOperand::ValueGradient},
+                              op.getOperandRole(operand).first);
+  };
+  if ((letter == 'b' || letter == 'n') && (isOfKeys(first) || isOfKeys(second)))
+    return "; key and value must match or have a static 1 alike, and so must "
+           "their gradients";
+  return "";
+}
+
 static LogicalResult verifySizes(Family op) {
   // The operand that told a size first, null if none did.
   std::array<OpOperand *, kAllAttentionSizes.size()> source = {};
@@ -294,7 +314,6 @@ static LogicalResult verifySizes(Family op) {
       tell(AttentionSize::B, AttentionOperand::QueryStarts, sizes.starts - 1);
   }
   for (OpOperand &operand : op->getOpOperands()) {
-    AttentionOperand role = op.getOperandRole(operand).first;
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
       int64_t size = getShapedType(operand).getDimSize(dim);
       if (ShapedType::isDynamic(size) || op.isBroadcast(operand, dim))
@@ -314,9 +333,7 @@ static LogicalResult verifySizes(Family op) {
                << " in " << op.getOperandName(*source[index]) << ", but "
                << size << " in " << op.getOperandName(operand) << " (dimension "
                << dim << ")"
-               << (isBias(role)      ? "; a bias must match or have a static 1"
-                   : isLengths(role) ? "; lengths must match or have a static 1"
-                                     : "");
+               << getAccepted(op, *source[index], operand, letter);
     }
   }
   auto heads = static_cast<unsigned>(AttentionSize::H);

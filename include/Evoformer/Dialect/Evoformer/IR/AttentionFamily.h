@@ -88,6 +88,9 @@ bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);
 int64_t getGroupSize(Operation *op);
+/// Whether all b, and all n, of queries share the only one of keys and values:
+/// a static 1 there, but not of queries.
+std::array<bool, 2> getSharedKeyDims(Operation *op);
 bool isRagged(Operation *op);
 SmallVector<OpFoldResult> getStatisticSizes(Operation *op, OpBuilder &builder,
                                             Location loc);

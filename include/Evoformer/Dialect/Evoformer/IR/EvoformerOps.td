@@ -71,7 +71,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     `group_size` heads of the query share a head of key and value: H =
     group_size * Hk (multi-query and grouped-query attention, Ainslie et al.,
-    "GQA", 2023). The default is 1.
+    "GQA", 2023). The default is 1. Key and value may have a static 1 of B or N
+    alike: then all b, or all n, of the query share it.
 
     `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
 

@@ -65,8 +65,8 @@ def Evoformer_AttentionBackwardOp
     is one that it drops. So are lengths: behind the end of a row gradients are 0.
     So is `ragged`.
 
-    Where heads of queries share one of keys (`group_size`), the gradients of key
-    and value are the sums of those of these heads.
+    Where heads of queries share one of keys (`group_size`), or all b or n do, the
+    gradients of key and value are the sums of those of all that share them.
 
     A dropped key gets no gradient, and neither does anything of a query without
     keys: zeros, whatever `value` holds.
