@@ -22,10 +22,13 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <mutex>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -103,6 +106,14 @@ static Descriptor openFolder(const std::string &path) {
   return folder;
 }
 
+/// The same, made where there is none.
+static Descriptor makeFolder(const std::string &path) {
+  if (path.empty() || sys::fs::create_directories(path, /*IgnoreExisting=*/true,
+                                                  sys::fs::owner_all))
+    return {};
+  return openFolder(path);
+}
+
 static std::string getFileName(StringRef key) { return (key + ".plan").str(); }
 
 /// Of a key and its contents.
@@ -142,11 +153,7 @@ std::optional<std::string> DiskCache::get(StringRef key) const {
 }
 
 void DiskCache::put(StringRef key, StringRef contents) const {
-  if (folder.empty() ||
-      sys::fs::create_directories(folder, /*IgnoreExisting=*/true,
-                                  sys::fs::owner_all))
-    return;
-  Descriptor place = openFolder(folder);
+  Descriptor place = makeFolder(folder);
   if (!place)
     return;
   // Several processes may write one entry: each its own file, renamed when it
@@ -167,4 +174,66 @@ void DiskCache::put(StringRef key, StringRef contents) const {
   if (!good ||
       ::renameat(*place, own.c_str(), *place, getFileName(key).c_str()) != 0)
     ::unlinkat(*place, own.c_str(), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Locks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// flock(2) of a file beside the entry, which is gone when nobody holds it.
+class FileLock {
+public:
+  FileLock(Descriptor place, Descriptor file, std::string name)
+      : place(std::move(place)), file(std::move(file)), name(std::move(name)) {}
+  ~FileLock() {
+    ::unlinkat(*place, name.c_str(), 0);
+    // And not by closing it alone: a child that was forked meanwhile has it
+    // too.
+    ::flock(*file, LOCK_UN);
+  }
+
+private:
+  Descriptor place, file;
+  std::string name;
+};
+} // namespace
+
+static std::chrono::steady_clock::duration getPatience() {
+  unsigned seconds = 600;
+  if (const char *text = std::getenv("EVOFORMER_CACHE_WAIT"))
+    if (StringRef(text).getAsInteger(10, seconds))
+      seconds = 600;
+  return std::chrono::seconds(seconds);
+}
+
+std::shared_ptr<void> DiskCache::lock(StringRef key) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds pause(10);
+  Descriptor place = makeFolder(folder);
+  if (!place)
+    return nullptr;
+  std::string name = (key + ".lock").str();
+  Clock::time_point last = Clock::now() + getPatience();
+  while (Clock::now() <= last) {
+    Descriptor file(sys::RetryAfterSignal(
+        -1, ::openat, *place, name.c_str(),
+        O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file)
+      return nullptr;
+    while (::flock(*file, LOCK_EX | LOCK_NB) != 0) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || Clock::now() > last)
+        return nullptr;
+      std::this_thread::sleep_for(pause);
+    }
+    // Who had it before has removed it: others lock another file of that name.
+    struct stat status;
+    if (::fstat(*file, &status) == 0 && status.st_nlink == 0) {
+      std::this_thread::sleep_for(pause);
+      continue;
+    }
+    return std::make_shared<FileLock>(std::move(place), std::move(file),
+                                      std::move(name));
+  }
+  return nullptr;
 }

@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CAPI_CACHE_H
 
 #include "llvm/ADT/StringRef.h"
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,13 @@ public:
   std::optional<std::string> get(llvm::StringRef key) const;
   /// A folder that cannot be written is as good as none.
   void put(llvm::StringRef key, llvm::StringRef contents) const;
+
+  /// Held by whoever makes an entry; other processes that want it wait in here
+  /// meanwhile, and then find it. It ends with its owner, however that ends.
+  /// Null where there is none to be had: without a folder or a file system that
+  /// knows locks, and after $EVOFORMER_CACHE_WAIT seconds, by default ten
+  /// minutes, for an owner that is stuck. Then the caller goes on without.
+  std::shared_ptr<void> lock(llvm::StringRef key) const;
 
 private:
   std::string folder;

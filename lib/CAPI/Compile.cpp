@@ -92,12 +92,22 @@ static Expected<Found> getProgram(StringRef module,
   const char *origin = "disk";
   DiskCache cache(request.cacheFolder);
   std::shared_ptr<ProgramData> program;
-  if (std::optional<std::string> text = cache.get(key)) {
+  auto read = [&] {
+    std::optional<std::string> text = cache.get(key);
+    if (!text)
+      return;
     // What another build could not read is compiled again.
     if (auto read = ProgramData::create(std::move(*text), request))
       program = std::move(*read);
     else
       llvm::consumeError(read.takeError());
+  };
+  read();
+  // Of processes that want it at the same time one compiles.
+  std::shared_ptr<void> lockOfEntry;
+  if (!program) {
+    lockOfEntry = cache.lock(key);
+    read();
   }
   if (!program) {
     origin = "compiled";

@@ -56,6 +56,9 @@ public:
   void put(StringRef key, StringRef code) override {
     DiskCache(DiskCache::getDefaultFolder()).put(getName(key), code);
   }
+  std::shared_ptr<void> lock(StringRef key) override {
+    return DiskCache(DiskCache::getDefaultFolder()).lock(getName(key));
+  }
 
 private:
   static std::string getName(StringRef key) {

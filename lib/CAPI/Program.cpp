@@ -145,16 +145,24 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers, CodeTaker prepare) {
   auto getKey = [&](StringRef symbol) {
     return request.getKey({tiles, symbol});
   };
-  missing.remove_if([&](auto &entry) {
-    std::optional<std::string> text = cache.get(getKey(entry.first));
-    std::optional<KernelInfo> kernel =
-        text ? readCode(*text, entry.first) : std::nullopt;
-    if (kernel)
-      for (unsigned number : entry.second)
-        setCode(number, *kernel);
-    return kernel.has_value();
-  });
-  if (missing.empty())
+  auto takeFromCache = [&] {
+    missing.remove_if([&](auto &entry) {
+      std::optional<std::string> text = cache.get(getKey(entry.first));
+      std::optional<KernelInfo> kernel =
+          text ? readCode(*text, entry.first) : std::nullopt;
+      if (kernel)
+        for (unsigned number : entry.second)
+          setCode(number, *kernel);
+      return kernel.has_value();
+    });
+    return missing.empty();
+  };
+  if (takeFromCache())
+    return Error::success();
+  // Of processes that want them at the same time one compiles.
+  std::shared_ptr<void> lockOfCode =
+      cache.lock(request.getKey({tiles, "code"}));
+  if (takeFromCache())
     return Error::success();
 
   std::vector<std::string> symbols;

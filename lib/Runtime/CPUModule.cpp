@@ -106,6 +106,7 @@ getCode(const mlir::evoformer::runtime::KernelObject &object, Module &module,
         mlir::evoformer::runtime::CodeStore *store) {
   // Everything that it depends on but this library.
   std::string key;
+  std::shared_ptr<void> lock;
   if (store) {
     SHA256 hash;
     const std::string parts[] = {object.contents, host.getTargetTriple().str(),
@@ -115,6 +116,9 @@ getCode(const mlir::evoformer::runtime::KernelObject &object, Module &module,
       hash.update(part);
     }
     key = toHex(hash.final(), /*LowerCase=*/true);
+    if (std::optional<std::string> kept = store->get(key))
+      return *kept;
+    lock = store->lock(key);
     if (std::optional<std::string> kept = store->get(key))
       return *kept;
   }

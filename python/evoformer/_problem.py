@@ -114,7 +114,8 @@ class Attention:
     contiguous in memory: the kernels read rows, so that the caller passes
     contiguous ones instead. `differentiable` has the numbers of the biases whose
     gradient may be asked for: where others are expanded (stride 0), they are
-    read as what they were before.
+    read as what they were before. `output_type` is that of the output and its
+    gradient, the operands' if it is None.
     """
 
     def __init__(self, query: Meta, key: Meta, value: Meta,
@@ -122,7 +123,8 @@ class Attention:
                  scale: Optional[float] = None, layout: Optional[str] = None,
                  differentiable: Collection[int] = (),
                  keys: _keys.Keys = _keys.ALL,
-                 lengths: Lengths = NO_LENGTHS) -> None:
+                 lengths: Lengths = NO_LENGTHS,
+                 output_type: Optional[str] = None) -> None:
         rank = len(query.shape)
         self.layout = Layout(layout or default_layout(rank), lengths.ragged)
         self._check_sequences(query, key, value, gate)
@@ -130,6 +132,7 @@ class Attention:
         _keys.check(keys)
         self.keys = keys
         self.type = query.type
+        self._output_type = output_type or query.type
         self.gate_type = gate.type if gate is not None else None
         self.copies = tuple(
             i for i, meta in enumerate((query, key, value, gate))
@@ -368,7 +371,7 @@ class Attention:
                  gradients: Optional[Sequence[str]] = None) -> str:
         """The words of evoformerDescribeAttention. With `gradients`, names of
         operands, those of the backward pass."""
-        words = self._words(self.type)
+        words = self._words(self._output_type)
         if gradients is None:
             words += ["lse"] * lse + ["stats"] * stats
         else:
@@ -381,7 +384,7 @@ class Attention:
 
     def output(self) -> Meta:
         """The output's layout in memory."""
-        return self.depth_last(self.shape, self.type)
+        return self.depth_last(self.shape, self._output_type)
 
     def _inputs(self) -> list[View]:
         views = list(self._views)

@@ -10,7 +10,7 @@ modes, the profiler, functorch, tensor subclasses) gets the registered
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 import torch
 from torch import Tensor
@@ -83,15 +83,15 @@ def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
 def _make_attention(query: Tensor, key: Tensor, value: Tensor,
                     biases: Sequence[Tensor], gate: Optional[Tensor],
                     scale: Optional[float], layout: str, keys: _keys.Keys,
-                    differentiable: Sequence[bool], lengths: _problem.Lengths
-                    ) -> _problem.Attention:
+                    differentiable: Sequence[bool], lengths: _problem.Lengths,
+                    output: Optional[torch.dtype] = None) -> _problem.Attention:
     """The checked problem of these operands."""
     _check_devices(_named(query, key, value, biases, gate, lengths))
     return _problem.Attention(
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
         [i for i, flag in enumerate(differentiable) if flag], keys,
-        lengths.map(_meta))
+        lengths.map(_meta), _TYPES[output] if output else None)
 
 
 class Prepared:
@@ -103,11 +103,12 @@ class Prepared:
     def __init__(self, query: Tensor, key: Tensor, value: Tensor,
                  biases: Sequence[Tensor], gate: Optional[Tensor],
                  scale: Optional[float], layout: str, keys: _keys.Keys,
-                 differentiable: Sequence[bool], lengths: _problem.Lengths) -> None:
+                 differentiable: Sequence[bool], lengths: _problem.Lengths,
+                 output: Optional[torch.dtype]) -> None:
         self.attention = attention = _make_attention(
             query, key, value, biases, gate, scale, layout, keys, differentiable,
-            lengths)
-        self.device, self.dtype = query.device, query.dtype
+            lengths, output)
+        self.device, self.dtype = query.device, output or query.dtype
         self.index = query.get_device() if self.device.type == "cuda" else None
         self.where = (_runtime.device("cpu") if self.index is None else
                       _runtime.device(_GPU, self.index))
@@ -177,14 +178,16 @@ _MOST_PREPARED = 4096
 def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             gate: Optional[Tensor], scale: Optional[float], layout: str,
             keys: _keys.Keys, differentiable: tuple[bool, ...],
-            lengths: _problem.Lengths = _problem.NO_LENGTHS
+            lengths: _problem.Lengths = _problem.NO_LENGTHS,
+            output: Optional[torch.dtype] = None
             ) -> tuple[Prepared, tuple[Tensor, ...]]:
-    """(Prepared, the operands as kernels read them)."""
+    """(Prepared, the operands as kernels read them). `output`: of another type than
+    the operands."""
     identity: tuple[Any, ...] = (
         query.shape, query.stride(), query.dtype, query.device,
         key.shape, key.stride(), key.dtype, key.device,
         value.shape, value.stride(), value.dtype, value.device,
-        scale, layout, keys, differentiable)
+        scale, layout, keys, differentiable, output)
     for bias in biases:
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
@@ -198,7 +201,7 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             _prepared.clear()
         prepared = _prepared[identity] = Prepared(
             query, key, value, biases, gate, scale, layout, keys, differentiable,
-            lengths)
+            lengths, output)
     if prepared.copies:
         copied = {i: prepared.depth_last(tensor)
                   for i, tensor in enumerate((query, key, value, gate))
@@ -311,24 +314,20 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor,
                 gate: Optional[Tensor], scale: Optional[float], layout: str,
-                keys: _keys.Keys, lse: bool, lengths: _problem.Lengths,
-                *biases: Tensor) -> Union[Tensor, tuple[Tensor, Tensor]]:
+                keys: _keys.Keys, lengths: _problem.Lengths, *biases: Tensor) -> Tensor:
         ctx.prepared, inputs = prepare(
             query, key, value, biases, gate, scale, layout, keys,
             tuple([bias.requires_grad for bias in biases]), lengths)
-        results = run_forward(ctx.prepared, inputs, lse, True)
-        ctx.save_for_backward(*inputs, results[0], results[-1])
-        if not lse:
-            return results[0]
-        ctx.mark_non_differentiable(results[1])
-        return results[0], results[1]
+        out, stats = run_forward(ctx.prepared, inputs, False, True)
+        ctx.save_for_backward(*inputs, out, stats)
+        return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
         *inputs, out, stats = ctx.saved_tensors
         num_biases = ctx.prepared.attention.num_biases
         flags = ctx.needs_input_grad
-        needs = needed((*flags[:4], *flags[9:]), num_biases)
+        needs = needed((*flags[:4], *flags[8:]), num_biases)
         gradients = run_backward(ctx.prepared, inputs, out, stats, gradient,
                                  needs)
         if torch.is_grad_enabled():
@@ -336,7 +335,7 @@ class _Attention(torch.autograd.Function):
             gradients = NoSecondDerivative.apply(  # type: ignore[no-untyped-call]
                 len(gradients), *gradients, gradient, *inputs)
         *four, biases = fill_in(needs, gradients, num_biases)
-        return (*four, *[None] * 5, *biases)
+        return (*four, *[None] * 4, *biases)
 
 
 class NoSecondDerivative(torch.autograd.Function):
@@ -422,7 +421,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         query.requires_grad or key.requires_grad or value.requires_grad or
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
-    if not plain or _wants_operator(query):
+    if not plain or (return_lse and wants_gradient) or _wants_operator(query):
         if not torch.compiler.is_compiling():
             _refuse_transforms()
             # What a trace records serves later calls, those with gradients too.
@@ -448,8 +447,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         biases = [bias.resolve_neg() for bias in biases]
     if wants_gradient:
         return _Attention.apply(  # type: ignore[no-untyped-call]
-            query, key, value, gate, scale, layout, keys, return_lse, lengths,
-            *biases)
+            query, key, value, gate, scale, layout, keys, lengths, *biases)
     prepared, inputs = prepare(query, key, value, biases, gate, scale, layout, keys,
                                (False,) * len(biases), lengths)
     results = run_forward(prepared, inputs, return_lse, False)

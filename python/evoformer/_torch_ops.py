@@ -50,7 +50,8 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, (keys_from, keys_to), tuple(needs[4:]),
-                               _problem.Lengths(*lengths))
+                               _problem.Lengths(*lengths),
+                               out.dtype if out.dtype != query.dtype else None)
     if out.stride() != prepared.output[1]:
         out = prepared.depth_last(out)
     return run_backward(prepared, inputs, out, stats.contiguous(), gradient,
@@ -108,20 +109,29 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 # Gradients -------------------------------------------------------------------
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    query, key, value, biases, gate, ctx.scale, ctx.layout, _, _, *rest = inputs
+    query, key, value, biases, gate, ctx.scale, ctx.layout, has_lse, _, *rest = inputs
     ctx.keys, lengths = rest[:2], _problem.Lengths(*rest[2:])
     out, lse, stats = output
-    ctx.mark_non_differentiable(lse, stats)
+    ctx.mark_non_differentiable(*([] if has_lse else [lse]), stats)
+    ctx.set_materialize_grads(False)
     ctx.num_biases, ctx.gated = len(biases), gate is not None
     tensors = (query, key, value, *biases, *([gate] if ctx.gated else []))
     ctx.flags = [t.requires_grad for t in tensors]
     ctx.has_lengths = tuple(one is not None for one in lengths[:4])
     ctx.most = lengths[4:]
-    ctx.save_for_backward(*tensors, *lengths.present(), out, stats)
+    ctx.save_for_backward(*tensors, *lengths.present(), out, lse, stats)
 
 
-def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
-    query, key, value, *rest, out, stats = ctx.saved_tensors
+def _as_output(statistic: Tensor, layout: str) -> Tensor:
+    """With the output's dimensions, of depth 1."""
+    own = _problem.Layout(layout).statistic
+    order = [own.index(c) for c in layout.replace("d", "").replace("s", "q")]
+    return statistic.permute(order).unsqueeze(layout.index("d"))
+
+
+def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _: Any
+               ) -> tuple[Any, ...]:
+    query, key, value, *rest, out, lse, stats = ctx.saved_tensors
     biases, rest = rest[:ctx.num_biases], rest[ctx.num_biases:]
     gate = rest.pop(0) if ctx.gated else None
     lengths = [rest.pop(0) if has else None for has in ctx.has_lengths]
@@ -129,14 +139,36 @@ def _gradients(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
         raise RuntimeError("torch.ops.evoformer.attention was called without "
                            "stats=True, which its gradient needs")
     flags = ctx.flags
-    needs = [*flags[:3], ctx.gated and flags[-1],
-             *flags[3:3 + ctx.num_biases]]
-    gradients = torch.ops.evoformer.attention_backward(
-        query, key, value, biases, gate, out, stats, gradient, ctx.scale,
-        ctx.layout, needs, *ctx.keys, *lengths, *ctx.most)
-    *three, gate, biases = fill_in(needed(needs, ctx.num_biases), gradients,
+
+    def run(value: Tensor, gate: Optional[Tensor], out: Tensor, gradient: Tensor,
+            needs: list[bool]) -> list[Optional[Tensor]]:
+        """Of query, key, value, the gate and the biases."""
+        if not any(needs):
+            return [None] * (4 + ctx.num_biases)
+        gradients = torch.ops.evoformer.attention_backward(
+            query, key, value, biases, gate, out, stats, gradient, ctx.scale,
+            ctx.layout, needs, *ctx.keys, *lengths, *ctx.most)
+        *four, of_biases = fill_in(needed(needs, ctx.num_biases), gradients,
                                    ctx.num_biases)
-    return (*three, biases, gate, *[None] * 12)
+        return [*four, *of_biases]
+
+    of_biases = flags[3:3 + ctx.num_biases]
+    results: list[Optional[Tensor]] = [None] * (4 + ctx.num_biases)
+    if gradient is not None:
+        results = run(value, gate, out, gradient,
+                      [*flags[:3], ctx.gated and flags[-1], *of_biases])
+    if of_lse is not None:
+        # The weight of a logit is its share in lse, and a logit's gradient is its
+        # weight times (gradient of the weight - delta), where delta is the sum of
+        # output times gradient: that of values of 0 whose delta is -of_lse. lse
+        # is constant where no key is seen.
+        zeros = torch.zeros_like(value.narrow(ctx.layout.index("d"), 0, 1))
+        delta = _as_output(-of_lse.masked_fill(lse == -torch.inf, 0), ctx.layout)
+        more = run(zeros, None, delta, torch.ones_like(delta),
+                   [*flags[:2], False, False, *of_biases])
+        results = [a if b is None else b if a is None else a + b
+                   for a, b in zip(results, more)]
+    return (*results[:3], results[4:], results[3], *[None] * 12)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,

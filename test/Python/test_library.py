@@ -5,6 +5,7 @@ forks."""
 
 import concurrent.futures
 import ctypes
+import fcntl
 import hashlib
 import multiprocessing
 import os
@@ -218,18 +219,19 @@ def test_workspace_may_lie_anywhere():
     assert all((r == results[0]).all() for r in results)
 
 
-def origin(folder, module=MODULE):
+def origin(folder, module=MODULE, **options):
     """Where another process finds a program."""
-    return origin_and_errors(folder, module)[0]
+    return origin_and_errors(folder, module, **options)[0]
 
 
-def origin_and_errors(folder, module=MODULE):
+def origin_and_errors(folder, module=MODULE, wait=""):
     script = ("import evoformer, sys; "
               "print(evoformer.Program(sys.stdin.read()).origin)")
     done = subprocess.run([sys.executable, "-c", script], input=module,
                           check=True, capture_output=True, text=True,
                           timeout=120,
-                          env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder)})
+                          env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder),
+                               "EVOFORMER_CACHE_WAIT": wait})
     return done.stdout.strip(), done.stderr
 
 
@@ -339,11 +341,41 @@ def test_errors_are_text():
 def test_cache_of_several_processes(tmp_path):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: origin(tmp_path), range(4)))
-    assert set(found) <= {"compiled", "disk"}
+    # One compiles, the others wait for it.
+    assert sorted(found) == ["compiled", "disk", "disk", "disk"]
     assert [e.suffix for e in tmp_path.iterdir()] == [".plan"]
     assert origin(tmp_path) == "disk"
     assert evoformer.Program(MODULE).origin in ("compiled", "disk", "memory")
     assert evoformer.Program(MODULE).origin == "memory"
+
+
+def test_cache_lock(tmp_path):
+    """Nobody waits for a process that is gone, nor for ever for one that is stuck."""
+    assert origin(tmp_path) == "compiled"
+    (entry,) = tmp_path.iterdir()
+    entry.unlink()
+    place = entry.with_suffix(".lock")
+    place.write_text("left behind")
+    assert origin(tmp_path) == "compiled"
+    assert list(tmp_path.iterdir()) == [entry]
+    entry.unlink()
+    with open(place, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        started = time.monotonic()
+        assert origin(tmp_path, wait="2") == "compiled"
+        assert time.monotonic() - started >= 2
+        entry.unlink()
+        # What it holds is made while another waits for it.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            other = pool.submit(origin, tmp_path, wait="none")
+            assert not concurrent.futures.wait([other], timeout=3).done
+            assert not entry.exists()
+            fcntl.flock(file, fcntl.LOCK_UN)
+            assert other.result() == "compiled"
+    # A lock that cannot be had is none.
+    entry.unlink()
+    place.mkdir()
+    assert origin(tmp_path) == "compiled"
 
 
 def operands(seed):

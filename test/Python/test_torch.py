@@ -65,13 +65,56 @@ def test_without_gradient_and_lse(device):
         alone = evoformer.attention(*case.operands)
     again, lse_again = evoformer.attention(*case.operands, return_lse=True)
     assert torch.equal(out, alone) and torch.equal(out, again)
-    assert torch.equal(lse, lse_again) and not lse_again.requires_grad
+    assert torch.equal(lse, lse_again) and not lse.requires_grad
     assert not out.requires_grad and again.requires_grad
     logits = torch.einsum("bnihd,bnjhd->bnhij", case.query.double() / 4,
                           case.key.double()) + case.pair
     logits = logits.masked_fill(~case.mask, -torch.inf)
     torch.testing.assert_close(lse, logits.logsumexp(-1).float(), rtol=1e-5,
                                atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_lse_gradient(device, kind):
+    """Alone and beside the output's, which it is added to; a query without keys has
+    none."""
+    case = Case(device, kind)
+    case.mask[:, 1] = False
+    weight = case.normal(1, 2, 2, 19).detach().float()
+
+    def run(attention, query, key, value, mask, pair, gate, alone):
+        out, lse = attention(query, key, value, [mask, pair], gate)
+        total = (lse.masked_fill(lse == -torch.inf, 0) * weight).sum()
+        if not alone:
+            total = total + (out * case.weight.to(out.dtype)).sum()
+        leaves = [query, key, pair] + [value, gate] * (not alone)
+        return torch.autograd.grad(total, leaves)
+
+    def ours(*operands):
+        return evoformer.attention(*operands, return_lse=True)
+
+    def theirs(query, key, value, biases, gate):
+        logits = torch.einsum("bnihd,bnjhd->bnhij", query / 4, key) + biases[1]
+        seen = biases[0].any(-1, keepdim=True)
+        dropped = torch.where(seen, logits.masked_fill(~biases[0], -torch.inf), 0)
+        lse = torch.where(seen[..., 0], dropped.logsumexp(-1), 0)
+        return reference.attention(query, key, value, biases, gate), lse
+
+    operands = (case.query, case.key, case.value, case.mask, case.pair, case.gate)
+    for alone in (True, False):
+        found = run(ours, *operands, alone)
+        eager = run(theirs, *operands, alone)
+        exact = reference.exactly(lambda *t: run(theirs, *t, alone), operands)
+        for one, true, usual in zip(found, exact, eager, strict=True):
+            reference.check(one, true, usual, 4.0)
+    other = [t.movedim(3, 2).detach().requires_grad_() for t in
+             (case.query, case.key, case.value)]
+    _, lse = evoformer.attention(*other, [case.mask, case.pair], layout="bnhsd",
+                                 return_lse=True)
+    found = torch.autograd.grad(
+        (lse.masked_fill(lse == -torch.inf, 0) * weight).sum(), other[:2])
+    for one, same in zip(found, run(ours, *operands, True)):
+        assert torch.equal(one.movedim(2, 3), same)
 
 
 def test_deterministic(device):

@@ -141,6 +141,9 @@ public:
   virtual ~CodeStore();
   virtual std::optional<std::string> get(llvm::StringRef key) = 0;
   virtual void put(llvm::StringRef key, llvm::StringRef code) = 0;
+  /// Held by whoever makes the code of a key; other processes that want it wait
+  /// in here meanwhile. Null where nothing is held.
+  virtual std::shared_ptr<void> lock(llvm::StringRef key) = 0;
 };
 
 /// The processor that runs this program: kernels are compiled by LLVM's JIT, or

@@ -64,7 +64,7 @@ def flash_attn_func(
     result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
                             return_lse=bool(return_attn_probs),
                             causal=bool(causal), window=tuple(window_size))
-    return (*result, None) if return_attn_probs else result
+    return (result[0], result[1].detach(), None) if return_attn_probs else result
 
 
 def flash_attn_kvpacked_func(

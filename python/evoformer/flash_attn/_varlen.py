@@ -39,7 +39,7 @@ def flash_attn_varlen_func(
                             causal=bool(causal), window=tuple(window_size),
                             cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
                             max_seqlen=(max_seqlen_q, max_seqlen_k))
-    return (*result, None) if return_attn_probs else result
+    return (result[0], result[1].detach(), None) if return_attn_probs else result
 
 
 def flash_attn_varlen_kvpacked_func(
