@@ -6,6 +6,7 @@ import traceback
 from datetime import timedelta
 
 import evoformer
+import evoformer.distributed
 import pytest
 import torch
 import torch.distributed as dist
@@ -142,6 +143,110 @@ def bounds(mesh):
     """Causal attention counts queries from the first: they are gathered."""
     hold(Case(), mesh["rows"], one(2, None, None, None, 3, 2),
          one(None, None, None, None, None, None, None), causal=True)
+
+
+# Keys ------------------------------------------------------------------------
+
+def parts(case, sizes, rank):
+    """The operands of a process."""
+    first = sum(sizes[:rank])
+    own = slice(first, first + sizes[rank])
+    return [t.detach().requires_grad_(t.requires_grad) for t in (
+        case.query, case.key[:, :, own], case.value[:, :, own], case.mask[..., own],
+        case.pair[..., own], case.gate)]
+
+
+@case
+def keys(mesh):
+    """Uneven parts, one without keys; queries without keys in a part and in all."""
+    rank = dist.get_rank()
+    for kind, sizes in ((torch.float32, (8, 7, 4, 0)), (torch.bfloat16, (2, 2, 5, 10)),
+                        (torch.float16, (5, 5, 5, 4))):
+        whole = Case(kind=kind)
+        whole.mask[:, 0, ..., :8] = False
+        whole.mask[:, 1] = sizes[0] == 2
+        rows = whole.normal(1, 2, 2, 19, 1)
+
+        def function(call):
+            return lambda *t: call(*t[:3], [*t[3:5], t[6]], t[5], return_lse=True)
+        true = gradients(function(evoformer.attention), [*flatten(whole), rows],
+                         whole.weight)
+        found = gradients(function(evoformer.distributed.context_parallel),
+                          [*parts(whole, sizes, rank), rows], whole.weight)
+        own = slice(sum(sizes[:rank]), sum(sizes[:rank + 1]))
+        for at, at_keys in ((3, 2), (4, 2), (5, 4)):
+            true[at] = true[at].movedim(at_keys, 0)[own].movedim(0, at_keys)
+        for i, (one, exact) in enumerate(zip(found, true, strict=True)):
+            assert one.shape == exact.shape and one.dtype == exact.dtype
+            if i == 1:
+                assert torch.equal(one.isinf(), exact.isinf())
+                one, exact = (t.masked_fill(t.isinf(), 0) for t in (one, exact))
+            # Sums in another order, and of parts that are rounded. Those of softmax's
+            # shifts are 0 but for roundings, of numbers about 1.
+            size = max(exact.abs().max().item(), 1.0) if exact.numel() else 0
+            bound = SIZE * torch.finfo(exact.dtype).eps * size
+            assert ((one - exact).abs() <= bound).all(), (kind, i)
+        # The same in every process.
+        for one in (found[0], found[1], found[2], found[6]):
+            others = [torch.empty_like(one) for _ in range(SIZE)]
+            dist.all_gather(others, one.contiguous())
+            assert all(torch.equal(other, others[0]) for other in others)
+
+
+@case
+def layouts_of_keys(mesh):
+    whole = Case()
+    rank, sizes = dist.get_rank(), (5, 5, 5, 4)
+    query, key, value, mask, pair, gate = parts(whole, sizes, rank)
+    out, lse = evoformer.distributed.context_parallel(
+        query, key, value, [mask, pair], gate, return_lse=True)
+    for layout in ("bnhsd", "shdbn"):
+        order = ["bnshd".index(c) for c in layout]
+        other = evoformer.distributed.context_parallel(
+            *(t.permute(order) for t in (query, key, value)), [mask, pair],
+            gate.permute(order), layout=layout, return_lse=True)
+        # The processor's vectors hold other elements: functions round otherwise.
+        for one, same in zip(other, (out.permute(order), lse)):
+            ulp = torch.finfo(one.dtype).eps * same.abs().max()
+            assert (one - same).abs().max() <= 2 * ulp
+    # A group of two, which has half of the processes.
+    pair = evoformer.distributed.context_parallel(
+        whole.query, *(t.chunk(2, 2)[mesh.get_local_rank("heads")]
+                       for t in (whole.key, whole.value)),
+        group=mesh.get_group("heads"))
+    exact = evoformer.attention(whole.query, whole.key, whole.value)
+    bound = 2 * torch.finfo(exact.dtype).eps * exact.abs().max()
+    assert (pair - exact).abs().max() <= bound
+
+
+@case
+def refused_keys(mesh):
+    """In every process, also where one alone was given what does not fit."""
+    call = evoformer.distributed.context_parallel
+    query, key, value, mask, pair, gate = (t.detach() for t in flatten(Case()))
+    rank = dist.get_rank()
+    for option in ({"causal": True}, {"keys": (None, "i+1")},
+                   {"key_lengths": torch.ones(1, 2, dtype=torch.int32)}):
+        with pytest.raises(NotImplementedError, match=f"was given {list(option)[0]}; "
+                                                      "accepted are biases alone"):
+            call(query, key, value, **option)
+    with pytest.raises(TypeError, match="has no argument 'dropout'"):
+        call(query, key, value, dropout=0.1)
+    with pytest.raises(TypeError, match="key is a DTensor; accepted are tensors of this"):
+        call(query, spread(key, mesh["rows"], [Shard(2)]), value)
+    with pytest.raises(ValueError, match="process 0 has layout .*; process 2 has .* query "
+                                         "1x2x18x2x16 .* that differ in their keys alone"):
+        call(query[:, :, 1:] if rank == 2 else query, key, value)
+    with pytest.raises(ValueError, match="gate has size 1|process 1 has ValueError: gate"):
+        call(query, key, value, gate=gate[:, :1] if rank == 1 else gate)
+    with pytest.raises(ValueError, match=r"biases\[0\] has shape .* and key one key"):
+        call(query, key[:, :, :1], value[:, :, :1], [pair[..., :1]])
+    leaf = query.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(call(query, key, value).sum() + call(
+        leaf, key, value).sum(), leaf)
+    assert gradient.isfinite().all()
+    with pytest.raises(NotImplementedError, match="no second derivative"):
+        torch.autograd.grad(call(leaf, key, value).sum(), leaf, create_graph=True)
 
 
 @case
