@@ -87,14 +87,19 @@ class _Call:
 
     def letters(self, backward: bool) -> Iterator[str]:
         """Those along which a mesh may cut without moving anything."""
-        yield from (c for c in "bnh" if c in self.layout and
-                    not (c == "b" and self.ragged))
+        shapes = dict(self.tensors)
+        letters = "bnh"
         # Bounds count from the first query and key that there are.
         if not self.ragged and not self.bounded:
             if "query_lengths" not in self.lengths:
-                yield "q"
+                letters += "q"
                 if backward and not self.lengths:
-                    yield "k"
+                    letters += "k"
+        for letter in letters:
+            name = "key" if letter == "k" else "query"
+            # Nothing is cut where there is one: sums would have all of it many times.
+            if self.dimensions.find(name, letter, shapes[name]) is not None:
+                yield letter
 
     def inputs(self, letter: Optional[str]) -> list[Any]:
         return [self._place(name, letter, shape) for name, shape in self.tensors]

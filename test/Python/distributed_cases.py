@@ -1,5 +1,6 @@
 """What each of several processes does in test_distributed.py: every case is called by
-all of them, with a mesh of all; what fails in one fails the case."""
+all of them, with a mesh of all, and a folder if it wants one; what fails in one fails
+the case."""
 
 import os
 import traceback
@@ -12,6 +13,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
                                       distribute_tensor, init_device_mesh)
+from evoformer import _runtime
 from torch_cases import Case
 
 SIZE = 4
@@ -31,7 +33,8 @@ def run(rank, folder):
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("rows", "heads"))
     for name, function in CASES.items():
         try:
-            function(mesh)
+            given = (mesh, folder)[:function.__code__.co_argcount]
+            function(*given)
         except BaseException:
             # The others may wait for this one: nothing more can be said.
             with open(os.path.join(folder, f"{name}.{rank}"), "w") as file:
@@ -93,6 +96,32 @@ def hold(case, mesh, placements, expected, **options):
     agree(found, true)
 
 
+@case
+def compiled_once(mesh, folder):
+    """By one process; the others wait and take what it has made, the processor's code
+    too."""
+    cache = os.path.join(folder, "cache")
+    before = os.environ.get("EVOFORMER_CACHE_DIR")
+    os.environ["EVOFORMER_CACHE_DIR"] = cache
+    try:
+        dist.barrier()
+        where = evoformer.device("cpu")
+        program = where.compile(_runtime.describe("type=f32 depth=5 value_depth=7"))
+        tensors = [torch.zeros(1, 1, 3, 1, depth) for depth in (5, 5, 7)]
+        out = evoformer.attention(*tensors)
+    finally:
+        if before is None:
+            del os.environ["EVOFORMER_CACHE_DIR"]
+        else:
+            os.environ["EVOFORMER_CACHE_DIR"] = before
+    assert not out.any()
+    origins = [None] * SIZE
+    dist.all_gather_object(origins, program.origin)
+    assert sorted(origins) == ["compiled"] + ["disk"] * (SIZE - 1)
+    # The program above and the call's, and their code.
+    assert not [name for name in os.listdir(cache) if not name.endswith(".plan")]
+
+
 ALL, SUM = Replicate(), Partial()
 
 
@@ -109,6 +138,13 @@ def rows(mesh):
     for n in (4, 5):
         hold(Case(n=n), every, one(1, 1, 1, 1, None, 1),
              one(1, 1, 1, 1, 1, "+", 1))
+
+
+@case
+def replicated(mesh):
+    """Each device has and computes all, also of dimensions of size 1."""
+    for sizes in ({}, {"b": 1, "n": 1, "h": 1, "sq": 1, "sk": 1}):
+        hold(Case(**sizes), mesh["rows"], one(*[None] * 6), one(*[None] * 7))
 
 
 @case

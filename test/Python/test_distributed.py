@@ -2,7 +2,10 @@
 # RUN: %torch-pytest %s
 """Attention spread over several processes, which speak through gloo."""
 
+import json
 import os
+import subprocess
+import sys
 
 import distributed_cases
 import pytest
@@ -33,3 +36,19 @@ def test_processes(outcome, name):
     assert not said, "\n".join(said)
     assert os.path.exists(os.path.join(outcome, name + ".passed")), (
         "not reached: see the other cases")
+
+
+def test_bench(tmp_path):
+    """`python -m evoformer.bench.sharded`, where it checks what it measures."""
+    file = tmp_path / "records.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench.sharded", "--device", "cpu", "--devices",
+         "2", "--rows", "3", "--length", "9", "--heads", "2", "--depth", "8", "--repeat",
+         "1", "--json", str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    records = json.loads(file.read_text())
+    assert [(r["spread"], r["devices"]) for r in records] == [
+        ("whole", 1), ("rows", 2), ("keys", 2)]
+    for record in records:
+        assert 0 < record["forward"] and 0 < record["both"] and record["error"] < 1e-5
+    assert "| rows | 2 | " in done.stdout and "| keys | 2 | " in done.stdout
