@@ -19,8 +19,10 @@
 //   dims          int64: for each dimension of each of the function's
 //   arguments,
 //                 in order, the dimension of the buffer that holds it
+//   numbers         int64: those of its arguments that are numbers, behind its
+//                   arrays; may be missing where there are none
 //
-// Its operands and then its results are the function's arguments in their
+// Its operands and then its results are the function's other arguments in their
 // order, dense in row-major order and at addresses that are multiples of 16.
 // One more result, last, of bytes, is the workspace: as many as
 // evoformerProgramGetWorkspaceBytes says.

@@ -35,6 +35,8 @@ namespace {
 struct Request {
   StringRef description, options;
   ArrayRef<int64_t> dims;
+  /// Behind the arrays; none if the call says none.
+  ArrayRef<int64_t> numbers;
 };
 
 /// A call that handlers share.
@@ -116,13 +118,14 @@ Error Handler::readAttributes() {
         request.options = value;
         hasOptions = true;
       }
-    } else if (given.kinds[i] == xla::AttributeKind::Array && name == "dims") {
+    } else if (given.kinds[i] == xla::AttributeKind::Array &&
+               (name == "dims" || name == "numbers")) {
       const auto &array = *static_cast<const xla::Array *>(given.values[i]);
-      if (array.type == xla::DataType::S64) {
-        request.dims =
-            ArrayRef(static_cast<const int64_t *>(array.data), array.size);
-        hasDims = true;
-      }
+      if (array.type != xla::DataType::S64)
+        continue;
+      hasDims |= name == "dims";
+      (name == "dims" ? request.dims : request.numbers) =
+          ArrayRef(static_cast<const int64_t *>(array.data), array.size);
     }
   }
   if (!hasDescription || !hasOptions || !hasDims)
@@ -192,6 +195,8 @@ static StringRef getName(xla::DataType type) {
   switch (type) {
   case xla::DataType::Pred:
     return "i1";
+  case xla::DataType::S32:
+    return "i32";
   case xla::DataType::F16:
     return "f16";
   case xla::DataType::F32:
@@ -276,15 +281,26 @@ Expected<std::shared_ptr<PreparedCall>> Handler::createCall() const {
 
   const runtime::Plan &plan = made->program->data->plan;
   ArrayRef<runtime::PlanArgument> expected = plan.functions.front().arguments;
-  if (expected.size() != arguments.size())
+  // Arrays come before numbers.
+  size_t numArrays =
+      llvm::count_if(expected, [](const runtime::PlanArgument &argument) {
+        return argument.type.kind == runtime::PlanType::Kind::MemRef;
+      });
+  if (numArrays != arguments.size())
     return createStringError("the custom call has " + Twine(arguments.size()) +
                              " operands and results besides the workspace; its "
                              "description takes " +
-                             Twine(expected.size()));
+                             Twine(numArrays));
+  if (expected.size() - numArrays != request.numbers.size())
+    return createStringError("the attribute numbers has " +
+                             Twine(request.numbers.size()) +
+                             " numbers; the description takes " +
+                             Twine(expected.size() - numArrays));
   ArrayRef<int64_t> dims = request.dims;
   SmallVector<View> views;
   SmallVector<EvoformerArgument> table;
-  for (auto [argument, buffer] : zip_equal(expected, arguments)) {
+  for (auto [argument, buffer] :
+       zip_equal(expected.take_front(numArrays), arguments)) {
     Expected<View> view = viewBuffer(argument, *buffer, dims);
     if (!view)
       return view.takeError();
@@ -296,6 +312,8 @@ Expected<std::shared_ptr<PreparedCall>> Handler::createCall() const {
   for (const View &view : views)
     table.push_back({static_cast<int64_t>(view.sizes.size()), view.sizes.data(),
                      view.strides.data(), 0});
+  for (int64_t number : request.numbers)
+    table.push_back({-1, nullptr, nullptr, static_cast<uint64_t>(number)});
 
   EvoformerDevice *device = nullptr;
   const char *driver =
@@ -321,6 +339,8 @@ std::string Handler::getKey() const {
   appendNumber(ordinal);
   appendNumber(request.dims.size());
   append(request.dims.data(), request.dims.size() * sizeof(int64_t));
+  appendNumber(request.numbers.size());
+  append(request.numbers.data(), request.numbers.size() * sizeof(int64_t));
   for (const xla::Buffer *buffer : arguments) {
     appendNumber(static_cast<int64_t>(buffer->type));
     appendNumber(buffer->rank);
@@ -361,6 +381,7 @@ Error Handler::initialize() {
   if (Error error = prepare())
     return error;
   uint64_t bytes = 0;
+  addresses.resize(addresses.size() + request.numbers.size());
   if (evoformerCallPrepare(prepared->call, addresses.data(), &bytes))
     return takeLastError();
   return Error::success();
@@ -373,6 +394,7 @@ Error Handler::execute() {
   if (!stream)
     return stream.takeError();
   uint64_t available = workspace->sizes[0], needed = available;
+  addresses.resize(addresses.size() + request.numbers.size());
   switch (evoformerCallRun(prepared->call, addresses.data(),
                            reinterpret_cast<uint64_t>(workspace->data), &needed,
                            *stream)) {

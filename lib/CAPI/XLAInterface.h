@@ -114,6 +114,7 @@ struct Api {
 /// xla::PrimitiveType, as far as it is used here.
 enum class DataType : int {
   Pred = 1,
+  S32 = 4,
   U8 = 6,
   S64 = 5,
   F16 = 10,

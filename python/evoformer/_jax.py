@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 
-def _name(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any
-          ) -> dict[str, Any]:
+def _name(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
+          lengths: _problem.Lengths) -> dict[str, Any]:
     arrays = {"query": query, "key": key, "value": value}
     arrays |= {f"biases[{i}]": b for i, b in enumerate(biases)}
     if gate is not None:
         arrays["gate"] = gate
-    return arrays
+    return arrays | lengths.named()
 
 
 def _axes(spec: Any) -> list[str]:
@@ -76,8 +76,8 @@ class _Checked:
 
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
                  gate: Any, scale: Optional[float], layout: Optional[str],
-                 keys: _keys.Keys) -> None:
-        arrays = _name(query, key, value, biases, gate)
+                 keys: _keys.Keys, lengths: _problem.Lengths) -> None:
+        arrays = _name(query, key, value, biases, gate, lengths)
         _check(arrays, scale)
         layout = layout or _problem.default_layout(query.ndim)
         if "d" in layout and layout[-1] != "d":
@@ -85,31 +85,30 @@ class _Checked:
                              "accepted are those that end in 'd'")
         self.problem = _problem.Attention(
             meta(query), meta(key), meta(value), [meta(b) for b in biases],
-            meta(gate) if gate is not None else None, scale, layout, keys=keys)
+            meta(gate) if gate is not None else None, scale, layout, keys=keys,
+            lengths=lengths.map(meta))
         letters = "".join(c for c in "bnh" if c not in layout) + layout
-        self.signature = Signature(letters, len(biases), gate is not None,
-                                   self.problem.scale, keys)
+        ragged = self.problem.ragged
+        self.signature = Signature(
+            letters, len(biases), gate is not None, self.problem.scale, keys,
+            tuple(lengths.named()),
+            (self.problem.sizes["q"], self.problem.sizes["k"]) if ragged
+            else (None, None))
         self.operands = [
             _expand(array, self.problem.layout.bias, "bnhqk")
-            if name.startswith("biases") else _expand(array, layout, letters)
+            if name.startswith("biases") else
+            _expand(array, self.problem.layout.rows, "bn")
+            if name.endswith("_lengths") else
+            array if name.startswith("cu_seqlens") else
+            _expand(array, layout, letters)
             for name, array in arrays.items()]
-
-
-def _refuse_lengths(lengths: _problem.Lengths) -> None:
-    for name in lengths.named():
-        what = ("ragged batches; accepted are padded rows and"
-                if name.startswith("cu_seqlens") else "lengths of rows; accepted is")
-        raise NotImplementedError(
-            f"{name}: JAX's calls take no {what} a boolean bias that keeps the keys "
-            "which a row has")
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
               scale: Optional[float], layout: Optional[str], return_lse: bool,
               keys: _keys.Keys,
               lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
-    _refuse_lengths(lengths)
-    checked = _Checked(query, key, value, biases, gate, scale, layout, keys)
+    checked = _Checked(query, key, value, biases, gate, scale, layout, keys, lengths)
     out, *rest = _jax_ops.attention(checked.operands, checked.signature, return_lse)
     out = out.reshape(checked.problem.shape)
     if not return_lse:
@@ -134,8 +133,8 @@ def explain(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
             scale: Optional[float], layout: Optional[str], keys: _keys.Keys,
             lengths: _problem.Lengths) -> "Explanation":
     from ._explain import Explanation
-    _refuse_lengths(lengths)
-    problem = _Checked(query, key, value, biases, gate, scale, layout, keys).problem
+    problem = _Checked(query, key, value, biases, gate, scale, layout, keys,
+                       lengths).problem
     device = _open_device(query)
     call = problem.forward(device)
     return Explanation(problem, device, call, [0] * len(problem.forward_views()))

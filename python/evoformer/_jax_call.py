@@ -4,6 +4,7 @@ All that a call needs is in its attributes and shapes, so that a program may be
 saved, cached and run in another process: see evoformer-c/XLA.h. What a call needs
 is found out when the program is lowered; the handler runs without Python."""
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -59,16 +60,32 @@ def _call(platform: str, description: str, views: Sequence[_problem.View],
     options, workspace = _compile(platform, description, views)
     call = jax.ffi.ffi_call(
         TARGET, [*results, jax.ShapeDtypeStruct((workspace,), jnp.uint8)])
-    found = call(*operands, description=description, options=options,
-                 dims=np.array([d for dim in dims for d in dim], np.int64))
+    attributes = {"dims": np.array([d for dim in dims for d in dim], np.int64)}
+    numbers = [view for view in views if isinstance(view, int)]
+    if numbers:
+        attributes["numbers"] = np.array(numbers, np.int64)
+    found = call(*operands, description=description, options=options, **attributes)
     return list(found[:-1])
+
+
+def _clear(array: Any, axis: int, starts: Any, most: int, value: float) -> Any:
+    """With `value` at positions that are of no sequence, which kernels leave as they
+    are."""
+    size = array.shape[axis]
+    first = jnp.clip(starts[:-1], 0, size)
+    length = jnp.clip(jnp.clip(starts[1:], 0, size) - first, 0, most)
+    edges = jnp.zeros((size + 1,), jnp.int32).at[first].add(1)
+    edges = edges.at[first + length].add(-1)
+    inside = (jnp.cumsum(edges)[:-1] > 0).reshape(
+        [-1 if i == axis else 1 for i in range(array.ndim)])
+    return jnp.where(inside, array, jnp.asarray(value, array.dtype))
 
 
 def _input_dims(signature: Signature) -> list[Sequence[int]]:
     """For each operand, where it has b, n, s, h, d or b, n, h, q, k."""
     sequence = [signature.letters.index(c) for c in "bnshd"]
-    return [sequence if signature.is_sequence(name) else range(5)
-            for name in signature.names()]
+    return [sequence if signature.is_sequence(name) else
+            range(len(signature.dimensions(name))) for name in signature.names()]
 
 
 def forward(*operands: Any, signature: Signature, lse: bool, stats: bool,
@@ -76,9 +93,15 @@ def forward(*operands: Any, signature: Signature, lse: bool, stats: bool,
     problem = signature.problem(operands)
     dims = _input_dims(signature)
     dims += [dims[0]] + [range(4)] * lse + [range(5)] * stats
-    return _call(platform, problem.describe(lse, stats),
-                 problem.forward_views(lse, stats), dims, operands,
-                 signature.shapes(operands, lse, stats))
+    found = _call(platform, problem.describe(lse, stats),
+                  problem.forward_views(lse, stats), dims, operands,
+                  signature.shapes(operands, lse, stats))
+    if signature.ragged:
+        place = operands[-2], problem.sizes["q"]
+        found[0] = _clear(found[0], signature.letters.index("s"), *place, 0)
+        if lse:
+            found[1] = _clear(found[1], 3, *place, -math.inf)
+    return found
 
 
 def backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...],
@@ -89,8 +112,15 @@ def backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...],
     dims = _input_dims(signature)
     by_name = dict(zip(signature.names(), zip(operands, dims)))
     dims += [dims[0], range(5), dims[0]] + [by_name[name][1] for name in gradients]
-    return _call(platform, problem.describe(gradients=gradients),
-                 problem.backward_views(meta(arrays[-1]), gradients), dims, arrays,
-                 [jax.ShapeDtypeStruct(by_name[name][0].shape,
-                                       by_name[name][0].dtype)
-                  for name in gradients])
+    found = _call(platform, problem.describe(gradients=gradients),
+                  problem.backward_views(meta(arrays[-1]), gradients), dims, arrays,
+                  [jax.ShapeDtypeStruct(by_name[name][0].shape,
+                                        by_name[name][0].dtype)
+                   for name in gradients])
+    for i, name in enumerate(gradients):
+        if signature.ragged and signature.is_sequence(name):
+            of_keys = name in ("key", "value")
+            found[i] = _clear(found[i], signature.letters.index("s"),
+                              operands[-1 if of_keys else -2],
+                              problem.sizes["k" if of_keys else "q"], 0)
+    return found

@@ -145,7 +145,13 @@ class _Fold:
                                if d is not None)
         query = [s for i, s in enumerate(arrays[0].shape) if i != dims[0]]
         sizes = dict(zip(signature.letters, query))
-        self.letter = "n" if sizes["b"] != 1 and sizes["n"] == 1 else "b"
+        self.letter = ("n" if signature.ragged or (sizes["b"] != 1 and sizes["n"] == 1)
+                       else "b")
+        for name, mapped in zip(signature.names(), dims):
+            if name.startswith("cu_seqlens") and mapped is not None:
+                raise NotImplementedError(
+                    f"{name} is mapped by vmap; accepted are cumulative lengths that "
+                    "all calls share")
         self.size = sizes[self.letter]
 
     def fold(self, array: Any, mapped: Optional[int], axis: int, whole: bool) -> Any:
@@ -169,7 +175,8 @@ class _Fold:
         """Sequences are folded in any case, biases where they are mapped or named
         in `whole`."""
         names = self.signature.names()
-        return [self.fold(array, mapped, self.signature.axis(name, self.letter),
+        return [array if name.startswith("cu_seqlens") else
+                self.fold(array, mapped, self.signature.axis(name, self.letter),
                           self.signature.is_sequence(name) or name in whole)
                 for name, array, mapped in zip(names, arrays, dims)]
 
@@ -245,7 +252,7 @@ def _differentiable_forward(signature: Signature, lse: bool, stats: bool,
                             ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     operands = tuple(g.value for g in given)
     wanted = _Wanted(tuple(name for name, g in zip(signature.names(), given)
-                           if g.perturbed and g.value.dtype != jnp.bool_))
+                           if g.perturbed and g.value.dtype not in (jnp.bool_, jnp.int32)))
     results = attention_p.bind(*operands, signature=signature, lse=lse, stats=True)
     return (tuple(results if stats else results[:-1]),
             (operands, results[0], results[-1], wanted))

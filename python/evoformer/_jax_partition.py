@@ -16,20 +16,28 @@ from ._jax_problem import Signature
 from ._keys import ALL
 
 # For each dimension of an array what it is: b, n, q(ueries), h(eads), k(eys), g for
-# the heads of keys, d and e for depths; None where it has nothing to do with them.
+# the heads of keys, d and e for depths; y, u, v and w for sequences, their most queries
+# and keys, and their ends; None where it has nothing to do with them.
 Roles = tuple[Optional[str], ...]
 
 
 def spreadable(signature: Signature) -> str:
-    """What may be spread: queries where all see the same keys, whichever they are."""
-    return "bnqh" if signature.keys == ALL else "bnh"
+    """What may be spread: queries where all see the same keys, whichever they are, and
+    no rows that lie one behind the other."""
+    if signature.ragged:
+        return "nh"
+    counts = signature.keys != ALL or "query_lengths" in signature.lengths
+    return "bnh" if counts else "bnqh"
 
 
 def operand_roles(signature: Signature, name: str, array: Any) -> Roles:
     """Of an operand, or the output where `name` is out."""
-    if not signature.is_sequence(name):
-        return tuple(letter if size != 1 else None
-                     for letter, size in zip("bnhqk", array.shape))
+    if not signature.is_sequence(name) and name != "out":
+        letters = signature.dimensions(name)
+        # Sizes of a sequence are no sizes of memory.
+        own = dict(zip("bqke", "yuvw")) if signature.ragged else {}
+        return tuple(own.get(letter, letter) if size != 1 else None
+                     for letter, size in zip(letters, array.shape))
     of_keys = name in ("key", "value")
     own = {"s": "k" if of_keys else "q", "h": "g" if of_keys else "h",
            "d": "d" if name in ("query", "key") else "e"}
@@ -108,7 +116,7 @@ def _rule(inputs: Sequence[Roles], results: Sequence[Roles],
                        for side in (inputs, results))
     # In the order in which they come, as Shardy asks for.
     words = dict.fromkeys(re.findall(r"\w+", text))
-    whole = tuple(word for word in words if word in "bnqdekr" and
+    whole = tuple(word for word in words if word in "bnqdekryuvw" and
                   word not in spreadable)
     options: dict[str, Any] = {"need_replication_factors": whole}
     if grouped:

@@ -1,8 +1,8 @@
 """What JAX's programs hold of an attention: operands of rank 5 and a Signature.
 
 Inside of JAX, query, key, value, gate and output have the five dimensions `bnshd`
-in the order of the signature's letters, biases are [b, n, h, sq, sk], lse is
-[b, n, h, sq] and stats [2, b, n, h, sq]."""
+in the order of the signature's letters, biases are [b, n, h, sq, sk], lengths [b, n], lse is
+[b, n, h, sq] and stats [2, b, n, h, sq]. Cumulative lengths are [sequences + 1]."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ import jax.numpy as jnp
 
 from . import _keys, _problem
 
-_NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1"}
+_NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1",
+          "int32": "i32"}
 
 
 def meta(array: Any) -> _problem.Meta:
@@ -26,33 +27,52 @@ def meta(array: Any) -> _problem.Meta:
 @dataclasses.dataclass(frozen=True)
 class Signature:
     """What is known of an attention besides its operands' shapes and types. The
-    operands are query, key, value, biases and, with `gated`, the gate."""
+    operands are query, key, value, biases, with `gated` the gate, and those of
+    `lengths`, which are some of Lengths.named(); with cumulative ones `most` are the
+    most queries and keys of a sequence."""
     letters: str
     biases: int
     gated: bool
     scale: Optional[float]
     keys: _keys.Keys = _keys.ALL
+    lengths: tuple[str, ...] = ()
+    most: tuple[Optional[int], Optional[int]] = (None, None)
 
     def problem(self, operands: Sequence[Any]) -> _problem.Attention:
         query, key, value, *rest = map(meta, operands)
+        lengths = dict(zip(self.lengths, rest[len(rest) - len(self.lengths):]))
+        names = ("key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k")
         return _problem.Attention(
             query, key, value, rest[:self.biases],
             rest[self.biases] if self.gated else None, self.scale, self.letters,
             [i for i, b in enumerate(rest[:self.biases]) if b.type != "i1"],
-            self.keys)
+            self.keys, _problem.Lengths(*map(lengths.get, names), *self.most))
+
+    @property
+    def ragged(self) -> bool:
+        return "cu_seqlens_q" in self.lengths
 
     def names(self) -> list[str]:
         """The operands, as gradients are called."""
         return (["query", "key", "value"] +
-                [f"bias{i}" for i in range(self.biases)] + ["gate"] * self.gated)
+                [f"bias{i}" for i in range(self.biases)] + ["gate"] * self.gated +
+                list(self.lengths))
 
     def is_sequence(self, name: str) -> bool:
-        """Whether the dimensions are those of `letters`, not a bias's."""
-        return not name.startswith("bias")
+        """Whether the dimensions are those of `letters`."""
+        return not name.startswith("bias") and name not in self.lengths
+
+    def dimensions(self, name: str) -> str:
+        """The letters of an operand's dimensions; e: of cumulative lengths."""
+        if self.is_sequence(name):
+            return self.letters
+        if name.startswith("bias"):
+            return "bnhqk"
+        return "bn" if name.endswith("_lengths") else "e"
 
     def axis(self, name: str, letter: str) -> int:
         """Where an operand has the dimension b, n or h."""
-        return (self.letters if self.is_sequence(name) else "bnhqk").index(letter)
+        return self.dimensions(name).index(letter)
 
     def shapes(self, operands: Sequence[Any], lse: bool, stats: bool
                ) -> list[jax.ShapeDtypeStruct]:

@@ -21,7 +21,7 @@ import attention as reference
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODES = {"bool": 1, "uint8": 6, "float16": 10, "float32": 11, "bfloat16": 16,
-         "int32": 4}
+         "int32": 4, "int16": 3}
 EXECUTE, INITIALIZE = 3, 2
 
 
@@ -132,8 +132,14 @@ def test_refuses(caller):
         return lambda frame: [*frame.operands[:at], array, *frame.operands[at + 1:]]
     change("'key' has type f16 (10 of XLA's); accepted is f32",
            operands=operands(1, wide))
-    change("'key' has type another type (4 of XLA's); accepted is f32",
+    change("'key' has type i32 (4 of XLA's); accepted is f32",
            operands=operands(1, np.zeros((1, 2, 5, 2, 8), np.int32)))
+    change("'key' has type another type (3 of XLA's); accepted is f32",
+           operands=operands(1, np.zeros((1, 2, 5, 2, 8), np.int16)))
+    change("the attribute numbers has 0 numbers; the description takes 2",
+           description=lambda frame: frame.description + " ragged",
+           operands=lambda frame: [*frame.operands, *[np.zeros(2, np.int32)] * 2],
+           dims=[*range(5)] * 3 + [0, 0, *range(5)])
     change("'value' has rank 4; accepted is 5",
            operands=operands(2, np.zeros((2, 5, 2, 8), np.float32)))
     change("dimension 1 of key must equal dimension 1 of query", operands=operands(
