@@ -12,8 +12,13 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
-                                      distribute_tensor, init_device_mesh)
-from evoformer import _runtime
+                                      distribute_module, distribute_tensor,
+                                      init_device_mesh)
+from evoformer import _runtime, nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor.debug import CommDebugMode
+from torch.distributed.tensor.parallel import (ColwiseParallel, RowwiseParallel,
+                                               parallelize_module)
 from torch_cases import Case
 
 SIZE = 4
@@ -82,16 +87,19 @@ def agree(found, true):
             assert torch.equal(whole, exact)
 
 
-def hold(case, mesh, placements, expected, **options):
+def hold(case, mesh, placements, expected, moves=False, **options):
     """That operands with these placements give one process's results and gradients,
-    which lie as expected: out, lse, gradients of query, key, value, pair and gate."""
+    which lie as expected: out, lse, gradients of query, key, value, pair and gate. And
+    whether anything is sent for that."""
     def function(*operands):
         return attention(*operands, **options)
     true = gradients(function, flatten(case), case.weight)
     operands = [spread(t, mesh, place)
                 for t, place in zip(flatten(case), placements, strict=True)]
     weight = spread(case.weight, mesh, placements[0])
-    found = gradients(function, operands, weight)
+    with CommDebugMode() as sent:
+        found = gradients(function, operands, weight)
+    assert (sent.get_total_counts() > 0) == moves
     assert [list(one.placements) for one in found] == expected
     agree(found, true)
 
@@ -171,14 +179,87 @@ def queries(mesh):
     """Also where keys are cut: then they are gathered."""
     for keys in (None, 2):
         hold(Case(), mesh["rows"], one(2, keys, keys, None, 3, 2),
-             one(2, 3, 2, "+", "+", 3, 2))
+             one(2, 3, 2, "+", "+", 3, 2), moves=keys is not None)
 
 
 @case
 def bounds(mesh):
     """Causal attention counts queries from the first: they are gathered."""
     hold(Case(), mesh["rows"], one(2, None, None, None, 3, 2),
-         one(None, None, None, None, None, None, None), causal=True)
+         one(None, None, None, None, None, None, None), moves=True, causal=True)
+
+
+# Modules ---------------------------------------------------------------------
+
+def blocks(c=12, heads=4):
+    """Triangle attention around starting and ending nodes with parameters that are not
+    0, and its operands."""
+    generator = torch.Generator().manual_seed(0)
+    modules = torch.nn.ModuleList(
+        [nn.TriangleAttention(c, heads, 8, starting) for starting in (True, False)])
+    for parameter in modules.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) * 0.3
+    z = torch.randn(12, 12, c, generator=generator)
+    mask = torch.rand(12, 12, generator=generator) < 0.8
+    return modules, z, mask
+
+
+def update(modules, z, mask, between=lambda z: z):
+    """The result, and gradients of parameters by their names."""
+    start, end = modules
+    z = z + start(z, mask)
+    z = between(z)
+    z = z + end(z, mask)
+    z.square().mean().backward()
+    return z.detach(), {name: p.grad for name, p in modules.named_parameters()}
+
+
+def agree_in_sums(found, true):
+    """Where products of matrices are cut otherwise too."""
+    one, gradients = ([t.full_tensor() if isinstance(t, DTensor) else t for t in part]
+                      for part in ([found[0]], found[1].values()))
+    for mine, exact in zip([*one, *gradients], [true[0], *true[1].values()], strict=True):
+        torch.testing.assert_close(mine, exact, rtol=1e-4,
+                                   atol=1e-5 * exact.abs().max().item())
+
+
+@case
+def axial(mesh):
+    """Rows, then columns: one exchange of z between them, and the pair biases of all
+    rows."""
+    every = init_device_mesh("cpu", (SIZE,))
+    true = update(*blocks())
+    modules, z, mask = blocks()
+    distribute_module(modules, every)
+    rows, columns = [Shard(0)], [Shard(1)]
+    found = update(modules, distribute_tensor(z, every, rows),
+                   distribute_tensor(mask, every, rows),
+                   lambda z: z.redistribute(placements=columns))
+    assert found[0].placements == tuple(columns)
+    agree_in_sums(found, true)
+
+
+@case
+def parallel_heads(mesh):
+    true = update(*blocks())
+    modules, z, mask = blocks()
+    wide, narrow = ColwiseParallel(use_local_output=False), RowwiseParallel()
+    for module in modules:
+        parallelize_module(module, mesh["heads"], {
+            "linear": wide, "mha.linear_q": wide, "mha.linear_k": wide,
+            "mha.linear_v": wide, "mha.linear_g": wide, "mha.linear_o": narrow})
+    found = update(modules, z, distribute_tensor(mask, mesh["heads"], [ALL]))
+    agree_in_sums(found, true)
+
+
+@case
+def sharded_parameters(mesh):
+    """FSDP: what attention sees are ordinary tensors."""
+    true = update(*blocks())
+    modules, z, mask = blocks()
+    for module in modules:
+        fully_shard(module, mesh=mesh["rows"])
+    agree_in_sums(update(modules, z, mask), true)
 
 
 # Keys ------------------------------------------------------------------------
@@ -307,3 +388,33 @@ def refused(mesh):
             *(spread(t[..., :2, :], every, [ALL]) for t in (key, value)))
     with pytest.raises(ValueError, match=r"biases\[0\] has shape"):
         evoformer.attention(*whole, biases=[spread(pair[..., 1:], every, [Shard(2)])])
+
+
+@case
+def shared_keys(mesh):
+    """One head of keys for all: their gradients are sums over devices; and groups of
+    heads, of which each device has some with their keys."""
+    for key_heads, place, gradient in ((1, None, "+"), (2, 3, 3)):
+        case = Case(h=4)
+        case.key, case.value = (t[..., :key_heads, :].detach().requires_grad_()
+                                for t in (case.key, case.value))
+        hold(case, mesh["heads"], one(3, place, place, None, 2, 3),
+             one(3, 2, 3, gradient, gradient, 2, 3))
+
+
+@case
+def gradient_of_lse(mesh):
+    """As the output's: of rows, and of queries."""
+    for placements in (one(1, 1, 1, 1, None, 1), one(2, None, None, None, 3, 2)):
+        case = Case(n=4)
+        weight = case.normal(1, 4, 2, 19).detach()
+
+        def run(operands, weight):
+            _, lse = attention(*operands)
+            wanted = [operands[0], operands[1], operands[4]]
+            return torch.autograd.grad((lse * weight).sum(), wanted)
+        true = run(flatten(case), weight)
+        found = run([spread(t, mesh["rows"], place)
+                     for t, place in zip(flatten(case), placements, strict=True)],
+                    spread(weight, mesh["rows"], [ALL]))
+        agree(found, true)
