@@ -4,6 +4,8 @@
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -52,3 +54,25 @@ def test_bench(tmp_path):
     for record in records:
         assert 0 < record["forward"] and 0 < record["both"] and record["error"] < 1e-5
     assert "| rows | 2 | " in done.stdout and "| keys | 2 | " in done.stdout
+
+
+def test_documentation(tmp_path):
+    """The programs of docs/distributed.md, as torchrun starts them."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "distributed.md"
+    programs = re.findall(r"`(\w+\.py)`:\n(?:.*?\n)??```python\n(.*?)```",
+                          page.read_text(encoding="utf-8"), re.DOTALL)
+    printed = {}
+    for name, text in programs:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "torch.distributed.run", "--standalone",
+             "--nproc-per-node", "2", str(tmp_path / name)], capture_output=True,
+            text=True)
+        assert done.returncode == 0, done.stderr
+        printed[name] = done.stdout
+    # Lines of processes may run into each other.
+    for name, shards in (("rows.py", 4), ("axial.py", 2)):
+        assert printed[name].count("(Shard(dim=1),)") == shards
+        assert printed[name].count("(Partial(sum),)") == 2
+    for process in (0, 1):
+        assert f"process {process}: (1, 2, 12, 4, 16), error" in printed["keys.py"]
