@@ -60,6 +60,10 @@ def _pair(name: str, given: Any) -> tuple[Any, Any]:
     """For queries and keys."""
     if not isinstance(given, (tuple, list)):
         return given, given
+    if name == "cu_seqlens" and any(isinstance(one, (int, float)) for one in given):
+        raise TypeError(f"cu_seqlens is a {type(given).__name__} of numbers; accepted is "
+                        "an array in int32, of the kind and on the device of query, or a "
+                        "pair of these")
     if len(given) != 2:
         raise ValueError(f"{name} has {len(given)} entries; accepted are one for queries "
                          "and one for keys, or one for both")
@@ -89,7 +93,8 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               key_lengths: Optional[Array] = None,
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
-              max_seqlen: Optional[OneOrTwo[int]] = None) -> Array: ...
+              max_seqlen: Optional[OneOrTwo[int]] = None,
+              check_lengths: bool = False) -> Array: ...
 
 
 @overload
@@ -102,7 +107,8 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               key_lengths: Optional[Array] = None,
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
-              max_seqlen: Optional[OneOrTwo[int]] = None) -> tuple[Array, Array]: ...
+              max_seqlen: Optional[OneOrTwo[int]] = None,
+              check_lengths: bool = False) -> tuple[Array, Array]: ...
 
 
 @overload
@@ -115,7 +121,8 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               key_lengths: Optional[Array] = None,
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
-              max_seqlen: Optional[OneOrTwo[int]] = None
+              max_seqlen: Optional[OneOrTwo[int]] = None,
+              check_lengths: bool = False
               ) -> Union[Array, tuple[Array, Array]]: ...
 
 
@@ -126,7 +133,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               keys: Optional[Bounds] = None, key_lengths: Optional[Any] = None,
               query_lengths: Optional[Any] = None,
               cu_seqlens: Optional[Any] = None,
-              max_seqlen: Optional[Any] = None) -> Any:
+              max_seqlen: Optional[Any] = None, check_lengths: bool = False) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -206,7 +213,11 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             (query, key, value, list(biases), gate, scale, layout, return_lse),
             {"causal": causal, "window": window, "keys": keys,
              "key_lengths": key_lengths, "query_lengths": query_lengths,
-             "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen})
+             "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen,
+             **({"check_lengths": True} if check_lengths else {})})
+    if check_lengths:
+        from . import _check_lengths
+        _check_lengths.check(query, key, layout, lengths)
     return _backend(query).attention(query, key, value, biases, gate, scale,
                                      layout, return_lse,
                                      _keys.resolve(causal, window, keys), lengths)

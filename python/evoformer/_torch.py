@@ -265,9 +265,6 @@ def run_backward(prepared: Prepared, inputs: Sequence[Tensor], out: Tensor,
             model = inputs[3 + int(name[4:])]
             results.append(torch.empty(model.shape, dtype=model.dtype,
                                        device=device))
-            # Where there are no queries at all no kernel writes it.
-            if attention.ragged and inputs[0].numel() == 0:
-                results[-1].zero_()
         else:
             # Gates and lengths follow the biases.
             model = inputs[_POSITIONS.get(name, 3 + attention.num_biases)]

@@ -213,6 +213,15 @@ def test_bad_arguments(name):
                 function(*arrays, **{name: given})
             with pytest.raises(error, match=text):
                 function(*[t.numpy() for t in arrays], **{name: given.numpy()})
+    of = name.split("_")[0]
+    for number in (-1, 20):
+        wrong = torch.tensor([[3, number]], dtype=torch.int32)
+        with pytest.raises(ValueError, match=rf"{name}\[0, 1\] is {number}; accepted are 0 "
+                           f"to 19, the size of dimension 's' of {of}"):
+            evoformer.attention(*arrays, **{name: wrong}, check_lengths=True)
+        evoformer.attention(*arrays, **{name: wrong})
+    with pytest.raises(TypeError, match=f"{name} is a list; accepted is an array in int32"):
+        evoformer.attention(*arrays, **{name: [1, 2]}, check_lengths=True)
     with pytest.raises(TypeError, match=f"{name} is a list; accepted is a torch.Tensor"):
         evoformer.attention(*arrays, **{name: [1, 2]})
     with pytest.raises(ValueError, match="accepted are none, a single number"):

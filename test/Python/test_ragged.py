@@ -168,6 +168,9 @@ def test_bad_operands():
              r"cu_seqlens_q has shape \(1, 4\); accepted are cumulative"),
             (dict(cu_seqlens=(cu[0], cu[1][:2])), ValueError,
              "cu_seqlens_q has 4 numbers, cu_seqlens_k 2; accepted is as many"),
+            (dict(cu_seqlens=[0, 10, 20]), TypeError,
+             "cu_seqlens is a list of numbers; accepted is an array in int32"),
+            (dict(cu_seqlens=(0, 10)), TypeError, "cu_seqlens is a tuple of numbers"),
             (dict(cu_seqlens=(cu[0],)), ValueError, "cu_seqlens has 1 entries; accepted"),
             (dict(cu_seqlens=(cu[0], None)), ValueError, "cu_seqlens has a None"),
             (dict(cu_seqlens=cu, max_seqlen=(3, 2.5)), TypeError,
@@ -183,3 +186,32 @@ def test_bad_operands():
     with pytest.raises(ValueError, match="query has size 2 of dimension 'b'; with cu_seq"):
         evoformer.attention(*(torch.stack([t, t]) for t in (q, k, v)), layout="bshd",
                             cu_seqlens=cu)
+
+
+def test_check_lengths(device):
+    """What kernels hold within what there is, read on the host."""
+    q, k, v = operands(torch.float32, device)
+
+    def check(places, *most):
+        return evoformer.attention(q, k, v, cu_seqlens=starts(places, device),
+                                   max_seqlen=most or None, check_lengths=True)
+
+    right = PLACES[0]
+    assert torch.equal(check(right), evoformer.attention(
+        q, k, v, cu_seqlens=starts(right, device)))
+    size = q.shape[0]
+    for places, most, text in (
+            (((0, 9, 5), (0, 3, 9)), (), r"cu_seqlens_q\[2\] is 5, cu_seqlens_q\[1\] is 9; "
+             "accepted are numbers that do not decrease"),
+            (((-1, 3, 5), (0, 3, 9)), (), r"cu_seqlens_q\[0\] is -1; accepted are 0 to "
+             f"{size}, the size of dimension 's' of query"),
+            (((0, 3, 5), (0, 3, 999)), (), r"cu_seqlens_k\[2\] is 999; accepted are 0 to "),
+            (((0, 3, 9), (0, 3, 4)), (5, 5), r"cu_seqlens_q\[1\] is 3, cu_seqlens_q\[2\] is "
+             "9: sequence 1 has 6 positions; accepted are up to max_seqlen, 5")):
+        with pytest.raises(ValueError, match=text):
+            check(places, *most)
+    with pytest.raises(TypeError, match="cu_seqlens_q has no values yet, which "
+                       "check_lengths reads"):
+        meta = [t.to("meta") for t in (q, k, v)]
+        evoformer.attention(*meta, check_lengths=True,
+                            cu_seqlens=starts(right, device)[0].to("meta"))

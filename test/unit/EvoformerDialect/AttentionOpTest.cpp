@@ -90,6 +90,40 @@ TEST_F(Attention, Cost) {
   EXPECT_EQ(cost->intensity(), cost->flops() / cost->bytes());
 }
 
+// Of sequences whose lengths only the device knows, the most that there may be:
+// all queries with the most keys of one, or all keys with the most queries.
+TEST_F(Attention, RaggedCost) {
+  AttentionOp op = parse(R"(
+  func.func @f(%q: memref<1x2x10x3x8xf32>, %k: memref<1x1x12x3x8xf32>,
+               %qs: memref<4xi32>, %ks: memref<4xi32>,
+               %o: memref<1x2x10x3x8xf32>, %most: index) {
+    evoformer.attention
+        query(%q : memref<1x2x10x3x8xf32>)
+        key(%k : memref<1x1x12x3x8xf32>)
+        value(%k : memref<1x1x12x3x8xf32>)
+        ragged(queries %qs : memref<4xi32>, keys %ks : memref<4xi32>,
+               most %most, %most)
+        outs(%o : memref<1x2x10x3x8xf32>)
+    return
+  })");
+  ASSERT_TRUE(op);
+  EXPECT_EQ(family::getSharedKeyDims(op), (std::array<bool, 2>{false, true}));
+  AttentionSizes sizes = op.getSizes();
+  EXPECT_EQ(sizes.batch, 3);
+  EXPECT_EQ(sizes.rows, 2);
+  auto countLogits = [&](int64_t queries, int64_t keys) {
+    sizes.queries = queries;
+    sizes.keys = keys;
+    return op.getCost(sizes).logits;
+  };
+  EXPECT_EQ(countLogits(1, 2), 2 * 3 * (3 * 1 * 2));
+  EXPECT_EQ(countLogits(10, 5), 2 * 3 * (10 * 5));
+  EXPECT_EQ(countLogits(4, 12), 2 * 3 * (12 * 4));
+  // Keys and values that rows share are read once.
+  EXPECT_EQ(op.getCost(sizes).bytesRead,
+            4.0 * (2 * 10 * 3 * 8 + 2 * 12 * 3 * 8 + 2 * 4));
+}
+
 // What one operand does not know another may.
 TEST_F(Attention, DynamicSizes) {
   AttentionOp op = parse(R"(

@@ -70,6 +70,32 @@ static bool isBetterTransposed(const Bias &bias,
   return !readsMatrices(target, element);
 }
 
+/// Where sequences have no query at all, a kernel that owns queries has no
+/// items, though the gradients of biases that it stores have elements: then
+/// these are sums of no parts, zeros.
+static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
+                                KernelFactory &factory,
+                                const GradientOperands &operands) {
+  OpFoldResult queries = builder.dim(operands.query, 3);
+  if (!operands.lengths.isRagged() ||
+      getConstantIntValue(queries).value_or(0) != 0)
+    return;
+  Value zero = builder.index(0);
+  Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
+                                        builder.index(queries), zero);
+  for (const Bias &gradient : operands.logitGrads) {
+    SmallVector<OpFoldResult> sizes = {zero};
+    for (int64_t dim = 0; dim < 5; ++dim)
+      sizes.push_back(builder.dim(gradient.memory, dim));
+    Value none = host.allocate(sizes, builder.getF32Type());
+    KernelOp kernel =
+        createPartSumKernel(factory, builder.getLoc(), none, gradient.memory);
+    SmallVector<Value> space = getPartSumSpace(builder, gradient.memory);
+    space.front() = builder.select(isEmpty, space.front(), zero);
+    host.launch(builder, kernel, space, ValueRange{none, gradient.memory});
+  }
+}
+
 void evoformer::writeGradientProgram(TileBuilder &builder,
                                      KernelFactory &factory,
                                      const AttentionFacts &facts,
@@ -133,6 +159,7 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                factory.getTarget(), partialSumBytes);
   if (!parts.parts) {
     launch(builder, operands);
+    clearWithoutQueries(builder, host, factory, operands);
     host.freeAll();
     return;
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -30,20 +31,32 @@ static void addTraffic(AttentionFamilyOpInterface op, AttentionSizes &sizes,
         bytesOf(op, operand, sizes);
 }
 
-static double countQueries(const AttentionSizes &sizes) {
-  return static_cast<double>(sizes.batch) * static_cast<double>(sizes.rows) *
-         static_cast<double>(sizes.heads) * static_cast<double>(sizes.queries);
+static double countQueries(AttentionFamilyOpInterface op,
+                           const AttentionSizes &sizes) {
+  double queries = op.isRagged() ? static_cast<double>(sizes.allQueries)
+                                 : static_cast<double>(sizes.batch) *
+                                       static_cast<double>(sizes.queries);
+  return static_cast<double>(sizes.rows) * static_cast<double>(sizes.heads) *
+         queries;
 }
 
-/// Those that queries see.
+/// Those that queries see; of sequences whose lengths only the device knows, at
+/// most.
 static double countLogits(AttentionFamilyOpInterface op,
                           const AttentionSizes &sizes) {
   KeyRange range = op.getKeyRange();
   double pairs = range.isWhole() ? static_cast<double>(sizes.queries) *
                                        static_cast<double>(sizes.keys)
                                  : countPairs(range, sizes.queries, sizes.keys);
-  return static_cast<double>(sizes.batch) * static_cast<double>(sizes.rows) *
-         static_cast<double>(sizes.heads) * pairs;
+  pairs *= static_cast<double>(sizes.batch);
+  if (op.isRagged())
+    pairs = std::min({pairs,
+                      static_cast<double>(sizes.allQueries) *
+                          static_cast<double>(sizes.keys),
+                      static_cast<double>(sizes.allKeys) *
+                          static_cast<double>(sizes.queries)});
+  return static_cast<double>(sizes.rows) * static_cast<double>(sizes.heads) *
+         pairs;
 }
 
 static double countFloatBiases(AttentionFamilyOpInterface op) {
@@ -54,8 +67,9 @@ static double countFloatBiases(AttentionFamilyOpInterface op) {
   return count;
 }
 
-static double countOutputs(const AttentionSizes &sizes) {
-  return countQueries(sizes) * static_cast<double>(sizes.valueDepth);
+static double countOutputs(AttentionFamilyOpInterface op,
+                           const AttentionSizes &sizes) {
+  return countQueries(op, sizes) * static_cast<double>(sizes.valueDepth);
 }
 
 AttentionCost AttentionOp::getCost(AttentionSizes sizes) {
@@ -64,7 +78,7 @@ AttentionCost AttentionOp::getCost(AttentionSizes sizes) {
   cost.matrixFlops =
       2 * cost.logits * static_cast<double>(sizes.depth + sizes.valueDepth);
 
-  double outputs = countOutputs(sizes);
+  double outputs = countOutputs(*this, sizes);
   double gates = getGate() ? 1 : 0;
   cost.vectorFlops =
       cost.logits * (4 + countFloatBiases(*this)) + outputs * (1 + gates);
@@ -108,7 +122,7 @@ AttentionCost AttentionGradientOp::getCost(AttentionSizes sizes) {
 
 AttentionCost AttentionBackwardOp::getCost(AttentionSizes sizes) {
   AttentionCost cost = getRecomputationCost(*this, sizes);
-  double outputs = countOutputs(sizes);
+  double outputs = countOutputs(*this, sizes);
   cost.vectorFlops +=
       outputs * (2 + (getGate() ? 1 : 0) + (getGateGrad() ? 3 : 0));
   cost.exponentials += getGate() ? outputs : 0;
@@ -118,7 +132,7 @@ AttentionCost AttentionBackwardOp::getCost(AttentionSizes sizes) {
 
 AttentionCost AttentionDeltaOp::getCost(AttentionSizes sizes) {
   AttentionCost cost;
-  double outputs = countOutputs(sizes);
+  double outputs = countOutputs(*this, sizes);
   cost.vectorFlops = outputs * ((getDelta() ? 2 : 0) + (getGate() ? 1 : 0) +
                                 (getGateGrad() ? 3 : 0));
   cost.exponentials = getGate() ? outputs : 0;
