@@ -129,6 +129,40 @@ def _as_output(statistic: Tensor, layout: str) -> Tensor:
     return statistic.permute(order).unsqueeze(layout.index("d"))
 
 
+def add_gradients(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
+                  gate: Optional[Tensor], out: Tensor, lse: Tensor, stats: Tensor,
+                  gradient: Optional[Tensor], of_lse: Optional[Tensor],
+                  needs: Sequence[bool], scale: Optional[float], layout: str,
+                  rest: Sequence[Any]) -> list[Optional[Tensor]]:
+    """Gradients of query, key, value, the gate and the biases, from those of out and
+    lse; `rest` are the operator's arguments behind `needs`."""
+    def run(value: Tensor, gate: Optional[Tensor], out: Tensor, gradient: Tensor,
+            needs: Sequence[bool]) -> list[Optional[Tensor]]:
+        if not any(needs):
+            return [None] * len(needs)
+        gradients = torch.ops.evoformer.attention_backward(
+            query, key, value, biases, gate, out, stats, gradient, scale, layout,
+            needs, *rest)
+        *four, of_biases = fill_in(needed(needs, len(biases)), gradients, len(biases))
+        return [*four, *of_biases]
+
+    results: list[Optional[Tensor]] = [None] * len(needs)
+    if gradient is not None:
+        results = run(value, gate, out, gradient, needs)
+    if of_lse is not None:
+        # The weight of a logit is its share in lse, and a logit's gradient is its
+        # weight times (gradient of the weight - delta), where delta is the sum of
+        # output times gradient: that of values of 0 whose delta is -of_lse. lse
+        # is constant where no key is seen.
+        zeros = torch.zeros_like(value.narrow(layout.index("d"), 0, 1))
+        delta = _as_output(-of_lse.masked_fill(lse == -torch.inf, 0), layout)
+        more = run(zeros, None, delta, torch.ones_like(delta),
+                   [*needs[:2], False, False, *needs[4:]])
+        results = [a if b is None else b if a is None else a + b
+                   for a, b in zip(results, more)]
+    return results
+
+
 def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _: Any
                ) -> tuple[Any, ...]:
     query, key, value, *rest, out, lse, stats = ctx.saved_tensors
@@ -139,36 +173,11 @@ def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _
         raise RuntimeError("torch.ops.evoformer.attention was called without "
                            "stats=True, which its gradient needs")
     flags = ctx.flags
-
-    def run(value: Tensor, gate: Optional[Tensor], out: Tensor, gradient: Tensor,
-            needs: list[bool]) -> list[Optional[Tensor]]:
-        """Of query, key, value, the gate and the biases."""
-        if not any(needs):
-            return [None] * (4 + ctx.num_biases)
-        gradients = torch.ops.evoformer.attention_backward(
-            query, key, value, biases, gate, out, stats, gradient, ctx.scale,
-            ctx.layout, needs, *ctx.keys, *lengths, *ctx.most)
-        *four, of_biases = fill_in(needed(needs, ctx.num_biases), gradients,
-                                   ctx.num_biases)
-        return [*four, *of_biases]
-
-    of_biases = flags[3:3 + ctx.num_biases]
-    results: list[Optional[Tensor]] = [None] * (4 + ctx.num_biases)
-    if gradient is not None:
-        results = run(value, gate, out, gradient,
-                      [*flags[:3], ctx.gated and flags[-1], *of_biases])
-    if of_lse is not None:
-        # The weight of a logit is its share in lse, and a logit's gradient is its
-        # weight times (gradient of the weight - delta), where delta is the sum of
-        # output times gradient: that of values of 0 whose delta is -of_lse. lse
-        # is constant where no key is seen.
-        zeros = torch.zeros_like(value.narrow(ctx.layout.index("d"), 0, 1))
-        delta = _as_output(-of_lse.masked_fill(lse == -torch.inf, 0), ctx.layout)
-        more = run(zeros, None, delta, torch.ones_like(delta),
-                   [*flags[:2], False, False, *of_biases])
-        results = [a if b is None else b if a is None else a + b
-                   for a, b in zip(results, more)]
-    return (*results[:3], results[4:], results[3], *[None] * 12)
+    needs = [*flags[:3], ctx.gated and flags[-1], *flags[3:3 + ctx.num_biases]]
+    found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
+                          of_lse, needs, ctx.scale, ctx.layout,
+                          (*ctx.keys, *lengths, *ctx.most))
+    return (*found[:3], found[4:], found[3], *[None] * 12)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,

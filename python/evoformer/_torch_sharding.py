@@ -64,7 +64,7 @@ class _Call:
 
     def __init__(self, schema: OpSchema) -> None:
         names = [argument.name for argument in schema.op._schema.arguments]
-        given = dict(zip(names, schema.args_schema))
+        given: dict[str, Any] = dict(zip(names, schema.args_schema))
         self.layout: str = given["layout"]
         self.needs: Sequence[bool] = given.get("needs", ())
         self.lse, self.stats = given.get("lse"), given.get("stats")
@@ -76,7 +76,8 @@ class _Call:
         self.tensors: list[tuple[str, Sequence[int]]] = []
         for name, value in given.items():
             if isinstance(value, TupleStrategy):
-                self.tensors += [("bias", one.shape) for one in value.children]
+                self.tensors += [("bias", one.shape) for one in value.children
+                                 if isinstance(one, OpStrategy)]
             elif isinstance(value, OpStrategy):
                 self.tensors.append((name, value.shape))
         self.dimensions = Dimensions(self.layout, self.ragged)

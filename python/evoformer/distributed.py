@@ -11,8 +11,8 @@ from torch import Tensor
 
 from . import _keys, _problem
 from ._attention import _check_biases
-from ._torch import (_autocast, fill_in, needed, prepare, run_backward,
-                     run_forward)
+from ._torch import _autocast, prepare, run_forward
+from ._torch_ops import add_gradients
 
 __all__ = ["context_parallel"]
 
@@ -38,7 +38,7 @@ def context_parallel(query: Tensor, key: Tensor, value: Tensor,
     and gets the result of all keys, the same bits in every process. Backward it has the
     gradients of its own key, value and biases, and in every process the same ones of
     query, gate and of biases that have no keys: those of one loss that every process
-    computes, not of a sum over processes. `lse` has none.
+    computes, not of a sum over processes. So does lse.
 
     Results of parts are of float32, and are merged in the order of processes, as
     gradients are. Each process sends twice what the result and its gradient take; no
@@ -161,34 +161,31 @@ class _ContextParallel(torch.autograd.Function):
                                output=torch.float32)
         out, lse, stats = run_forward(part, inputs, True, True)
         out, lse, stats = _merge(out, lse, stats, layout, query.dtype, group)
-        ctx.save_for_backward(query, key, value, gate, *biases, out, stats)
+        ctx.save_for_backward(query, key, value, gate, *biases, out, lse, stats)
         ctx.rest = scale, layout, group
-        ctx.mark_non_differentiable(lse)
+        ctx.set_materialize_grads(False)
         return out, lse
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Any, ...]:
-        query, key, value, gate, *biases, out, stats = ctx.saved_tensors
+    def backward(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor]
+                 ) -> tuple[Any, ...]:
+        query, key, value, gate, *biases, out, lse, stats = ctx.saved_tensors
         scale, layout, group = ctx.rest
         if torch.is_grad_enabled():
             raise NotImplementedError(
                 "context_parallel has no second derivative: its gradient cannot be "
                 "differentiated")
         flags = ctx.needs_input_grad
-        whole, inputs = prepare(query, key, value, tuple(biases), gate, scale, layout,
-                                _keys.ALL, tuple(flags[7:]))
-        if out.stride() != whole.output[1]:
-            out = whole.depth_last(out)
-        needs = needed((*flags[:4], *flags[7:]), len(biases))
         # The statistics are those of all keys, so that these are parts of sums over
         # keys, whatever the other processes have.
-        found = run_backward(whole, inputs, out, stats, gradient, needs)
-        summed = [i for i, name in enumerate(needs) if name == "query" or (
-            name.startswith("bias") and biases[int(name[4:])].shape[-1:] in ((), (1,)))]
-        for i, total in zip(summed, _sum([found[i] for i in summed], group)):
+        found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
+                              of_lse, (*flags[:4], *flags[7:]), scale, layout,
+                              ("", "", *[None] * 6))
+        parts = {i: part for i, part in enumerate(found) if part is not None and (
+            i == 0 or i >= 4 and biases[i - 4].shape[-1:] in ((), (1,)))}
+        for i, total in zip(parts, _sum([*parts.values()], group)):
             found[i] = total
-        *four, of_biases = fill_in(needs, found, len(biases))
-        return (*four, None, None, None, *of_biases)
+        return (*found[:4], None, None, None, *found[4:])
 
 
 # What processes exchange -----------------------------------------------------

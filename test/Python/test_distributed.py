@@ -45,8 +45,8 @@ def test_bench(tmp_path):
     file = tmp_path / "records.json"
     done = subprocess.run(
         [sys.executable, "-m", "evoformer.bench.sharded", "--device", "cpu", "--devices",
-         "2", "--rows", "3", "--length", "9", "--heads", "2", "--depth", "8", "--repeat",
-         "1", "--json", str(file)], capture_output=True, text=True)
+         "2", "--rows", "4", "--length", "9", "--heads", "2", "--depth", "16",
+         "--repeat", "1", "--json", str(file)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     records = json.loads(file.read_text())
     assert [(r["spread"], r["devices"]) for r in records] == [
