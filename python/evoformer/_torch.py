@@ -419,11 +419,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
     if not plain or (return_lse and wants_gradient) or _wants_operator(query):
+        sharded = None
         if not torch.compiler.is_compiling():
             _refuse_transforms()
             # What a trace records serves later calls, those with gradients too.
             wants_gradient = wants_gradient or torch._C._is_tracing()
-        sharded = _sharded(query, key, value, biases, gate, lengths)
+            sharded = _sharded(query, key, value, biases, gate, lengths)
         if sharded is not None:
             sharded.check(_named(query, key, value, biases, gate, lengths), layout)
         if query.is_meta or sharded is not None:

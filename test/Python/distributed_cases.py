@@ -189,6 +189,27 @@ def bounds(mesh):
          one(None, None, None, None, None, None, None), moves=True, causal=True)
 
 
+@case
+def compiled(mesh):
+    """torch.compile sees one operator, of DTensors."""
+    case = Case(n=4)
+    operands = [spread(t, mesh["rows"], place)
+                for t, place in zip(flatten(case), one(1, 1, 1, 1, None, 1))]
+    weight = spread(case.weight, mesh["rows"], [Shard(1)])
+
+    def function(query, key, value, mask, pair, gate):
+        return evoformer.attention(query, key, value, [mask, pair], gate)
+
+    def results(function):
+        out = function(*operands)
+        wanted = [t for t in operands if t.requires_grad]
+        return [out, *torch.autograd.grad(out, wanted, weight)]
+    graph = torch.compile(function, backend="aot_eager", fullgraph=True)
+    for mine, same in zip(results(graph), results(function), strict=True):
+        assert mine.placements == same.placements
+        assert torch.equal(mine.to_local(), same.to_local())
+
+
 # Modules ---------------------------------------------------------------------
 
 def blocks(c=12, heads=4):
