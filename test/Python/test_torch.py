@@ -117,6 +117,38 @@ def test_lse_gradient(device, kind):
         assert torch.equal(one.movedim(2, 3), same)
 
 
+def test_lse_gradient_of_some_keys(device):
+    """Where queries see some of the keys: by a bound, lengths, or sequences that lie one
+    behind the other."""
+    i = torch.arange(19, device=device)
+    rows = torch.zeros(2, dtype=torch.int32, device=device)
+    rows[0], rows[1] = 5, 0
+    starts = torch.tensor([0, 7, 7, 15], dtype=torch.int32, device=device)
+    sequence = torch.bucketize(i, starts.long(), right=True)
+    same = (sequence[:, None] == sequence[None]) & (i < 15)
+    whole = torch.ones(2, 19, 19, dtype=torch.bool, device=device)
+    for options, seen in (
+            ({"causal": True}, whole & (i[:, None] >= i)),
+            ({"key_lengths": rows[None]}, whole & (i < rows[:, None, None])),
+            ({"cu_seqlens": starts}, whole & same)):
+        case = Case(device)
+        weight = case.normal(1, 2, 2, 19).detach()
+        _, lse = evoformer.attention(case.query, case.key, case.value, return_lse=True,
+                                     **options)
+        logits = torch.einsum("bnihd,bnjhd->bnhij", case.query.double() / 4,
+                              case.key.double())
+        alive = seen[:, None].any(-1)
+        exact = torch.where(seen[:, None], logits, -torch.inf)
+        exact = torch.where(alive, torch.where(alive[..., None], exact, 0).logsumexp(-1),
+                            -torch.inf)
+        torch.testing.assert_close(lse, exact.float(), rtol=1e-5, atol=1e-5)
+        found, true = (torch.autograd.grad(
+            (one.masked_fill(one == -torch.inf, 0) * weight).sum(),
+            (case.query, case.key)) for one in (lse, exact))
+        for one, right in zip(found, true, strict=True):
+            torch.testing.assert_close(one, right, rtol=1e-4, atol=1e-5)
+
+
 def test_deterministic(device):
     case = Case(device, sq=130, sk=130)
     first = gradients(evoformer.attention, case.operands, case.weight)
