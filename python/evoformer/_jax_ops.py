@@ -37,12 +37,26 @@ _local_backward_p = _primitive("evoformer_local_attention_backward")
 # Shapes -----------------------------------------------------------------------
 
 
+def _varying_axes(array: Any) -> frozenset[Any]:
+    """The axes of the mesh of shard_map over which an array varies. JAX 0.11 moved
+    them."""
+    aval: Any = jax.typeof(array)
+    axes = aval.mat.varying if hasattr(aval, "mat") else aval.vma
+    return frozenset(axes)
+
+
 def _vary(arrays: Sequence[Any]) -> list[Any]:
     """Inside shard_map all operands vary over the same axes of the mesh; the
     gradient of one that does not is summed over them."""
-    axes: list[frozenset[Any]] = [jax.typeof(a).vma for a in arrays]
+    axes = [_varying_axes(array) for array in arrays]
     union = axes[0].union(*axes)
-    return [a if own == union else jax.lax.pvary(a, tuple(union - own))
+    lax: Any = jax.lax
+
+    def cast(array: Any, missing: tuple[Any, ...]) -> Any:
+        # JAX 0.8 to 0.10 call it pvary.
+        return (lax.pcast(array, missing, to="varying") if hasattr(lax, "pcast")
+                else lax.pvary(array, missing))
+    return [a if own == union else cast(a, tuple(union - own))
             for a, own in zip(arrays, axes)]
 
 

@@ -11,6 +11,8 @@ import pytest
 import torch  # noqa: F401  its libraries beside ours and jaxlib's
 
 KINDS = [jnp.float32, jnp.bfloat16]
+# GPUs multiply in f32 for what is compared with, too.
+jax.config.update("jax_default_matmul_precision", "highest")
 
 
 def written_out(q, k, v, mask, pair, gate):

@@ -149,7 +149,8 @@ def test_deterministic(device, name):
 @pytest.mark.parametrize("name", ["key", "value", "pair"])
 def test_keys_that_are_not_seen(device, name):
     """NaN there reaches nothing, and their gradients are 0. Values have it behind the
-    tiles that are read: a weight of 0 times NaN is NaN."""
+    tiles that are read: a weight of 0 times NaN is NaN. Where tiles hold it, GPUs sum
+    again, in another order."""
     sq, sk = (64, 200) if name == "value" else (30, 50)
     case = Case(device, sq=sq, sk=sk)
     def run():
@@ -164,7 +165,11 @@ def test_keys_that_are_not_seen(device, name):
             getattr(case, name)[:, :, sk - 20 if name == "key" else 192:] = torch.nan
     found = run()
     for one, other in zip(found, clean, strict=True):
-        assert torch.equal(one, other)
+        if device == "cpu" or name == "value":
+            assert torch.equal(one, other)
+        else:
+            assert not other.isnan().any()
+            assert (one - other).norm() <= 16 * torch.finfo(one.dtype).eps * other.norm()
     for gradient in found[2:4]:
         assert (gradient[:, :, sq:] == 0).all()
 

@@ -213,9 +213,9 @@ def test_strides_without_copies(device):
 def test_one_key_and_a_gate(device, kind, usual, largest):
     """What docs/nan-and-inf.md says of gradients that are 0: of a bias, which is
     that of the logit, and of the query."""
-    generator = torch.Generator(device).manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     query, key, value, gate, weight, bias = (
-        torch.randn(shape, generator=generator, device=device).to(kind)
+        torch.randn(shape, generator=generator).to(device, kind)
         .requires_grad_() for shape in
         [(1, 512, 4, 32), (1, 1, 4, 32), (1, 1, 4, 32), (1, 512, 4, 32),
          (1, 512, 4, 32), (4, 512, 1)])

@@ -1,6 +1,6 @@
 // The steady loop of triangle attention on every chip: 64 keys by 64 queries a
-// wave on gfx942, 32 by 32 on gfx1100, 64 by 32 on sm_80. At D = 32 the ideal
-// number of matrix instructions is 32, 16 and 64; each lane has 64, 32 and 64
+// wave on gfx942, 32 by 32 on gfx1100 and sm_80. At D = 32 the ideal
+// number of matrix instructions is 32, 16 and 32; each lane has 64, 32 and 32
 // logits, so as many exponentials and one for each of its two or four rows. At most 9
 // (gfx942) and 14.7 (gfx1100) instructions a logit, nothing in scratch memory, no
 // wait that drains what was loaded ahead.
@@ -23,8 +23,8 @@
 // GFX1100-NEXT: matrix 16
 // GFX1100-NEXT: transcendental 32
 // NVIDIA: hot loop:
-// NVIDIA-NEXT: matrix 64
-// NVIDIA-NEXT: transcendental 64
+// NVIDIA-NEXT: matrix 32
+// NVIDIA-NEXT: transcendental 32
 // CHECK-NOT: scratch_
 // Scalar registers may go to lanes of vector registers.
 // CHECK-NOT: finding: {{.*(instructions|scratch|spills|accesses|waits)}}

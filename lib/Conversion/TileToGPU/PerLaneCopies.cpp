@@ -54,12 +54,22 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
   AsyncCopyOp op = copy.op;
   RankedTensorType type = op.getTileType();
   auto alignment = op.getAlignment();
-  MemoryAccess source(lane, copy.source, copy.map, type.getShape(),
-                      op.getSourceIndices(), op.getInBounds(),
-                      op.getPadding() ? MemoryAccess::Outside::Check
-                                      : MemoryAccess::Outside::Clamp,
-                      alignment ? std::optional<int64_t>(*alignment)
-                                : std::nullopt);
+  auto accessSource = [&](MemoryAccess::Outside padded) {
+    return MemoryAccess(lane, copy.source, copy.map, type.getShape(),
+                        op.getSourceIndices(), op.getInBounds(),
+                        op.getPadding() ? padded : MemoryAccess::Outside::Clamp,
+                        alignment ? std::optional<int64_t>(*alignment)
+                                  : std::nullopt);
+  };
+  // Where nothing is copied, nobody looks at the address: it need not depend on
+  // a condition that is the same in every iteration.
+  ArrayRef<bool> inBounds = op.getInBounds();
+  bool moves = false;
+  for (auto [dim, index] : llvm::enumerate(op.getSourceIndices()))
+    moves |= (dim >= inBounds.size() || !inBounds[dim]) &&
+             !getConstantIntValue(index);
+  MemoryAccess source = accessSource(moves ? MemoryAccess::Outside::Check
+                                           : MemoryAccess::Outside::Guard);
   MemoryAccess dest(lane, copy.dest, copy.map, type.getShape(),
                     op.getDestIndices(), {}, MemoryAccess::Outside::Check,
                     std::nullopt);
@@ -85,6 +95,7 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
       continue;
     }
     // Of a size that the engine lacks: through a register.
+    src = accessSource(MemoryAccess::Outside::Check).getAddress(piece);
     auto vectorType =
         VectorType::get({(int64_t)piece.size()}, type.getElementType());
     Value fill;

@@ -10,6 +10,7 @@
 #include "Truncation.h"
 #include "WeightScale.h"
 
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -65,11 +66,11 @@ public:
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
-                   Reference reference, bool losesInfinities)
+                   Reference reference, bool losesInfinities, bool fillsZeros)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
-        losesInfinities(losesInfinities),
+        losesInfinities(losesInfinities), fillsZeros(fillsZeros),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
@@ -133,7 +134,7 @@ private:
     if (operands.keySum.memory)
       sources.logits.keySum = item.sliceKeySum(operands.keySum);
     for (const Bias &bias : operands.biases)
-      sources.logits.biases.push_back(item.sliceBias(bias));
+      sources.logits.biases.push_back(item.sliceBias(bias, fillsZeros));
     return sources;
   }
 
@@ -493,6 +494,8 @@ private:
   Reference reference;
   /// Outside of rare work infinite scores come out as NaN.
   bool losesInfinities;
+  /// See BiasSlice.
+  bool fillsZeros;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -559,7 +562,8 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
             builder, facts, inside, blocks, alignedRows, fastRounding,
             getWeightScale(target, facts.elementType),
             getDrops(target, facts, !inside.biases.empty()),
-            chooseReference(target, facts), losesInfinities(target, facts))
+            chooseReference(target, facts), losesInfinities(target, facts),
+            copiesPastRegisters(target))
             .write();
       });
 }

@@ -49,7 +49,11 @@ static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
     indices.push_back(tile.offsets[static_cast<unsigned>(dim)]);
     shape.push_back(tile.shape[tile.getPosition(dim)]);
   }
-  return builder.load(bias.memory, indices, shape, bias.inBounds, {},
+  TypedAttr outside;
+  if (bias.fillsZeros && bias.alignment)
+    outside = builder.getZeroAttr(
+        cast<MemRefType>(bias.memory.getType()).getElementType());
+  return builder.load(bias.memory, indices, shape, bias.inBounds, outside,
                       bias.alignment);
 }
 

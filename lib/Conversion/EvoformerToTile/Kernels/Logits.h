@@ -33,6 +33,10 @@ struct BiasSlice {
   bool isMask = false;
   /// Of whole vectors, in bytes; 0 if nothing is known.
   int64_t alignment = 0;
+  /// Queries that do not exist have a bias of 0, which copies past registers
+  /// fill in without reading memory. Otherwise it is that of the last query,
+  /// which all work items read again for each.
+  bool fillsZeros = false;
   /// What readBias gives, where it has been read before; else null.
   Value tile;
 };

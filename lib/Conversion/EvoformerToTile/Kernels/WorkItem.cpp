@@ -341,9 +341,10 @@ static OpFoldResult findRepeatable(TileBuilder &b, const ItemRange &range) {
       .getResult();
 }
 
-BiasSlice WorkItem::sliceBias(const Bias &bias) const {
+BiasSlice WorkItem::sliceBias(const Bias &bias, bool fillsZeros) const {
   BiasSlice result;
   result.isMask = bias.isMask;
+  result.fillsZeros = fillsZeros;
   SmallVector<SliceDim> dims;
   for (int64_t dim = 0; dim < 5; ++dim)
     dims.push_back({offsetIn(bias, dim), {}});

@@ -169,7 +169,7 @@ struct WorkItem {
                       std::optional<double> outside) const;
 
   /// Whoever launches a kernel pads the keys of biases to whole blocks.
-  BiasSlice sliceBias(const Bias &bias) const;
+  BiasSlice sliceBias(const Bias &bias, bool fillsZeros = false) const;
   /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;

@@ -67,6 +67,13 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
   int64_t atoms = machine.instr ? machine.target.getOperandReuse() : 32;
+  // Where a step of few keys is read as matrices, registers that a longer one
+  // would take are worth more.
+  constexpr int64_t kShallow = 32;
+  int64_t keys = machine.streamsMatrices(facts) &&
+                         std::max(facts.depth, facts.valueDepth) <= kShallow
+                     ? 32
+                     : 64;
   std::pair<int64_t, int64_t> last;
   auto cut = [&](int64_t atoms, int64_t keys) {
     last = {atoms, keys};
@@ -78,7 +85,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     choice.cost =
         estimate(machine, facts, getAttentionLoop(machine, facts, choice));
   };
-  cut(atoms, 64);
+  cut(atoms, keys);
 
   // Queries of a block compute all keys that any of them sees.
   bool mayShrink = !request.queries && !request.subgroups;
@@ -86,7 +93,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     constexpr int64_t kMostQueries = 128;
     while (choice.subgroups > 1 && choice.blocks.queries > kMostQueries) {
       choice.subgroups /= 2;
-      cut(atoms, 64);
+      cut(atoms, keys);
     }
   }
 
@@ -99,7 +106,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   };
   if (sharesRegisters)
     while (atoms > 1 && getResidentLanes() < target.getEnoughLanes())
-      cut(--atoms, 64);
+      cut(--atoms, keys);
 
   // Few queries: fewer subgroups, then fewer atoms; the other way round where
   // registers that one subgroup leaves serve another.
@@ -113,7 +120,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
       atoms /= 2;
     else
       break;
-    cut(atoms, 64);
+    cut(atoms, keys);
   }
 
   // Where the last block would be half empty, fewer subgroups may fill it.
@@ -126,7 +133,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     for (int64_t fewer = most - 1; fewer > 0 && fewer * 2 >= most; --fewer)
       if (covered(fewer) * 8 <= covered(choice.subgroups) * 7)
         choice.subgroups = fewer;
-    cut(atoms, 64);
+    cut(atoms, keys);
   }
 
   AttentionSchedule wanted = choice;
