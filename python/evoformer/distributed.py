@@ -56,6 +56,7 @@ def context_parallel(query: Tensor, key: Tensor, value: Tensor,
                          "that are")
     problem: Optional[Exception] = None
     try:
+        _check_kinds(query, key, value, biases, gate)
         if torch.is_autocast_enabled(query.device.type):
             query, key, value, gate, biases = _autocast(query, key, value, gate, biases)
         layout, text = _check(query, key, value, biases, gate, scale, layout, return_lse,
@@ -74,11 +75,26 @@ def context_parallel(query: Tensor, key: Tensor, value: Tensor,
     return (out, lse) if return_lse else out
 
 
+def _named(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any
+           ) -> dict[str, Any]:
+    tensors = {"query": query, "key": key, "value": value,
+               **{f"biases[{i}]": bias for i, bias in enumerate(biases)}}
+    return tensors if gate is None else {**tensors, "gate": gate}
+
+
+def _check_kinds(query: Any, key: Any, value: Any, biases: Any, gate: Any) -> None:
+    _check_biases(biases)
+    for name, tensor in _named(query, key, value, biases, gate).items():
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+            raise TypeError(
+                f"{name} is a {type(tensor).__name__}; accepted are tensors of this "
+                "process (DTensor.to_local)")
+
+
 def _check(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
            gate: Optional[Tensor], scale: Any, layout: Optional[str], return_lse: bool,
            options: dict[str, Any]) -> tuple[str, str]:
     """(the layout, what all processes must agree in)."""
-    _check_biases(biases)
     for name, given in options.items():
         if name not in ("causal", "window", "keys", "key_lengths", "query_lengths",
                         "cu_seqlens", "max_seqlen"):
@@ -87,15 +103,6 @@ def _check(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             raise NotImplementedError(
                 f"context_parallel was given {name}; accepted are biases alone: parts of "
                 "the keys do not know their place among all")
-    tensors = {"query": query, "key": key, "value": value,
-               **{f"biases[{i}]": bias for i, bias in enumerate(biases)}}
-    if gate is not None:
-        tensors["gate"] = gate
-    for name, tensor in tensors.items():
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-            raise TypeError(
-                f"{name} is a {type(tensor).__name__}; accepted are tensors of this "
-                "process (DTensor.to_local)")
     if layout is None:
         layout = _problem.default_layout(query.dim())
     # Shapes, types and devices; nothing is compiled.
@@ -103,7 +110,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             (False,) * len(biases), output=torch.float32)
     keys = layout.index("s")
     said = [f"layout {layout}", f"scale {scale}", f"return_lse {bool(return_lse)}"]
-    for name, tensor in tensors.items():
+    for name, tensor in _named(query, key, value, biases, gate).items():
         shape: list[Any] = list(tensor.shape)
         if name in ("key", "value"):
             shape[keys] = "own"
@@ -138,10 +145,13 @@ def _compare(text: str, problem: Optional[Exception], query: Any, group: Group) 
 
 
 def _device(query: Any, group: Group) -> torch.device:
-    """Where the group's processes can exchange a number."""
-    if dist.get_backend(group) == "gloo":
-        return torch.device("cpu")
-    return torch.device("cuda", torch.cuda.current_device())
+    """Where the group's processes can exchange a number, whatever they were given."""
+    backend = dist.get_backend(group)
+    if backend == "nccl":
+        return torch.device("cuda", torch.cuda.current_device())
+    if backend != "gloo" and isinstance(query, Tensor):
+        return query.device
+    return torch.device("cpu")
 
 
 def _refuse(texts: Sequence[str]) -> NoReturn:

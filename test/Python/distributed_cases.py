@@ -378,6 +378,10 @@ def refused_keys(mesh):
         call(query, key, value, dropout=0.1)
     with pytest.raises(TypeError, match="key is a DTensor; accepted are tensors of this"):
         call(query, spread(key, mesh["rows"], [Shard(2)]), value)
+    with pytest.raises(TypeError, match="query is a ndarray; accepted are"):
+        call(query.numpy(), key, value)
+    with pytest.raises(TypeError, match="biases is a Tensor; accepted is a list"):
+        call(query, key, value, pair)
     with pytest.raises(ValueError, match="process 0 has layout .*; process 2 has .* query "
                                          "1x2x18x2x16 .* that differ in their keys alone"):
         call(query[:, :, 1:] if rank == 2 else query, key, value)
