@@ -47,8 +47,10 @@ class Lengths(NamedTuple):
 
     def map(self, function: Callable[[Any], Any]) -> "Lengths":
         """With other arrays."""
-        return Lengths(*(function(one) if one is not None else None
-                         for one in self[:4]), *self[4:])
+        keys, queries, query_starts, key_starts = (
+            function(one) if one is not None else None for one in self[:4])
+        return self._replace(keys=keys, queries=queries, query_starts=query_starts,
+                             key_starts=key_starts)
 
     @property
     def ragged(self) -> bool:
@@ -206,15 +208,15 @@ class Attention:
                 if name == "gate" and letter == "d":
                     wanted = sizes[2]["d"]
                 # All b, and all n, may share the only one of keys and values.
-                accepted = [wanted]
+                possible = [wanted]
                 if name == "key" and letter in "bn":
-                    accepted = list(dict.fromkeys((wanted, 1)))
+                    possible = list(dict.fromkeys((wanted, 1)))
                 if name == "value" and letter in "bn":
-                    accepted = [sizes[1][letter]]
-                if letter != free and own[letter] not in accepted:
+                    possible = [sizes[1][letter]]
+                if letter != free and own[letter] not in possible:
                     raise ValueError(
                         f"{name} has size {own[letter]} of dimension "
-                        f"'{letter}' where {' or '.join(map(str, accepted))} is "
+                        f"'{letter}' where {' or '.join(map(str, possible))} is "
                         f"expected: layout {letters!r}, " +
                         ", ".join(f"{n} {_text(m)}" for n, m in named))
         for name, own in zip(("query", "value"), (sizes[0], sizes[2])):

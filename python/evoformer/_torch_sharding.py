@@ -83,8 +83,8 @@ class _Call:
         self.dimensions = Dimensions(self.layout, self.ragged)
         shapes = dict(self.tensors)
         at = self.layout.find("h")
-        self.heads, self.key_heads = ((shapes["query"][at], shapes["key"][at])
-                                      if at >= 0 else (1, 1))
+        self.heads = int(shapes["query"][at]) if at >= 0 else 1
+        self.key_heads = int(shapes["key"][at]) if at >= 0 else 1
 
     def letters(self, backward: bool) -> Iterator[str]:
         """Those along which a mesh may cut without moving anything."""
@@ -143,8 +143,9 @@ class _Call:
         assert spec.input_specs is not None
         key = spec.input_specs[1]
         at = self.layout.index("h")
-        parts = math.prod(size for size, place in zip(key.mesh.shape, key.placements)
-                          if place == Shard(at))
+        parts: int = math.prod(
+            size for size, place in zip(key.mesh.shape, key.placements)
+            if place == Shard(at))
         return self.key_heads % parts == 0
 
 
