@@ -174,14 +174,7 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers, CodeTaker prepare) {
   if (!compiled)
     return compiled.takeError();
   for (auto [entry, made] : zip_equal(missing, *compiled)) {
-    KernelInfo kernel;
-    kernel.symbol = made.kernel.symbol;
-    kernel.ldsBytes = made.kernel.ldsBytes;
-    kernel.threads = made.kernel.threads;
-    kernel.report = std::move(made.kernel.report);
-    kernel.object = std::make_shared<const KernelObject>(KernelObject{
-        std::move(made.object.format), std::move(made.object.target),
-        std::move(made.object.contents)});
+    KernelInfo kernel = makeKernelInfo(std::move(made));
     cache.put(getKey(entry.first), writeCode(kernel));
     for (unsigned number : entry.second)
       setCode(number, kernel);

@@ -13,6 +13,7 @@
 #include "Evoformer/Target/Serialize.h"
 #include "Evoformer/Target/Targets.h"
 #include "GPUCode.h"
+#include "Level.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,7 +34,7 @@ void mlir::evoformer::registerForCompilation(DialectRegistry &registry) {
   registerSerialization(registry);
 }
 
-static std::optional<Level> parseLevel(StringRef name) {
+std::optional<Level> mlir::evoformer::parseLevel(StringRef name) {
   return llvm::StringSwitch<std::optional<Level>>(name)
       .Case("tiles", Level::Tiles)
       .Case("fragments", Level::Fragments)

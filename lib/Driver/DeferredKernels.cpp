@@ -10,6 +10,7 @@
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Pipelines/Pipelines.h"
 #include "GPUCode.h"
+#include "Level.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
@@ -97,6 +98,19 @@ PlanCode mlir::evoformer::deferKernels(ModuleOp module) {
 // Compiling
 //===----------------------------------------------------------------------===//
 
+runtime::KernelInfo mlir::evoformer::makeKernelInfo(KernelCode code) {
+  runtime::KernelInfo kernel;
+  kernel.name = kernel.symbol = std::move(code.kernel.symbol);
+  kernel.ldsBytes = code.kernel.ldsBytes;
+  kernel.threads = code.kernel.threads;
+  kernel.report = std::move(code.kernel.report);
+  kernel.object =
+      std::make_shared<const runtime::KernelObject>(runtime::KernelObject{
+          std::move(code.object.format), std::move(code.object.target),
+          std::move(code.object.contents)});
+  return kernel;
+}
+
 namespace {
 /// What a thread compiles in. Contexts are not shared: locks would cost more
 /// than parsing the kernels again.
@@ -141,14 +155,18 @@ private:
 } // namespace
 
 LogicalResult Worker::generate(Done &done) {
-  if (options.device == "cpu") {
-    FailureOr<PlanCode> code = compileKernelsForCPU(*done.module);
+  bool onCPU = options.device == "cpu";
+  // Kernels over tiles run there as they are.
+  if ((!onCPU || options.level != "tiles") && failed(pm.run(*done.module)))
+    return failure();
+  // The simulator takes modules.
+  if (onCPU || options.device == "sim") {
+    FailureOr<PlanCode> code = onCPU ? compileKernelsForCPU(*done.module)
+                                     : collectGPUCode(*done.module, options);
     if (succeeded(code))
       done.code = std::move(*code);
     return code;
   }
-  if (failed(pm.run(*done.module)))
-    return failure();
   for (auto gpuModule : done.module->getOps<gpu::GPUModuleOp>()) {
     FailureOr<SerializeOptions> serialization =
         getSerializeOptions(gpuModule, options);
@@ -186,6 +204,9 @@ void Worker::run(StringRef tiles, ArrayRef<std::string> symbols,
   LowerOptions lowering;
   lowering.target = options.target;
   lowering.schedule = options.schedule;
+  lowering.f32Products = options.f32Products;
+  if (options.device == "cpu")
+    lowering.stopAfter = parseLevel(options.level).value_or(Level::Tiles);
   buildLowerKernelsPipeline(pm, lowering);
   while (good) {
     size_t number = next.fetch_add(1, std::memory_order_relaxed);
@@ -201,6 +222,8 @@ void Worker::run(StringRef tiles, ArrayRef<std::string> symbols,
 }
 
 LogicalResult Worker::link(Done &done) {
+  if (!done.code.objects.empty())
+    return success();
   for (auto gpuModule : done.module->getOps<gpu::GPUModuleOp>()) {
     auto target = gpuModule->getAttrOfType<tile::TargetAttr>("evo_tile.target");
     if (done.serialization.object && done.compiled.object.empty() &&

@@ -10,6 +10,7 @@
 #include "Evoformer/Driver/SimDevice.h"
 #include "Evoformer/Simulator/Mutation.h"
 #include "llvm/Support/Regex.h"
+#include <cstring>
 #include <map>
 
 using namespace mlir;
@@ -18,18 +19,57 @@ using llvm::Error;
 using llvm::Expected;
 
 namespace {
+/// What one buffer held; launches share what none of them changed.
+using Contents = std::shared_ptr<const std::string>;
+
+/// A launch of an unbroken kernel, to be repeated with a broken one.
+struct RecordedLaunch {
+  sim::Launch launch;
+  /// Of each buffer.
+  std::vector<Contents> before, after;
+  uint64_t longestSubgroup = 0;
+};
+
+/// A kernel, by the module that it is in and its name.
+using KernelName = std::pair<const sim::Simulator *, std::string>;
+
+struct GroupCase {
+  AttentionCase problem;
+  /// Of the unbroken program's results.
+  uint64_t hash = 0;
+  std::map<KernelName, std::vector<RecordedLaunch>> launches;
+};
+
 /// Cases that run the same program.
 struct Group {
   std::unique_ptr<CaseRunner> runner;
-  std::vector<AttentionCase> cases;
-  /// Of the unbroken program's results.
-  std::vector<uint64_t> hashes;
+  std::vector<GroupCase> cases;
+  bool isPrepared = false;
 };
 
 /// A kernel that the cases of a group launch.
 struct LaunchedKernel {
   Group *group;
-  SimKernelRecord record;
+  std::shared_ptr<sim::Simulator> module;
+  std::string name;
+};
+
+/// Memory in which recorded launches are repeated.
+class Arena {
+public:
+  /// Puts the buffers of `recorded` as they were before it into the arena;
+  /// returns the launch with their new addresses.
+  sim::Launch restore(const RecordedLaunch &recorded);
+  /// Whether the buffers hold what they held after `recorded`.
+  static bool areEqual(const sim::Launch &launch,
+                       const RecordedLaunch &recorded);
+
+private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> memory;
+  uint64_t capacity = 0;
 };
 
 class MutantChecker {
@@ -38,22 +78,88 @@ public:
                 const CompileOptions &compileOptions,
                 const MutantOptions &options);
 
-  /// Runs everything unbroken and learns which kernels there are.
-  Error prepare();
+  /// Learns which kernels the cases launch.
+  Error listKernels();
   Error check(llvm::raw_ostream &os);
 
 private:
-  /// Runs the group's cases under several interleavings until one fails; the
-  /// hashes of the results.
-  Expected<std::vector<uint64_t>> run(const Group &group);
+  /// Runs a group's unbroken cases and records the launches of `wanted`.
+  Error prepare(Group &group, const std::set<KernelName> &wanted);
+  /// The defects to make, those of a group one after the other.
+  std::vector<sim::Mutant>
+  draw(llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const;
   sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module);
+  /// A case with a broken kernel.
+  sim::MutantOutcome runCase(const LaunchedKernel &kernel, GroupCase &entry,
+                             std::shared_ptr<sim::Simulator> broken,
+                             uint64_t seed);
+  Expected<sim::LaunchResult> repeat(const RecordedLaunch &recorded,
+                                     sim::Simulator &broken, uint64_t seed,
+                                     bool &isEqual);
 
   const MutantOptions &options;
   SimDevice device;
   std::map<std::string, Group> groups;
   std::vector<LaunchedKernel> kernels;
+  Arena arena;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Arena
+//===----------------------------------------------------------------------===//
+
+sim::Launch Arena::restore(const RecordedLaunch &recorded) {
+  // As far apart as on the device, and as aligned.
+  constexpr uint64_t alignment = 256;
+  uint64_t size = sim::bufferMargin;
+  std::vector<uint64_t> offsets;
+  for (const sim::Buffer &buffer : recorded.launch.buffers) {
+    uint64_t base = reinterpret_cast<uint64_t>(buffer.base);
+    offsets.push_back(llvm::alignTo(size, alignment) + base % alignment);
+    size = offsets.back() + buffer.size + sim::bufferMargin;
+  }
+  if (size > capacity) {
+    capacity = llvm::alignTo(size, alignment);
+    memory.reset();
+    memory.reset(static_cast<char *>(std::aligned_alloc(alignment, capacity)));
+    if (!memory)
+      llvm::report_bad_alloc_error("no memory to repeat a launch");
+  }
+  sim::Launch launch = recorded.launch;
+  for (auto [buffer, offset, contents] :
+       llvm::zip_equal(launch.buffers, offsets, recorded.before)) {
+    buffer.base = memory.get() + offset;
+    if (!contents->empty())
+      std::memcpy(buffer.base, contents->data(), contents->size());
+  }
+  // No number is as large as an address.
+  for (uint64_t &argument : launch.args)
+    for (auto [old, now] :
+         llvm::zip_equal(recorded.launch.buffers, launch.buffers)) {
+      uint64_t base = reinterpret_cast<uint64_t>(old.base);
+      if (argument >= base &&
+          argument - base < std::max(old.size, uint64_t(1))) {
+        argument += reinterpret_cast<uint64_t>(now.base) - base;
+        break;
+      }
+    }
+  return launch;
+}
+
+bool Arena::areEqual(const sim::Launch &launch,
+                     const RecordedLaunch &recorded) {
+  return llvm::all_of(llvm::zip_equal(launch.buffers, recorded.after),
+                      [](auto pair) {
+                        auto &[buffer, contents] = pair;
+                        return std::memcmp(buffer.base, contents->data(),
+                                           contents->size()) == 0;
+                      });
+}
+
+//===----------------------------------------------------------------------===//
+// MutantChecker
+//===----------------------------------------------------------------------===//
 
 MutantChecker::MutantChecker(MLIRContext &context,
                              llvm::ArrayRef<AttentionCase> cases,
@@ -70,40 +176,36 @@ MutantChecker::MutantChecker(MLIRContext &context,
       group.runner->remembers = true;
       group.runner->referenceThreads = options.threads;
     }
-    group.cases.push_back(problem);
+    group.cases.emplace_back().problem = problem;
   }
 }
 
-Expected<std::vector<uint64_t>> MutantChecker::run(const Group &group) {
-  std::vector<uint64_t> hashes;
-  for (uint64_t seed = 0; seed < 3; ++seed) {
-    device.options.seed = seed;
-    for (const AttentionCase &problem : group.cases) {
-      Expected<CaseReport> report = group.runner->run(problem);
-      if (!report)
-        return llvm::createStringError(problem.str() + ": " +
-                                       toString(report.takeError()));
-      hashes.push_back(report->outputHash);
-    }
-  }
-  return hashes;
+/// A case's name before what is wrong with it.
+static Error blame(const AttentionCase &problem, Error error) {
+  return llvm::createStringError("unbroken kernels fail: " + problem.str() +
+                                 ": " + toString(std::move(error)));
 }
 
-Error MutantChecker::prepare() {
+Error MutantChecker::listKernels() {
   llvm::Regex wanted(options.kernels);
   if (std::string problem; !wanted.isValid(problem))
     return llvm::createStringError("'" + options.kernels +
                                    "' is no regular expression: " + problem);
   for (auto &[text, group] : groups) {
-    size_t before = device.records.size();
-    Expected<std::vector<uint64_t>> hashes = run(group);
-    if (!hashes)
-      return llvm::createStringError("unbroken kernels fail: " +
-                                     toString(hashes.takeError()));
-    group.hashes = std::move(*hashes);
-    for (size_t k = before; k < device.records.size(); ++k)
-      if (wanted.match(device.records[k].name))
-        kernels.push_back({&group, device.records[k]});
+    std::set<KernelName> seen;
+    for (const GroupCase &entry : group.cases) {
+      auto launches = group.runner->listLaunches(entry.problem);
+      if (!launches)
+        return blame(entry.problem, launches.takeError());
+      for (const runtime::KernelInfo *info : *launches) {
+        auto module = device.getModule(*info);
+        if (!module)
+          return blame(entry.problem, module.takeError());
+        if (seen.insert({module->get(), info->symbol}).second &&
+            wanted.match(info->symbol))
+          kernels.push_back({&group, std::move(*module), info->symbol});
+      }
+    }
   }
   if (kernels.empty())
     return llvm::createStringError("no kernel that runs matches '" +
@@ -111,50 +213,171 @@ Error MutantChecker::prepare() {
   return Error::success();
 }
 
+/// What the buffers hold, or one of `known` that is the same.
+static std::vector<Contents> save(const sim::Launch &launch,
+                                  std::map<void *, Contents> &known) {
+  std::vector<Contents> saved;
+  for (const sim::Buffer &buffer : launch.buffers) {
+    llvm::StringRef now(static_cast<const char *>(buffer.base), buffer.size);
+    Contents &last = known[buffer.base];
+    if (!last || *last != now)
+      last = std::make_shared<std::string>(now);
+    saved.push_back(last);
+  }
+  return saved;
+}
+
+Error MutantChecker::prepare(Group &group, const std::set<KernelName> &wanted) {
+  group.isPrepared = true;
+  device.options.seed = 0;
+  for (GroupCase &entry : group.cases) {
+    std::map<void *, Contents> known;
+    device.observer = [&](const sim::Simulator &module,
+                          const sim::Launch &launch,
+                          const sim::LaunchResult *result) {
+      KernelName name(&module, launch.kernel);
+      if (!wanted.count(name))
+        return;
+      std::vector<RecordedLaunch> &all = entry.launches[name];
+      if (!result) {
+        RecordedLaunch &recorded = all.emplace_back();
+        recorded.launch = launch;
+        recorded.before = save(launch, known);
+        return;
+      }
+      all.back().after = save(launch, known);
+      all.back().longestSubgroup = result->longestSubgroup;
+    };
+    Expected<CaseReport> report = group.runner->run(entry.problem);
+    device.observer = nullptr;
+    if (!report)
+      return blame(entry.problem, report.takeError());
+    entry.hash = report->outputHash;
+  }
+  return Error::success();
+}
+
+/// A broken loop must end soon.
+static uint64_t limit(const RecordedLaunch &recorded) {
+  return 4 * recorded.longestSubgroup + 1000;
+}
+
+Expected<sim::LaunchResult>
+MutantChecker::repeat(const RecordedLaunch &recorded, sim::Simulator &broken,
+                      uint64_t seed, bool &isEqual) {
+  sim::Launch launch = arena.restore(recorded);
+  launch.seed = seed;
+  launch.stopAtFinding = true;
+  launch.maxBlocksPerSubgroup = limit(recorded);
+  Expected<sim::LaunchResult> result = broken.launch(launch);
+  isEqual = result && Arena::areEqual(launch, recorded);
+  return result;
+}
+
+sim::MutantOutcome
+MutantChecker::runCase(const LaunchedKernel &kernel, GroupCase &entry,
+                       std::shared_ptr<sim::Simulator> broken, uint64_t seed) {
+  auto launches = entry.launches.find({kernel.module.get(), kernel.name});
+  if (launches == entry.launches.end())
+    return sim::MutantOutcome::Survived;
+  bool areEqual = true;
+  uint64_t longest = 0;
+  for (const RecordedLaunch &recorded : launches->second) {
+    longest = std::max(longest, limit(recorded));
+    bool isEqual;
+    Expected<sim::LaunchResult> result =
+        repeat(recorded, *broken, seed, isEqual);
+    if (!result) {
+      llvm::consumeError(result.takeError());
+      return sim::MutantOutcome::Refused;
+    }
+    if (!result->findings.empty())
+      return sim::MutantOutcome::Found;
+    areEqual &= isEqual;
+  }
+  if (areEqual)
+    return sim::MutantOutcome::Survived;
+  // Only the whole case shows whether what is different is wrong.
+  device.options.seed = seed;
+  device.options.maxBlocksPerSubgroup = longest;
+  device.replaced = {{kernel.module.get(), std::move(broken)}};
+  device.hadFindings = false;
+  Expected<CaseReport> report = kernel.group->runner->run(entry.problem);
+  device.replaced.clear();
+  device.options.maxBlocksPerSubgroup = SimDeviceOptions().maxBlocksPerSubgroup;
+  if (report)
+    return report->outputHash == entry.hash ? sim::MutantOutcome::Survived
+                                            : sim::MutantOutcome::Differs;
+  llvm::consumeError(report.takeError());
+  return device.hadFindings ? sim::MutantOutcome::Found
+                            : sim::MutantOutcome::Wrong;
+}
+
 sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
                                             Operation *module) {
-  Expected<std::unique_ptr<sim::Simulator>> broken =
+  Expected<std::unique_ptr<sim::Simulator>> created =
       sim::Simulator::create(module);
   Error refusal =
-      broken ? (*broken)->check(kernel.record.name) : broken.takeError();
+      created ? (*created)->check(kernel.name) : created.takeError();
   if (refusal) {
     llvm::consumeError(std::move(refusal));
     return sim::MutantOutcome::Refused;
   }
-  device.replaced = {{kernel.record.module.get(), std::move(*broken)}};
-  // A broken loop must end soon.
-  device.options.maxBlocksPerSubgroup =
-      20 * kernel.record.longestSubgroup + 1000;
-  device.hadFindings = false;
-  Expected<std::vector<uint64_t>> hashes = run(*kernel.group);
-  device.replaced.clear();
-  if (hashes)
-    return *hashes == kernel.group->hashes ? sim::MutantOutcome::Survived
-                                           : sim::MutantOutcome::Differs;
-  llvm::consumeError(hashes.takeError());
-  return device.hadFindings ? sim::MutantOutcome::Found
-                            : sim::MutantOutcome::Wrong;
+  std::shared_ptr<sim::Simulator> broken = std::move(*created);
+  sim::MutantOutcome outcome = sim::MutantOutcome::Survived;
+  for (uint64_t seed = 0; seed < 3; ++seed)
+    for (GroupCase &entry : kernel.group->cases) {
+      sim::MutantOutcome here = runCase(kernel, entry, broken, seed);
+      if (here == sim::MutantOutcome::Differs)
+        outcome = here;
+      else if (here != sim::MutantOutcome::Survived)
+        return here;
+    }
+  return outcome;
+}
+
+std::vector<sim::Mutant> MutantChecker::draw(
+    llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const {
+  std::vector<sim::Mutant> drawn = sim::drawMutants(mutations, options.draw);
+  llvm::sort(drawn, [](const sim::Mutant &a, const sim::Mutant &b) {
+    return std::tie(a.kernel, a.number) < std::tie(b.kernel, b.number);
+  });
+  size_t begin = drawn.size() * options.part / options.parts;
+  size_t end = drawn.size() * (options.part + 1) / options.parts;
+  return {drawn.begin() + begin, drawn.begin() + end};
 }
 
 Error MutantChecker::check(llvm::raw_ostream &os) {
   std::vector<std::vector<sim::Mutation>> mutations;
   for (const LaunchedKernel &kernel : kernels) {
-    mutations.push_back(sim::listMutations(kernel.record.module->getModule(),
-                                           kernel.record.name));
-    os << "kernel " << kernel.record.name << ", " << kernel.group->cases.size()
+    mutations.push_back(
+        sim::listMutations(kernel.module->getModule(), kernel.name));
+    os << "kernel " << kernel.name << ", " << kernel.group->cases.size()
        << " cases, " << mutations.back().size() << " possible defects\n";
   }
+  std::vector<sim::Mutant> mutants = draw(mutations);
+  std::set<KernelName> wanted;
+  for (const sim::Mutant &mutant : mutants)
+    wanted.insert(
+        {kernels[mutant.kernel].module.get(), kernels[mutant.kernel].name});
   sim::MutantTable table;
-  for (const sim::Mutant &mutant : sim::drawMutants(mutations, options.draw)) {
+  Group *last = nullptr;
+  for (const sim::Mutant &mutant : mutants) {
     const LaunchedKernel &kernel = kernels[mutant.kernel];
+    if (last && last != kernel.group)
+      // No defect of it follows.
+      last->cases.clear();
+    last = kernel.group;
+    if (!last->isPrepared)
+      if (Error error = prepare(*last, wanted))
+        return error;
     std::string what;
-    Expected<OwningOpRef<Operation *>> module =
-        sim::makeMutant(kernel.record.module->getModule(), kernel.record.name,
-                        mutant, options.draw, what);
+    Expected<OwningOpRef<Operation *>> module = sim::makeMutant(
+        kernel.module->getModule(), kernel.name, mutant, options.draw, what);
     if (!module)
       return module.takeError();
     sim::MutantOutcome outcome = runMutant(kernel, **module);
-    table.add(mutant, kernel.record.name + ": " + what, outcome);
+    table.add(mutant, kernel.name + ": " + what, outcome);
   }
   table.print(os, options.verbose);
   return Error::success();
@@ -166,7 +389,7 @@ Error mlir::evoformer::checkMutants(MLIRContext &context,
                                     const MutantOptions &options,
                                     llvm::raw_ostream &os) {
   MutantChecker checker(context, cases, compileOptions, options);
-  if (Error error = checker.prepare())
+  if (Error error = checker.listKernels())
     return error;
   return checker.check(os);
 }

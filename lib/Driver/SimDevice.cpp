@@ -29,8 +29,8 @@ std::string SimDevice::getDescription() const {
   return "simulator, seed " + std::to_string(options.seed);
 }
 
-Expected<std::unique_ptr<LoadedKernel>>
-SimDevice::load(const KernelInfo &info) {
+Expected<std::shared_ptr<sim::Simulator>>
+SimDevice::getModule(const KernelInfo &info) {
   if (info.object->format != "mlir")
     return createStringError("kernel '" + info.name +
                              "': the simulator runs MLIR, not '" +
@@ -43,9 +43,17 @@ SimDevice::load(const KernelInfo &info) {
     simulator = std::move(*parsed);
     modules[info.object.get()] = simulator;
   }
-  if (Error error = simulator->check(info.symbol))
+  return simulator;
+}
+
+Expected<std::unique_ptr<LoadedKernel>>
+SimDevice::load(const KernelInfo &info) {
+  Expected<std::shared_ptr<sim::Simulator>> simulator = getModule(info);
+  if (!simulator)
+    return simulator.takeError();
+  if (Error error = (*simulator)->check(info.symbol))
     return error;
-  return std::make_unique<SimKernel>(info, std::move(simulator));
+  return std::make_unique<SimKernel>(info, std::move(*simulator));
 }
 
 Error SimDevice::release(uint64_t address) {
@@ -118,11 +126,15 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   std::shared_ptr<sim::Simulator> module =
       static_cast<SimKernel &>(kernel).simulator;
   auto other = replaced.find(module.get());
+  if (observer)
+    observer(*module, launch, nullptr);
   auto begin = std::chrono::steady_clock::now();
   auto result =
       (other == replaced.end() ? module : other->second)->launch(launch);
   if (!result)
     return result.takeError();
+  if (observer)
+    observer(*module, launch, &*result);
   SimKernelRecord &record = getRecord(kernel.info, module);
   ++record.launches;
   record.subgroupSize = result->subgroupSize;

@@ -347,7 +347,21 @@ static LLVM::LLVMFuncOp findKernel(Operation *module, StringRef kernel) {
   return found;
 }
 
-/// What anything depends on: breaking the rest would change nothing.
+/// Whether anything reads field `position` of an aggregate.
+static bool readsField(Value aggregate, ArrayRef<int64_t> position) {
+  return llvm::any_of(aggregate.getUsers(), [&](Operation *user) {
+    if (auto extract = dyn_cast<LLVM::ExtractValueOp>(user))
+      return extract.getPosition().take_front(position.size()) == position;
+    auto insert = dyn_cast<LLVM::InsertValueOp>(user);
+    // What is put there instead hides it.
+    return !insert || insert.getContainer() != aggregate ||
+           (insert.getPosition() != position &&
+            readsField(insert.getResult(), position));
+  });
+}
+
+/// What anything depends on: breaking the rest would change nothing. So with
+/// fields of memory's descriptors that nothing reads.
 static llvm::DenseSet<Operation *> findUsed(LLVM::LLVMFuncOp function) {
   llvm::DenseSet<Operation *> used;
   std::vector<Operation *> work;
@@ -362,9 +376,13 @@ static llvm::DenseSet<Operation *> findUsed(LLVM::LLVMFuncOp function) {
   while (!work.empty()) {
     Operation *op = work.back();
     work.pop_back();
+    auto insert = dyn_cast<LLVM::InsertValueOp>(op);
     for (Value operand : op->getOperands())
       if (Operation *definition = operand.getDefiningOp())
-        use(definition);
+        if (!insert || operand == insert.getContainer() ||
+            insert.getPosition().size() != 1 ||
+            readsField(insert.getResult(), insert.getPosition()))
+          use(definition);
   }
   return used;
 }

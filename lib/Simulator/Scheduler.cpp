@@ -316,14 +316,15 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
   threads = std::max(1u, std::min<unsigned>(threads, total));
   std::atomic<uint64_t> next{0};
   // After one workgroup without end the others would take as long.
-  std::atomic<bool> hangs{false};
+  std::atomic<bool> stops{false};
   std::mutex mutex;
   LaunchResult result;
   auto work = [&] {
     Worker worker(program, context);
-    for (uint64_t id = next++; id < total && !hangs; id = next++)
-      if (!worker.runWorkgroup(uint32_t(id)))
-        hangs = true;
+    for (uint64_t id = next++; id < total && !stops; id = next++)
+      if (!worker.runWorkgroup(uint32_t(id)) ||
+          (launch.stopAtFinding && !worker.sink.findings.empty()))
+        stops = true;
     worker.finish();
     std::lock_guard<std::mutex> lock(mutex);
     result.counters.add(worker.counters);
@@ -339,14 +340,18 @@ mlir::evoformer::sim::runLaunch(const Program &program, const Launch &launch,
     t.join();
 
   result.subgroupSize = program.lanes;
+  if (launch.stopAtFinding && !findings.empty())
+    return result;
   for (const MemoryRegion &r : context.regions) {
     auto countBytes = [&](const std::atomic<uint64_t> *marks) {
       return std::count_if(marks, marks + (r.end - r.begin),
                            [](const auto &mark) { return mark.load() != 0; });
     };
-    result.counters.distinctBytesRead += countBytes(r.readers);
-    if (r.writers)
-      result.counters.distinctBytesWritten += countBytes(r.writers);
+    if (!launch.stopAtFinding) {
+      result.counters.distinctBytesRead += countBytes(r.readers);
+      if (r.writers)
+        result.counters.distinctBytesWritten += countBytes(r.writers);
+    }
     if (!r.buffer->mustBeWritten || !r.writers)
       continue;
     uint64_t missing = 0, first = 0;

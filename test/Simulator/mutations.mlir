@@ -1,10 +1,14 @@
-// Which defects are drawn: none of a sum that is only asked whether it is NaN before
+// Which defects are drawn: none of a field that nothing reads, and none of a sum that is only asked whether it is NaN before
 // the subgroup votes, where another sign or a lost exchange changes nothing.
 // RUN: evoformer-sim %s --kernel=votes --block=32 --arg=out:128 --mutants=1000 --verbose | FileCheck %s
 
 // One of two sums and one of two exchanges, and each is reported.
 // CHECK-DAG: subtract floats {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
 // CHECK-DAG: drop exchange {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// RUN: evoformer-sim %s --kernel=fields --block=32 --arg=out:128 --mutants=1000 --verbose | FileCheck %s --check-prefix=FIELDS
+// The shift of the field that is read, not that of the other one.
+// FIELDS: exchange operands {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// FIELDS-NOT: constant(5 : i32)
 module attributes {gpu.container_module} {
   gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     llvm.func @votes(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
@@ -32,6 +36,21 @@ module attributes {gpu.container_module} {
       %v = llvm.select %any, %zero, %sum : i1, f32
       %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
       llvm.store %v, %p : f32, !llvm.ptr<1>
+      llvm.return
+    }
+
+    llvm.func @fields(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+      %read = llvm.mlir.constant(3 : i32) : i32
+      %unread = llvm.mlir.constant(5 : i32) : i32
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %a = llvm.sub %t, %read : i32
+      %b = llvm.sub %t, %unread : i32
+      %none = llvm.mlir.poison : !llvm.struct<(i32, i32)>
+      %one = llvm.insertvalue %a, %none[0] : !llvm.struct<(i32, i32)>
+      %both = llvm.insertvalue %b, %one[1] : !llvm.struct<(i32, i32)>
+      %v = llvm.extractvalue %both[0] : !llvm.struct<(i32, i32)>
+      %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      llvm.store %v, %p : i32, !llvm.ptr<1>
       llvm.return
     }
   }

@@ -44,9 +44,10 @@ cl::opt<std::string>
                 cl::desc("A pairwise covering set: small, quick or "
                          "full"),
                 cl::cat(category));
-cl::opt<unsigned> partOption("part", cl::init(0),
-                             cl::desc("Which part of the cases to run"),
-                             cl::cat(category));
+cl::opt<unsigned>
+    partOption("part", cl::init(0),
+               cl::desc("Which part of the cases to run, or of the mutants"),
+               cl::cat(category));
 cl::opt<unsigned> partsOption("parts", cl::init(1),
                               cl::desc("Into how many parts they are cut"),
                               cl::cat(category));
@@ -169,10 +170,6 @@ static Expected<std::vector<AttentionCase>> getCases() {
 /// Those of the part that was asked for; parts take cases in turn.
 static Expected<std::vector<AttentionCase>>
 getPart(llvm::ArrayRef<AttentionCase> cases) {
-  if (settings->part >= settings->parts)
-    return llvm::createStringError(llvm::formatv(
-        "part is below parts, which is {0}, not {1}: the first is 0",
-        settings->parts, settings->part));
   std::vector<AttentionCase> part;
   for (size_t i = settings->part; i < cases.size(); i += settings->parts)
     part.push_back(cases[i]);
@@ -189,7 +186,8 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  MutantOptions options = {settings->mutants, settings->mutantsKernels,
+  MutantOptions options = {settings->mutants,        settings->mutantsKernels,
+                           settings->part,           settings->parts,
                            settings->device.threads, settings->verbose};
   return checkMutants(context, cases, settings->compile, options, llvm::outs());
 }
@@ -369,17 +367,21 @@ static Expected<size_t> runTool() {
     llvm::outs() << makeModule(*parsed);
     return 0;
   }
+  if (settings->part >= settings->parts)
+    return llvm::createStringError(llvm::formatv(
+        "part is below parts, which is {0}, not {1}: the first is 0",
+        settings->parts, settings->part));
   auto all = getCases();
   if (!all)
     return all.takeError();
-  auto cases = getPart(*all);
-  if (!cases)
-    return cases.takeError();
   if (settings->mutants.count) {
-    if (Error error = runMutants(*cases))
+    if (Error error = runMutants(*all))
       return std::move(error);
     return 0;
   }
+  auto cases = getPart(*all);
+  if (!cases)
+    return cases.takeError();
   if (!settings->list)
     return runCases(*cases);
   for (const AttentionCase &entry : *cases)

@@ -14,6 +14,7 @@
 #include "Evoformer/Reference/ErrorBound.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
+#include <set>
 
 namespace mlir::evoformer {
 
@@ -47,7 +48,8 @@ struct CaseReport {
   std::optional<KernelTimes> kernelTimes;
 };
 
-/// Compiles, runs and compares cases. Modules that are alike are compiled once.
+/// Compiles, runs and compares cases. Modules that are alike are compiled once,
+/// and of their kernels those that a case launches.
 class CaseRunner {
 public:
   /// The context has what registerForCompilation registers.
@@ -58,8 +60,9 @@ public:
 
   /// Threads of the reference; 0: one a core.
   unsigned referenceThreads = 0;
-  /// Keep each case's inputs and the hash of results that were right, for cases
-  /// that run again and again: the same bits are right without a second run.
+  /// Keep each case's inputs and the hashes of results that were right, for
+  /// cases that run again and again: the same bits are right without a second
+  /// run, and others run again only if they are right.
   bool remembers = false;
   /// Time the case after checking it.
   std::optional<MeasureOptions> measureOptions;
@@ -70,6 +73,11 @@ public:
   /// it must not, differs between runs or from the reference.
   llvm::Expected<CaseReport> run(const AttentionCase &problem);
 
+  /// The kernels that the case launches, in this order, without running it.
+  /// They live until another module is compiled.
+  llvm::Expected<std::vector<const runtime::KernelInfo *>>
+  listLaunches(const AttentionCase &problem);
+
 private:
   struct Program {
     runtime::Plan plan;
@@ -78,10 +86,13 @@ private:
   };
   struct Memory {
     std::vector<HostArray> inputs;
-    std::optional<uint64_t> rightHash;
+    std::set<uint64_t> rightHashes;
   };
   llvm::Expected<Program *> getProgram(const AttentionCase &problem,
                                        CaseReport &report);
+  /// Compiles those of the program's kernels with these numbers that are not.
+  llvm::Error compileLaunched(llvm::ArrayRef<unsigned> numbers,
+                              const AttentionCase &problem, CaseReport &report);
 
   MLIRContext &context;
   runtime::Device &device;

@@ -17,6 +17,7 @@
 
 #include "Evoformer/Conversion/HostToPlan/HostToPlan.h"
 #include "Evoformer/Driver/Compile.h"
+#include "Evoformer/Runtime/Device.h"
 #include "llvm/Support/Error.h"
 
 namespace mlir::evoformer {
@@ -33,6 +34,9 @@ struct KernelCode {
   PlanObject object;
   PlanKernel kernel;
 };
+
+/// As devices load it; named by its symbol.
+runtime::KernelInfo makeKernelInfo(KernelCode code);
 
 /// Takes the format and contents of code, in any thread.
 using CodeTaker = llvm::function_ref<void(StringRef, StringRef)>;

@@ -23,6 +23,8 @@ struct MutantOptions {
   sim::MutantDraw draw;
   /// Only of kernels whose names match this regular expression.
   std::string kernels = ".*";
+  /// Make only this of so many parts of the defects that are drawn.
+  unsigned part = 0, parts = 1;
   /// Of the simulator and the reference; 0: one a core.
   unsigned threads = 0;
   /// List all defects, not only the survivors.
@@ -31,8 +33,11 @@ struct MutantOptions {
 
 /// Draws defects of the kernels that the cases launch. A defect is reported if
 /// a case with the kernel's program fails, by a finding or against the
-/// reference, under one of a few interleavings. Prints a table and the
-/// survivors, or all. Fails if an unbroken case does.
+/// reference, under one of a few interleavings. Unbroken cases run once: of the
+/// others only the broken kernel's launches, and all of a case where one leaves
+/// other bits than the unbroken kernel. Prints a table and the survivors, or
+/// all. Fails if an unbroken case does with a program of which a defect is
+/// made.
 llvm::Error checkMutants(MLIRContext &context,
                          llvm::ArrayRef<AttentionCase> cases,
                          const CompileOptions &compileOptions,

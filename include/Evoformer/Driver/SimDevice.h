@@ -10,6 +10,7 @@
 
 #include "Evoformer/Runtime/HostMemoryDevice.h"
 #include "Evoformer/Simulator/Simulator.h"
+#include <functional>
 #include <map>
 
 namespace mlir::evoformer {
@@ -52,6 +53,9 @@ public:
   load(const runtime::KernelInfo &info) override;
   llvm::Error launch(runtime::LoadedKernel &kernel, uint64_t workItems,
                      llvm::ArrayRef<runtime::LaunchArgument> args) override;
+  /// The module with a kernel of a plan.
+  llvm::Expected<std::shared_ptr<sim::Simulator>>
+  getModule(const runtime::KernelInfo &info);
   // The simulator has none.
   llvm::Error flushCaches() override { return llvm::Error::success(); }
 
@@ -63,6 +67,10 @@ public:
   bool hadFindings = false;
   /// Modules whose kernels run instead of those of another: broken ones.
   std::map<const sim::Simulator *, std::shared_ptr<sim::Simulator>> replaced;
+  /// Called before each launch of a module, without a result, and after it.
+  std::function<void(const sim::Simulator &, const sim::Launch &,
+                     const sim::LaunchResult *)>
+      observer;
 
 private:
   SimKernelRecord &getRecord(const runtime::KernelInfo &info,

@@ -145,6 +145,9 @@ struct Launch {
   unsigned bankConflictDegree = 0;
   /// Report infinite results and NaNs that no operand explains.
   bool findNonFinite = false;
+  /// Only ask whether there are findings: no workgroup starts after the first,
+  /// and distinct bytes are not counted.
+  bool stopAtFinding = false;
 };
 
 struct LaunchResult {
