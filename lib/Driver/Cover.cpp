@@ -237,6 +237,9 @@ mlir::evoformer::makeCover(StringRef size) {
         c.groupSize = sizes[3];
       }));
   axes.push_back(makeAxis(
+      std::vector<std::string>{"", "", "n"},
+      [](AttentionCase &c, const std::string &letters) { c.share = letters; }));
+  axes.push_back(makeAxis(
       std::vector<std::string>{"", "window=:i+sk-sq+1", "window=i-20:i+9",
                                "window=i/32*32-48:i/32*32+80"},
       [](AttentionCase &c, const std::string &text) {
@@ -245,9 +248,13 @@ mlir::evoformer::makeCover(StringRef size) {
         c.seen = ranged.seen;
       }));
   axes.push_back(makeAxis(
-      std::vector<std::string>{"", "", "lens=random:random", "lens=random/n"},
+      std::vector<std::string>{"", "", "lens=random:random", "lens=random/n",
+                               "ragged=random:random"},
       [](AttentionCase &c, const std::string &text) {
         AttentionCase ends = llvm::cantFail(parseAttentionCase(text));
+        c.ragged = ends.ragged;
+        c.raggedQueries = ends.raggedQueries;
+        c.raggedKeys = ends.raggedKeys;
         c.lens = ends.lens;
         c.keyLengths = ends.keyLengths;
         c.queryLengths = ends.queryLengths;
