@@ -236,9 +236,13 @@ mlir::evoformer::makeCover(StringRef size) {
         c.heads = sizes[2];
         c.groupSize = sizes[3];
       }));
-  axes.push_back(makeAxis(
-      std::vector<std::string>{"", "", "n"},
-      [](AttentionCase &c, const std::string &letters) { c.share = letters; }));
+  // Few gradients are left to judge bounds by where sequences are short.
+  bool hasSequences = !isBackward || !isSmall;
+  if (hasSequences)
+    axes.push_back(makeAxis(std::vector<std::string>{"", "", "n"},
+                            [](AttentionCase &c, const std::string &letters) {
+                              c.share = letters;
+                            }));
   axes.push_back(makeAxis(
       std::vector<std::string>{"", "window=:i+sk-sq+1", "window=i-20:i+9",
                                "window=i/32*32-48:i/32*32+80"},
@@ -247,20 +251,21 @@ mlir::evoformer::makeCover(StringRef size) {
         c.window = ranged.window;
         c.seen = ranged.seen;
       }));
-  axes.push_back(makeAxis(
-      std::vector<std::string>{"", "", "lens=random:random", "lens=random/n",
-                               "ragged=random:random"},
-      [](AttentionCase &c, const std::string &text) {
-        AttentionCase ends = llvm::cantFail(parseAttentionCase(text));
-        c.ragged = ends.ragged;
-        c.raggedQueries = ends.raggedQueries;
-        c.raggedKeys = ends.raggedKeys;
-        c.lens = ends.lens;
-        c.keyLengths = ends.keyLengths;
-        c.queryLengths = ends.queryLengths;
-        c.lengthsOfBatch = ends.lengthsOfBatch;
-        c.lengthsOfRows = ends.lengthsOfRows;
-      }));
+  std::vector<std::string> ends = {"", "", "lens=random:random",
+                                   "lens=random/n"};
+  if (hasSequences)
+    ends.push_back("ragged=random:random");
+  axes.push_back(makeAxis(ends, [](AttentionCase &c, const std::string &text) {
+    AttentionCase ended = llvm::cantFail(parseAttentionCase(text));
+    c.ragged = ended.ragged;
+    c.raggedQueries = ended.raggedQueries;
+    c.raggedKeys = ended.raggedKeys;
+    c.lens = ended.lens;
+    c.keyLengths = ended.keyLengths;
+    c.queryLengths = ended.queryLengths;
+    c.lengthsOfBatch = ended.lengthsOfBatch;
+    c.lengthsOfRows = ended.lengthsOfRows;
+  }));
   axes.push_back(
       makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {
         c.lse = outputs & 1;
