@@ -7,6 +7,7 @@
 
 #include "Evoformer/Driver/AttentionCase.h"
 #include "CaseRagged.h"
+#include "CaseScore.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -68,6 +69,8 @@ std::string AttentionCase::str() const {
     os << " lens=" << lens;
   if (!ragged.empty())
     os << " ragged=" << ragged;
+  if (!score.empty())
+    os << " score=" << score;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -389,6 +392,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
         return std::move(error);
       continue;
     }
+    if (key == "score") {
+      if (llvm::Error error = parseScore(value, result))
+        return std::move(error);
+      continue;
+    }
     if (!parseEntry(key, value, result))
       return createStringError("malformed '" + entry + "' in the case '" +
                                text + "'");
@@ -401,6 +409,10 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
   if (result.nanValues && !result.seen.isWhole())
     return createStringError("the case '" + text +
                              "' has both a window and nan_values");
+  // Which the slopes are of.
+  if (result.scoreCase &&
+      result.scoreCase->kind == reference::ScoreKind::ALiBi)
+    result.scoreCase->parameter = static_cast<double>(result.heads);
   if (result.isRagged())
     if (llvm::Error error = checkRagged(result, text))
       return std::move(error);

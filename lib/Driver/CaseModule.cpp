@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaseRagged.h"
+#include "CaseScore.h"
 #include "Evoformer/Driver/AttentionCase.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -291,6 +292,8 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
   if (problem.groupSize != 1)
     os << "      group_size(" << problem.groupSize << ")\n";
   os << "      " << problem.seen.str() << "\n";
+  if (problem.scoreCase)
+    writeScore(os, *problem.scoreCase);
 }
 
 std::string mlir::evoformer::makeModule(const AttentionCase &problem) {

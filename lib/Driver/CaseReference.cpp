@@ -92,6 +92,7 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   // The op's default is D^-1/2 rounded to f32.
   result.scale = static_cast<float>(problem.scale.value_or(
       1 / std::sqrt(static_cast<double>(problem.depth))));
+  result.score = problem.scoreCase;
   size_t next = 0;
   auto take = [&] { return makeView(arrays[next++]); };
   result.query = take();

@@ -84,8 +84,11 @@ private:
       float logit =
           roundToFloat(head.softmax[j] * (products[j] - delta), head.logitType);
       sums.logits[i * problem.keys + j] = logit;
-      float scaled = roundToFloat(
-          roundToFloat(logit, type) * static_cast<float>(problem.scale), type);
+      float score = roundToFloat(logit, type);
+      if (problem.score)
+        score = roundToFloat(score * head.derivatives[j], type);
+      float scaled =
+          roundToFloat(score * static_cast<float>(problem.scale), type);
       for (int64_t d = 0; d < problem.depth; ++d) {
         query[i * problem.depth + d] +=
             scaled * head.inputs.keyTransposed[d * problem.keys + j];

@@ -46,6 +46,7 @@ EagerHead::EagerHead(const AttentionProblem &problem, ElementType type,
 
 void EagerHead::computeLogits(int64_t i) {
   logits.assign(problem.keys, 0.0f);
+  derivatives.assign(problem.keys, 1.0f);
   for (int64_t d = 0; d < problem.depth; ++d) {
     float q = inputs.query[i * problem.depth + d];
     const float *keys = inputs.keyTransposed.data() + d * problem.keys;
@@ -56,6 +57,12 @@ void EagerHead::computeLogits(int64_t i) {
     float product = roundToFloat(logits[j], type);
     float scaled =
         roundToFloat(product * static_cast<float>(problem.scale), type);
+    if (problem.score) {
+      ScoreResult result = evaluateScore(
+          *problem.score, problem.placeOf(b, n, h, i, j), scaled);
+      scaled = roundToFloat(result.value, type);
+      derivatives[j] = roundToFloat(result.derivative, type);
+    }
     float relative =
         roundToFloat(biases.independent()[j] - biases.m0(), logitType);
     logits[j] = roundToFloat(scaled + relative, logitType);

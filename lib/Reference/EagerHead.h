@@ -48,6 +48,8 @@ public:
   /// The softmax rounded to the logits' type, and then to the type.
   std::vector<float> softmax, weights;
   std::vector<float> ungated;
+  /// The derivatives of logits by scaled scores.
+  std::vector<float> derivatives;
 
 private:
   void computeLogits(int64_t i);

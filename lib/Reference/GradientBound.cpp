@@ -354,28 +354,36 @@ void GradientHeadBound::boundQuery(int64_t i) {
       row.lost[j] = errors.getLargestWeight(j) * std::fabs(difference);
     sumOfGradients += gradient;
     sumOfWeights += weight;
+    // Of the scaled score.
+    double derivative = head.getDerivative(j), ofScore = gradient * derivative;
     narrowed[j] = own;
-    vanishes[j] = errors.hasDigits && type.vanishes(gradient, own);
+    if (problem.score) {
+      narrowed[j] = {};
+      narrowed[j].add(own, derivative);
+      narrowed[j].add(errors.derivatives[j], gradient);
+      narrowed[j].add(kProduct, ofScore);
+    }
+    vanishes[j] = errors.hasDigits && type.vanishes(ofScore, narrowed[j]);
     if (!type.isSingle) {
-      narrowed[j].add(kNarrowing, gradient, type.unit);
+      narrowed[j].add(kNarrowing, ofScore, type.unit);
       narrowed[j].add(kUnderflow, 1, type.smallest);
-      if (type.isFlushed(gradient))
-        narrowed[j].shared += std::fabs(gradient);
+      if (type.isFlushed(ofScore))
+        narrowed[j].shared += std::fabs(ofScore);
     }
     for (int64_t d = 0; d < problem.depth; ++d) {
       double query = head.inputs.query[i * problem.depth + d];
       double factor = problem.scale * query;
       ElementSum &sum = keys[j * problem.depth + d];
       if (vanishes[j]) {
-        sum.addVanished(gradient * factor);
+        sum.addVanished(ofScore * factor);
         continue;
       }
-      sum.add(gradient * factor);
+      sum.add(ofScore * factor);
       sum.add(narrowed[j], factor);
-      sum.addCommon(common, factor);
+      sum.addCommon(common, derivative * factor);
       if (type.isFlushed(query))
-        sum.errors.shared += std::fabs(gradient * factor);
-      sum.lost += row.lost[j] * std::fabs(factor);
+        sum.errors.shared += std::fabs(ofScore * factor);
+      sum.lost += row.lost[j] * std::fabs(derivative * factor);
     }
     ofWeight.add(statistics, weight);
     boundValues(i, j, ofWeight);
@@ -401,7 +409,9 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
-      double key = keyAt(j, d), factor = problem.scale * key;
+      double key = keyAt(j, d), ofScore = problem.scale * key;
+      // By which it changes with the logit.
+      double factor = ofScore * head.getDerivative(j);
       double term = row.gradients[j] * factor;
       result += term;
       ofDelta += weightOf(j) * factor;
@@ -410,7 +420,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
         continue;
       }
       sum.add(term);
-      sum.add(narrowed[j], factor);
+      sum.add(narrowed[j], ofScore);
       sum.errors.square += row.dependent[j] * factor * factor;
       if (type.isFlushed(key))
         sum.errors.shared += std::fabs(term);

@@ -91,10 +91,10 @@ private:
       double logit = weightOf(j) * (product.value - delta.value);
       double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
       add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
+      double scale = problem.scale * head.getDerivative(j);
       for (int64_t d = 0; d < problem.depth; ++d) {
-        double key =
-            problem.scale * head.inputs.keyTransposed[d * problem.keys + j];
-        double query = problem.scale * head.inputs.query[i * problem.depth + d];
+        double key = scale * head.inputs.keyTransposed[d * problem.keys + j];
+        double query = scale * head.inputs.query[i * problem.depth + d];
         add(&GradientSums::query, i * problem.depth + d, logit * key,
             magnitude * std::fabs(key));
         add(&GradientSums::key, j * problem.depth + d, logit * query,

@@ -45,6 +45,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
   switch (dimension) {
   case Dimension::Batch:
     part.batch = size;
+    if (part.score)
+      part.score->firstBatch += begin;
     for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
       if (!lengths->empty())
         *lengths =
@@ -52,6 +54,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     break;
   case Dimension::Row:
     part.rows = size;
+    if (part.score)
+      part.score->firstRow += begin;
     for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
       for (std::vector<int64_t> &rows : *lengths)
         rows = std::vector<int64_t>(rows.begin() + begin,
@@ -60,6 +64,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     break;
   case Dimension::Head:
     part.heads = size;
+    if (part.score)
+      part.score->firstHead += begin;
     ofQueries = ofKeys = 3;
     ofBiases = 2;
     break;

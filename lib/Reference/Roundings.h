@@ -78,6 +78,9 @@ inline constexpr Rounding kSplitProduct = {
 inline constexpr int64_t kLongDepth = 64, kDepthOfPart = 32;
 /// The factor scale * log2(e) / 16 of a score.
 inline constexpr Rounding kScale = {0, 0, 1, Alike::Scale};
+/// What the operations of a score round, relative to the sum of the most that
+/// each may; of either sign.
+inline constexpr Rounding kScoreOps = {1 / 3.0, 1, 0};
 /// The sum of the query-independent biases, in f64 up to here. Queries share
 /// it.
 inline constexpr Rounding kKeySum = {kNearest, 1, 1};

@@ -29,10 +29,32 @@ void WeightErrors::boundScores(int64_t i) {
     logits[j] = sums[j].error;
 }
 
+/// What becomes of the errors of scores, and what the score's own operations
+/// add.
+void WeightErrors::applyScore() {
+  if (!problem.score)
+    return;
+  derivatives.assign(problem.keys, {});
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    const ScoreResult &result = head.results[j];
+    ErrorSum ofScore = logits[j];
+    ofScore.add(kLogit, head.scores[j]);
+    logits[j] = {};
+    logits[j].add(ofScore, result.derivative);
+    // What the derivative changes by on the way.
+    double bound = ofScore.most + ofScore.getShared();
+    logits[j].shared += std::fabs(result.second) * bound * bound / 2;
+    logits[j].add(kScoreOps, result.error);
+    derivatives[j].add(ofScore, result.second);
+    derivatives[j].add(kScoreOps, result.derivativeError);
+  }
+}
+
 /// The errors of the logits relative to the largest, and of the weights.
 void WeightErrors::boundLogits(int64_t i) {
   logits.resize(problem.keys);
   boundScores(i);
+  applyScore();
   std::vector<double> sums(problem.keys);
   for (int64_t j = 0; j < problem.keys; ++j) {
     double relative = head.biases.independent()[j] - head.biases.m0();

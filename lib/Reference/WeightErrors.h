@@ -160,6 +160,9 @@ public:
   OperandType type;
   /// Of each key, the relative error of its exponential.
   std::vector<ErrorSum> logits;
+  /// The relative errors of derivatives of logits by scaled scores, times
+  /// these; none where there is no score.
+  std::vector<ErrorSum> derivatives;
   /// What weights may become, relative to the row's largest, that have no
   /// digits left; else 0.
   std::vector<double> lost;
@@ -178,6 +181,7 @@ public:
 
 private:
   void boundScores(int64_t i);
+  void applyScore();
   void boundLogits(int64_t i);
   void findLost();
   double boundGrowth() const;

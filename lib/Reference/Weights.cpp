@@ -21,6 +21,18 @@ void HeadWeights::multiplyKeys(int64_t i) {
   }
 }
 
+void HeadWeights::applyScore(int64_t i) {
+  if (!problem.score)
+    return;
+  scores = products;
+  results.resize(problem.keys);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    results[j] = evaluateScore(*problem.score, problem.placeOf(b, n, h, i, j),
+                               scores[j]);
+    products[j] = results[j].value;
+  }
+}
+
 /// The logit of key j relative to that of another key: each summand is
 /// compared with its like, so that large masks cancel before anything is
 /// rounded to their size.
@@ -54,6 +66,7 @@ int64_t HeadWeights::findLargest() const {
 
 bool HeadWeights::compute(int64_t i) {
   multiplyKeys(i);
+  applyScore(i);
   dependent.assign(problem.keys, 0.0);
   biases.readQuery(i, kept,
                    [&](int64_t j, double term) { dependent[j] += term; });

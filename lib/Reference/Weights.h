@@ -23,7 +23,7 @@ public:
       : problem(problem), inputs(readHead<double>(problem, b, n, h)),
         biases(problem, b, n, h), weights(problem.keys),
         exponents(problem.keys), products(problem.keys),
-        dependent(problem.keys) {}
+        dependent(problem.keys), b(b), n(n), h(h) {}
 
   /// Computes what is below for query i; false if it has no key left.
   bool compute(int64_t i);
@@ -37,15 +37,25 @@ public:
   std::vector<double> weights;
   double total = 0, lse = 0, stats = 0;
   /// The logits relative to the largest, and the scaled scores that they are
-  /// made of.
+  /// made of; where a score makes logits of these, what it gives.
   std::vector<double> exponents, products;
+  /// There the scaled scores, and all that it says; else none.
+  std::vector<double> scores;
+  std::vector<ScoreResult> results;
+
+  /// The derivative of a logit by its scaled score.
+  double getDerivative(int64_t j) const {
+    return results.empty() ? 1 : results[j].derivative;
+  }
 
 private:
+  void applyScore(int64_t i);
   void multiplyKeys(int64_t i);
   double difference(int64_t j, int64_t other) const;
   int64_t findLargest() const;
 
   std::vector<double> dependent;
+  int64_t b, n, h;
 };
 
 } // namespace mlir::evoformer::reference

@@ -9,6 +9,7 @@
 #define EVOFORMER_DRIVER_ATTENTIONCASE_H
 
 #include "Evoformer/Driver/HostArray.h"
+#include "Evoformer/Reference/Score.h"
 #include "Evoformer/Support/KeyRange.h"
 #include <functional>
 
@@ -87,6 +88,10 @@ struct PutNumber {
 ///                        NaN, and must not be written
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
+///     score              NAME:NUMBER, what makes logits of scaled scores: softcap,
+///                        alibi, temperature, swish, distance, buckets or
+///                        leaky, see Evoformer/Reference/Score.h; alibi has no
+///                        number
 ///     lse, stats         0 or 1
 ///     scale              a number; default D^-1/2
 ///     order              dimension order of q, k, v, gate, out in the IR
@@ -128,6 +133,9 @@ struct AttentionCase {
   /// The word `ragged`, and what it says.
   std::string ragged;
   std::optional<RaggedCase> raggedQueries, raggedKeys;
+  /// The word `score`, and what it says.
+  std::string score;
+  std::optional<reference::Score> scoreCase;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;

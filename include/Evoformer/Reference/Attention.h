@@ -15,6 +15,7 @@
 #define EVOFORMER_REFERENCE_ATTENTION_H
 
 #include "Evoformer/Reference/Numbers.h"
+#include "Evoformer/Reference/Score.h"
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -83,6 +84,8 @@ struct AttentionProblem {
   std::vector<Bias> biases;
   std::optional<View> gate;
   double scale = 1;
+  /// None: logits are the scaled scores and biases.
+  std::optional<Score> score;
   /// The first key that a query sees, and the one behind the last.
   std::optional<KeyBound> keysFrom, keysTo;
   /// From 0 to the numbers of keys and queries. What lies behind counts
@@ -99,6 +102,11 @@ struct AttentionProblem {
     if (!queryLengths.empty())
       return queryLengths[b][n];
     return allQueries ? allQueries : queries;
+  }
+  /// Where a pair of this part is.
+  ScorePlace placeOf(int64_t b, int64_t n, int64_t h, int64_t i,
+                     int64_t j) const {
+    return {b, n, h, firstQuery + i, j, countQueries(b, n), countKeys(b, n)};
   }
   /// Whether the row has query i of this part.
   bool hasQuery(int64_t b, int64_t n, int64_t i) const {

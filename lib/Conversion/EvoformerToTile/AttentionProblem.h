@@ -96,6 +96,16 @@ struct SharedKeys {
   bool any() const { return groupSize != 1 || batch || rows; }
 };
 
+/// What makes logits of scores, see Score.h; null: they are these. For gradients
+/// it gives the derivative as well.
+struct ScoreFacts {
+  Block *body = nullptr;
+  /// Whether it is finite for finite numbers, see isScoreTotal.
+  bool isTotal = true;
+
+  explicit operator bool() const { return body; }
+};
+
 /// The static facts of an attention.
 struct AttentionFacts {
   /// Of query, key and value.
@@ -107,6 +117,7 @@ struct AttentionFacts {
   KeyRange keys = {};
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
+  ScoreFacts score = {};
 };
 
 } // namespace mlir::evoformer

@@ -13,10 +13,12 @@
 #include "Host/HostProgram.h"
 #include "Host/JointGradients.h"
 #include "Host/OffsetCheck.h"
+#include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
 #include "Schedules/GradientSchedule.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "Evoformer/Target/Targets.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -167,6 +169,7 @@ protected:
     }
     chip = *target;
     requests = *forced;
+    prepareScores(ops);
     checked.clear();
     equalOps.clear();
     SymbolTable symbols(getOperation());
@@ -184,6 +187,19 @@ protected:
       return chooseProducts(getOperation().getLoc(), *found, f32Products);
     return getOperation().emitError("no target: give the option 'target' or "
                                     "the module an 'evo_tile.target'");
+  }
+
+  void prepareScores(ArrayRef<AttentionFamilyOpInterface> ops) {
+    totalScores.clear();
+    for (AttentionFamilyOpInterface op : ops) {
+      Block *score = op.getScoreBody();
+      if (!score)
+        continue;
+      // What functions become does not show it.
+      if (isScoreTotal(*score))
+        totalScores.insert(op);
+      expandScore(op);
+    }
   }
 
   /// `done`: ops that are converted along with another one.
@@ -251,7 +267,7 @@ protected:
     return success();
   }
 
-  static AttentionFacts getFacts(AttentionFamilyOpInterface op) {
+  AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
     AttentionFacts facts = {op.getInputElementType(), sizes.depth,
                             sizes.valueDepth,         op.getScaleValue(),
@@ -264,6 +280,7 @@ protected:
       if (!op.isQueryIndependent(index))
         facts.biasBytes +=
             getElementBytes(getElementTypeOrSelf(bias.get().getType()));
+    facts.score = {op.getScoreBody(), totalScores.contains(op)};
     return facts;
   }
 
@@ -419,6 +436,8 @@ protected:
 
   TargetAttr chip;
   ScheduleRequests requests;
+  /// Ops whose scores are finite for finite numbers.
+  llvm::SmallDenseSet<Operation *> totalScores;
   CheckedOperands checked;
   EqualOps equalOps;
 };

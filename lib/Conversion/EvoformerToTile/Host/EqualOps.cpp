@@ -55,7 +55,19 @@ static void shareValues(llvm::iterator_range<Block::iterator> ops,
   }
 }
 
-/// Name, attributes, types, which operands are the same value, and which are
+/// What an op's regions say, whatever values are called.
+static Attribute getRegionsKey(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps()) {
+      inner.print(os, OpPrintingFlags().useLocalScope());
+      os << '\n';
+    }
+  return StringAttr::get(op->getContext(), text);
+}
+
+/// Name, attributes, regions, types, which operands are the same value, and which are
 /// numbers that are known.
 Attribute EqualOps::getKey(Operation *op) {
   Builder builder(op->getContext());
@@ -68,7 +80,7 @@ Attribute EqualOps::getKey(Operation *op) {
                                       llvm::find(op->getOperands(), operand)));
   return builder.getArrayAttr(
       {builder.getStringAttr(op->getName().getStringRef()),
-       op->getAttrDictionary(),
+       op->getAttrDictionary(), getRegionsKey(op),
        builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
        builder.getDenseI64ArrayAttr(firstUses),
        builder.getDenseI64ArrayAttr(numbers)});

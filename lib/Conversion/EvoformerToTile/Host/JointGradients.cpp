@@ -20,8 +20,13 @@ using Role = AttentionOperand;
 static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
   if (a.getScaleValue() != b.getScaleValue() ||
       a.getGroupSizeOrOne() != b.getGroupSizeOrOne() ||
-      !(a.getKeyRange() == b.getKeyRange()))
+      !(a.getKeyRange() == b.getKeyRange()) ||
+      a->getNumRegions() != b->getNumRegions())
     return false;
+  for (auto [x, y] : llvm::zip_equal(a->getRegions(), b->getRegions()))
+    if (!OperationEquivalence::isRegionEquivalentTo(
+            &x, &y, OperationEquivalence::Flags::IgnoreLocations))
+      return false;
   for (Role role :
        {Role::Query, Role::Key, Role::Value, Role::Bias, Role::KeyLengths,
         Role::QueryLengths, Role::WeightedGradient, Role::Stats, Role::Delta}) {

@@ -135,6 +135,10 @@ private:
       sources.logits.keySum = item.sliceKeySum(operands.keySum);
     for (const Bias &bias : operands.biases)
       sources.logits.biases.push_back(item.sliceBias(bias, fillsZeros));
+    if (facts.score) {
+      sources.logits.score = facts.score;
+      sources.logits.place = item.findPlace(operands.getShape());
+    }
     return sources;
   }
 
@@ -513,6 +517,9 @@ static bool isDeep(const AttentionFacts &facts) {
 /// would have none.
 static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
                       bool hasBiases) {
+  // What the score makes of a key that is cleared may be NaN.
+  if (facts.score && !facts.score.isTotal)
+    return Drops::Chosen;
   if (!hasBiases)
     return Drops::Added;
   if (target.isCPU())

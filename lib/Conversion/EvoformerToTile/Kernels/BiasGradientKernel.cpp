@@ -116,11 +116,10 @@ private:
                                  .recompute(b, slices, queries, keys, step.tile,
                                             sums[0])
                                  .logitGrad};
-                   Value logitGrad =
-                       shared.recompute(b, slices, queries, keys, step.tile)
-                           .logitGrad;
-                   storeQuery(b, step, logitGrad, keys);
-                   return {b.addf(sums[0], logitGrad)};
+                   LogitRecompute::Recomputed again =
+                       shared.recompute(b, slices, queries, keys, step.tile);
+                   storeQuery(b, step, again, keys);
+                   return {b.addf(sums[0], again.logitGrad)};
                  });
     if (!grid.mayMask() || counts[kBiasQ] || counts[kBiasK] ||
         !grid.haveEqualLengths(counts))
@@ -135,10 +134,11 @@ private:
 
   /// All keys are in the tile, so that this is all of the query's gradient in
   /// this step.
-  void storeQuery(TileBuilder &b, const BlockStep &step, Value logitGrad,
+  void storeQuery(TileBuilder &b, const BlockStep &step,
+                  const LogitRecompute::Recomputed &again,
                   const LogitRecompute::KeyTiles &keys) {
-    Value narrow = shared.narrowLogitGrad(b, logitGrad);
-    shared.storeLogitGrads(b, step, logitGrad, narrow);
+    Value narrow = shared.narrowScoreGrad(b, again);
+    shared.storeLogitGrads(b, step, again, narrow);
     SmallVector<Value> cleared = shared.clearNaN(b, keys.key);
     step.item.storeParts(
         shared.accumulate(b,

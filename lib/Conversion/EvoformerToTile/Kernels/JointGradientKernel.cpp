@@ -174,7 +174,7 @@ private:
         b.store(b.addf(sum, again.logitGrad), biasSums, step.tile.offsets,
                 inBounds);
       }
-      shared.storeLogitGrads(b, step, again.logitGrad, narrow);
+      shared.storeLogitGrads(b, step, again, narrow);
     });
   }
 

@@ -112,7 +112,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
                      recompute.recompute(b, slices, queries, keys, step.tile);
                  Value narrow;
                  if (!start.key.empty() || beside)
-                   narrow = recompute.narrowLogitGrad(b, again.logitGrad);
+                   narrow = recompute.narrowScoreGrad(b, again);
                  Sums next = add(b, recompute, start.with(sums), again, narrow,
                                  queries);
                  if (beside)

@@ -47,7 +47,11 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       weightScale(getWeightScale(target, facts.elementType)),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
-      chooseAll(target.isCPU()) {}
+      chooseAll(target.isCPU()) {
+  // What the score makes of a key that is cleared may be NaN.
+  if (facts.score && !facts.score.isTotal)
+    chooseDrops = chooseAll = true;
+}
 
 LogitRecompute LogitRecompute::withCare() const {
   LogitRecompute careful = *this;
@@ -75,6 +79,10 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
     slices.logits.keySum = item.sliceKeySum(operands.keySum);
   for (const Bias &bias : operands.biases)
     slices.logits.biases.push_back(item.sliceBias(bias));
+  if (facts.score) {
+    slices.logits.score = facts.score;
+    slices.logits.place = item.findPlace(operands.getShape());
+  }
   return slices;
 }
 
@@ -187,7 +195,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   Value scores = multiply(queries.query, keys.key, keys.keyColumns, {});
   LogitsSlices ofLogits = slices.logits;
   ofLogits.drops = getDrops();
-  Value logits = buildLogits(b, ofLogits, tile, scores);
+  Value derivative;
+  Value logits = buildLogits(b, ofLogits, tile, scores, &derivative);
   Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
   result.dropped = dropped;
@@ -216,6 +225,14 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     result.logitGrad = b.fma(result.weights, difference, sum);
   else
     result.logitGrad = b.mulf(result.weights, difference);
+  result.scoreGrad = result.logitGrad;
+  if (!derivative)
+    return result;
+  result.scoreGrad = b.mulf(result.logitGrad, derivative);
+  // A pair without a weight has no gradient, whatever the derivative is.
+  if (dropped || !facts.score.isTotal)
+    result.scoreGrad = b.select(b.equals(result.weights, 0),
+                                b.splatLike(logits, 0), result.scoreGrad);
   return result;
 }
 
@@ -256,10 +273,23 @@ SmallVector<Value> LogitRecompute::zeros(TileBuilder &b, int64_t positions,
   });
 }
 
+Value LogitRecompute::narrowScoreGrad(TileBuilder &b,
+                                      const Recomputed &again) const {
+  return narrowLogitGrad(b, again.scoreGrad);
+}
+
 void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
-                                     Value logitGrad, Value narrow) const {
+                                     const Recomputed &again,
+                                     Value narrow) const {
   if (operands.logitGrads.empty())
     return;
+  if (again.scoreGrad != again.logitGrad)
+    narrow = narrowLogitGrad(b, again.logitGrad);
+  storeLogitGrads(b, step, again.logitGrad, narrow);
+}
+
+void LogitRecompute::storeLogitGrads(TileBuilder &b, const BlockStep &step,
+                                     Value logitGrad, Value narrow) const {
   const WorkItem item = step.item.withAll();
   std::tie(logitGrad, narrow) = clearAbsent(b, step, logitGrad, narrow);
   for (const Bias &gradient : operands.logitGrads) {

@@ -76,8 +76,9 @@ public:
 
   /// [rows, queries, keys] or [rows, keys, queries].
   struct Recomputed {
-    /// `logitGrad` is null where nobody needs it.
-    Value weights, logitGrad;
+    /// `logitGrad` is null where nobody needs it, and so is the gradient of the
+    /// scaled score, which is the same where no region makes logits of scores.
+    Value weights, logitGrad, scoreGrad;
     /// Null where zeros are not chosen.
     Value dropped;
   };
@@ -89,6 +90,8 @@ public:
   /// In the inputs' type; weights times `weightScale`.
   Value narrowWeights(TileBuilder &b, Value weights) const;
   Value narrowLogitGrad(TileBuilder &b, Value logitGrad) const;
+  /// What products with queries and keys take.
+  Value narrowScoreGrad(TileBuilder &b, const Recomputed &again) const;
 
   /// What sums of products with recomputed gradients of logits are multiplied
   /// by to be gradients of queries or keys: the derivative of a logit by the
@@ -106,9 +109,9 @@ public:
   std::pair<Value, Value> clearAbsent(TileBuilder &b, const BlockStep &step,
                                       Value logitGrad, Value narrow) const;
   /// Stores the gradients of a tile of logits as those of the biases in which
-  /// nothing is summed; `narrow` are the same in the inputs' type.
-  void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,
-                       Value narrow) const;
+  /// nothing is summed; `narrow`: what narrowScoreGrad gives.
+  void storeLogitGrads(TileBuilder &b, const BlockStep &step,
+                       const Recomputed &again, Value narrow) const;
   /// Stores zeros there for the blocks that a loop along queries or keys does
   /// not visit.
   void clearLogitGrads(const WorkItem &item, LogitDim dim) const;
@@ -166,6 +169,9 @@ private:
     return repeatsForKeys() && getOwnedDim(operands) == OwnedDim::Queries;
   }
   void addStatistics(TileBuilder &b, QueryTiles &tiles) const;
+  /// `narrow`: the same in the inputs' type.
+  void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,
+                       Value narrow) const;
   Drops getDrops() const {
     if (!chooseDrops)
       return Drops::Added;

@@ -68,11 +68,23 @@ Value evoformer::readBias(TileBuilder &builder, const BiasSlice &bias,
 }
 
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                             const LogitsTile &tile, Value scores) {
+                             const LogitsTile &tile, Value scores,
+                             Value *derivative) {
+  double scale = slices.scale;
+  if (slices.score) {
+    SmallVector<Value> given = applyScore(
+        builder, slices.score, slices.place, tile,
+        scale == 1 ? scores
+                   : builder.mulf(scores, builder.splatLike(scores, scale)));
+    scores = given.front();
+    scale = 1;
+    if (derivative && given.size() > 1)
+      *derivative = given[1];
+  }
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.
   double inUnits = llvm::numbers::log2e / slices.unit;
-  Value factor = builder.splatLike(scores, slices.scale * inUnits);
+  Value factor = builder.splatLike(scores, scale * inUnits);
   Value logits, sum;
   if (slices.keySum.memory) {
     sum = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),

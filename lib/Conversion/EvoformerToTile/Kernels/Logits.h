@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITS_H
 
 #include "../AttentionProblem.h"
+#include "ScoreProgram.h"
 #include "TileBuilder.h"
 
 namespace mlir::evoformer {
@@ -82,6 +83,8 @@ struct LogitsSlices {
   /// See getLogitUnit.
   double unit;
   Drops drops = Drops::Added;
+  ScoreFacts score = {};
+  ScorePlace place = {};
 };
 
 /// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
@@ -89,11 +92,13 @@ Value readBias(TileBuilder &builder, const BiasSlice &bias,
                const LogitsTile &tile);
 
 /// The logits, in their units and relative to the prepared maximum: scale *
-/// scores + biases, and -inf for dropped keys (see Drops). `scores` is a tile
-/// of f32. Every kernel adds the terms in the same order, so that it rounds
-/// logits as the others do.
+/// scores, or what the score makes of that, + biases, and -inf for dropped keys
+/// (see Drops). `scores` is a tile of f32. Every kernel adds the terms in the
+/// same order, so that it rounds logits as the others do. Where the score gives
+/// its derivative, that is left in `derivative`.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
-                  const LogitsTile &tile, Value scores);
+                  const LogitsTile &tile, Value scores,
+                  Value *derivative = nullptr);
 
 } // namespace mlir::evoformer
 

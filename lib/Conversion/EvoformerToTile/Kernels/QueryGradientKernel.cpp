@@ -30,8 +30,8 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
                    b, step.item, slices, step.offset(LogitDim::Keys));
                LogitRecompute::Recomputed again =
                    shared.recompute(b, slices, queries, keys, step.tile);
-               Value narrow = shared.narrowLogitGrad(b, again.logitGrad);
-               shared.storeLogitGrads(b, step, again.logitGrad, narrow);
+               Value narrow = shared.narrowScoreGrad(b, again);
+               shared.storeLogitGrads(b, step, again, narrow);
                return shared.accumulate(b, sums, narrow,
                                         shared.clearNaN(b, keys.key));
              });

@@ -371,6 +371,18 @@ BiasSlice WorkItem::sliceBias(const Bias &bias, bool fillsZeros) const {
   return result;
 }
 
+ScorePlace WorkItem::findPlace(const LogitShape &shape) const {
+  auto count = [&](const ItemRange &range, int64_t dim) {
+    return range.visited ? range.visited
+                         : builder.index(shape.size(builder, dim));
+  };
+  return {batch,      rows.start,
+          head,       queries.start,
+          keys.start, count(queries, kBiasQ),
+          count(keys, kBiasK), queries.fits,
+          keys.fits};
+}
+
 Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
   ItemRange ofQueries = queries.all(), ofKeys = keys.all();
   return builder.slice(

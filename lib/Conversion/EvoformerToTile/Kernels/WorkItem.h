@@ -170,6 +170,8 @@ struct WorkItem {
 
   /// Whoever launches a kernel pads the keys of biases to whole blocks.
   BiasSlice sliceBias(const Bias &bias, bool fillsZeros = false) const;
+  /// Where it is, for the score of these logits.
+  ScorePlace findPlace(const LogitShape &shape) const;
   /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -99,6 +100,11 @@ void AttentionOp::copyFacts(AttentionOp other) {
   setGroupSize(other.getGroupSize());
   setKeysFromAttr(other.getKeysFromAttr());
   setKeysToAttr(other.getKeysToAttr());
+  for (auto [mine, its] :
+       llvm::zip_equal(getScoreRegions(), other.getScoreRegions())) {
+    IRMapping mapping;
+    its.cloneInto(&mine, mapping);
+  }
 }
 
 SmallVector<Value> AttentionOp::getRagged() {

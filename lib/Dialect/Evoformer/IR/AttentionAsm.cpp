@@ -11,7 +11,8 @@
 //       key_lengths(%j : type) query_lengths(%i : type)
 //       ragged(queries %i : type, keys %j : type, most %p, %r)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
-//       scale(0.25) group_size(4) keys(from #map, to #map) {attributes}
+//       scale(0.25) group_size(4) keys(from #map, to #map)
+//       score(%x: f32, %b: i32, ...) {...} {attributes}
 //
 // One clause an operand, in the order of the op's groups. A missing order is
 // the default one. The results have the destinations' types, so that these are
@@ -164,6 +165,17 @@ ParseResult family::parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
                  parser.parseRParen());
 }
 
+ParseResult family::parseScore(OpAsmParser &parser, OperationState &state) {
+  if (failed(parser.parseOptionalKeyword("score")))
+    return success();
+  SmallVector<OpAsmParser::Argument> arguments;
+  return failure(
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseRegion(*state.addRegion(), arguments,
+                         /*enableNameShadowing=*/true));
+}
+
 /// One part of the clause; the groups beside it tell whether it is the first or
 /// the last.
 static void printRagged(OpAsmPrinter &printer, AttentionFamilyOpInterface op,
@@ -241,6 +253,20 @@ void family::printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
   printer << ")";
 }
 
+void family::printScore(OpAsmPrinter &printer, Operation *op) {
+  if (op->getNumRegions() == 0)
+    return;
+  Region &region = op->getRegion(0);
+  printer.printNewline();
+  printer << "    score(";
+  llvm::interleaveComma(region.getArguments(), printer,
+                        [&](BlockArgument argument) {
+                          printer.printRegionArgument(argument);
+                        });
+  printer << ") ";
+  printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
 //===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
@@ -252,6 +278,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
       family::parseScale(parser, properties.scale) ||
       family::parseGroupSize(parser, properties.group_size) ||
       family::parseKeyRange(parser, properties.keys_from, properties.keys_to) ||
+      family::parseScore(parser, state) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
@@ -286,6 +313,7 @@ void AttentionOp::print(OpAsmPrinter &printer) {
   family::printScale(printer, getScaleAttr());
   family::printGroupSize(printer, getGroupSize());
   family::printKeyRange(printer, getKeysFromAttr(), getKeysToAttr());
+  family::printScore(printer, getOperation());
   printer.printOptionalAttrDict(
       llvm::to_vector((*this)->getDiscardableAttrs()));
 }
@@ -306,7 +334,9 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
         parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
     if (family::parseScale(parser, properties.scale) ||
         family::parseGroupSize(parser, properties.group_size) ||
-        family::parseKeyRange(parser, properties.keys_from, properties.keys_to))
+        family::parseKeyRange(parser, properties.keys_from,
+                              properties.keys_to) ||
+        family::parseScore(parser, state))
       return failure();
   }
   properties.operand_orders =
@@ -324,6 +354,7 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
     family::printScale(printer, op.getScaleAttr());
     family::printGroupSize(printer, op.getGroupSize());
     family::printKeyRange(printer, op.getKeysFromAttr(), op.getKeysToAttr());
+    family::printScore(printer, op);
   }
   printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));
 }

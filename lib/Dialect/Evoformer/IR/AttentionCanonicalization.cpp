@@ -151,7 +151,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths(),
-        op.getRagged());
+        op.getRagged(), op.getScoreBody() != nullptr);
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};

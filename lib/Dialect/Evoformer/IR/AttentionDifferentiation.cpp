@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -30,7 +31,7 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
   auto larger = AttentionOp::create(
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr(), getKeyLengths(),
-      getQueryLengths(), getRagged());
+      getQueryLengths(), getRagged(), getScoreBody() != nullptr);
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());
@@ -146,6 +147,10 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
   properties.keys_from = getKeysFromAttr();
   properties.keys_to = getKeysToAttr();
   llvm::copy(segments, properties.operandSegmentSizes.begin());
+  for (Region &score : getScoreRegions()) {
+    IRMapping mapping;
+    score.cloneInto(state.addRegion(), mapping);
+  }
   Operation *backward = builder.create(state);
   return llvm::map_to_vector(operands, [&](unsigned number) -> Value {
     return backward->getResult(resultOf.lookup(number));

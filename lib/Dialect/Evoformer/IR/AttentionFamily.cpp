@@ -356,6 +356,12 @@ KeyRange family::getNarrowKeyRange(Operation *op) {
       known(sizes.keys, AttentionOperand::KeyLengths));
 }
 
+Block *family::getScoreBody(Operation *op) {
+  if (op->getNumRegions() == 0 || op->getRegion(0).empty())
+    return nullptr;
+  return &op->getRegion(0).front();
+}
+
 float family::getScaleValue(Operation *op) {
   if (auto scale = op->getAttrOfType<FloatAttr>("scale"))
     return scale.getValue().convertToFloat();

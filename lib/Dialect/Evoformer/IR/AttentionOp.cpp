@@ -20,7 +20,7 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
                         Value key, Value value, ValueRange biases, Value gate,
                         Value output, Value lse, Value stats, FloatAttr scale,
                         Value keyLengths, Value queryLengths,
-                        ValueRange ragged) {
+                        ValueRange ragged, bool hasScore) {
   SmallVector<Type, 3> resultTypes;
   for (Value init : {output, lse, stats})
     if (init && isa<RankedTensorType>(init.getType()))
@@ -34,5 +34,5 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
         stats, sequence, sequence, sequence, builder.getArrayAttr({}), sequence,
         sequence, scale,
         /*group_size=*/1, /*keys_from=*/{},
-        /*keys_to=*/{});
+        /*keys_to=*/{}, /*score_regionsCount=*/hasScore ? 1 : 0);
 }

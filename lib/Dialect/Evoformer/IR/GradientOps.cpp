@@ -239,6 +239,8 @@ struct DropUnusedGradients : OpRewritePattern<AttentionBackwardOp> {
         family::makeOrders(rewriter.getContext(), orders);
     llvm::copy(segments, properties.operandSegmentSizes.begin());
     state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+    for (Region &score : op.getScoreRegions())
+      state.addRegion()->takeBody(score);
     Operation *smaller = rewriter.create(state);
     SmallVector<Value> results;
     unsigned next = 0;

@@ -14,4 +14,5 @@ void evoformer::registerEvoformer(DialectRegistry &registry) {
   registry.insert<EvoformerDialect>();
   registerEvoformerBufferization(registry);
   registerEvoformerRuntimeVerification(registry);
+  registerScoreAdjoints(registry);
 }

@@ -8,6 +8,7 @@
 #include "Evoformer/Dialect/Evoformer/Transforms/Passes.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -148,6 +149,8 @@ private:
       properties.group_size = op.getGroupSizeAttr();
       properties.keys_from = op.getKeysFromAttr();
       properties.keys_to = op.getKeysToAttr();
+      if (Block *score = op.getScoreBody())
+        writeScoreGradient(*score, *state.addRegion());
     }
     return cast<OpTy>(rewriter.create(state));
   }

@@ -104,6 +104,7 @@ KeyRange getNarrowKeyRange(Operation *op);
 void addKeyRangePatterns(RewritePatternSet &patterns, StringRef op);
 void addLengthsPatterns(RewritePatternSet &patterns, StringRef op);
 float getScaleValue(Operation *op);
+Block *getScoreBody(Operation *op);
 
 // Of other interfaces, for all ops of the family.
 MutableOperandRange getInits(Operation *op);
@@ -140,6 +141,9 @@ ParseResult parseGroupSize(OpAsmParser &parser, IntegerAttr &groupSize);
 /// `keys(from #map, to #map)`, either of the two alone, or nothing.
 ParseResult parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
                           AffineMapAttr &to);
+/// `score(%x: f32, ...) {...}`, or nothing.
+ParseResult parseScore(OpAsmParser &parser, OperationState &state);
+void printScore(OpAsmPrinter &printer, Operation *op);
 void printClauses(OpAsmPrinter &printer, Operation *op,
                   ArrayRef<int64_t> biasGradients = {});
 void printScale(OpAsmPrinter &printer, FloatAttr scale);

@@ -36,10 +36,15 @@ def Evoformer_GroupSize : DefaultValuedAttr<I64Attr, "1">;
 /// A bound of the keys that a query sees, see KeyRange.h.
 def Evoformer_KeyBound : OptionalAttr<AffineMapAttr>;
 
+/// What the score of a pair becomes before biases are added, see Score.h: none
+/// or one.
+def Evoformer_ScoreRegion : VariadicRegion<MaxSizedRegion<1>>;
+
 /// An op of the family: what it declares follows from its table of groups.
 class Evoformer_FamilyOp<string mnemonic, list<Trait> traits = []>
     : Op<Evoformer_Dialect, mnemonic, [
         AttrSizedOperandSegments,
+        IsolatedFromAbove,
         DestinationStyleOpInterface,
         ConditionallySpeculatable,
         DeclareOpInterfaceMethods<Evoformer_AttentionFamilyInterface>,

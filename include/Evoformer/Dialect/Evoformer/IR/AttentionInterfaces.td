@@ -81,6 +81,11 @@ def Evoformer_AttentionFamilyInterface
       return ::mlir::evoformer::family::getStatisticSizes($_op, builder, loc);
     }
 
+    /// What makes logits of scores, see Score.h; null: they are these.
+    ::mlir::Block *getScoreBody() {
+      return ::mlir::evoformer::family::getScoreBody($_op);
+    }
+
     /// Which keys a query sees, as far as it is not all of them.
     ::mlir::evoformer::KeyRange getKeyRange() {
       return ::mlir::evoformer::family::getKeyRange($_op);
@@ -180,6 +185,23 @@ def Evoformer_DifferentiableInterface
       "buildGradients",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$outputGradient,
            "::llvm::ArrayRef<unsigned>":$operands)>
+  ];
+}
+
+def Evoformer_DifferentiableScalarInterface
+    : OpInterface<"DifferentiableScalarOpInterface"> {
+  let cppNamespace = "::mlir::evoformer";
+  let description = [{
+    Reverse-mode differentiation of an op on numbers, as a score region has it:
+    arith and math have external models.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      For each operand its gradient, where that of the op's result is `gradient`;
+      null where there is none, as of integers. Inserts at `builder`, where the
+      op's operands and its result are known.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildAdjoint",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$gradient)>
   ];
 }
 

@@ -244,13 +244,16 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region Evoformer_ScoreRegion:$score_regions);
 
+  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
 
   let builders = [
     /// Default orders and scale; the results, if any, have the types of the
     /// destinations. `gate`, `lse`, `stats` and lengths may be null; `ragged`
-    /// has where queries and keys start and the most of both, or nothing.
+    /// has where queries and keys start and the most of both, or nothing. With
+    /// `hasScore` there is an empty region for the score.
     OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key,
                    "::mlir::Value":$value, "::mlir::ValueRange":$biases,
                    "::mlir::Value":$gate, "::mlir::Value":$output,
@@ -259,7 +262,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
                    CArg<"::mlir::FloatAttr", "{}">:$scale,
                    CArg<"::mlir::Value", "{}">:$keyLengths,
                    CArg<"::mlir::Value", "{}">:$queryLengths,
-                   CArg<"::mlir::ValueRange", "{}">:$ragged)>
+                   CArg<"::mlir::ValueRange", "{}">:$ragged,
+                   CArg<"bool", "false">:$hasScore)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{
@@ -272,7 +276,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     ::llvm::SmallVector<DimOrderAttr> getAllBiasOrders();
 
     /// Takes what is no operand, but for the scale, from another op with as
-    /// many biases: orders, the size of groups, the range of keys.
+    /// many biases: orders, the size of groups, the range of keys, the score.
     void copyFacts(AttentionOp other);
 
     /// Starts of queries and keys and the most of both, or nothing.
@@ -283,6 +287,19 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     ::mlir::Value getLseResult();
     ::mlir::Value getStatsResult();
   }];
+}
+
+def Evoformer_YieldOp : Op<Evoformer_Dialect, "yield", [
+    Pure, Terminator,
+    ParentOneOf<["AttentionOp", "AttentionBackwardOp", "AttentionGradientOp"]>
+  ]> {
+  let summary = "What a score region gives";
+  let description = [{
+    The score of a pair; in `evoformer.attention_gradient` also its derivative by
+    the region's first argument.
+  }];
+  let arguments = (ins Variadic<F32>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 
 #endif // EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD

@@ -113,6 +113,8 @@ def Evoformer_AttentionBackwardOp
     Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region Evoformer_ScoreRegion:$score_regions);
+  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -187,6 +189,8 @@ def Evoformer_AttentionGradientOp
     Evoformer_KeyBound:$keys_to
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region Evoformer_ScoreRegion:$score_regions);
+  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
 }
 

@@ -30,6 +30,10 @@ void registerEvoformerBufferization(DialectRegistry &registry);
 /// the depth.
 void registerEvoformerRuntimeVerification(DialectRegistry &registry);
 
+/// DifferentiableScalarOpInterface of arith's and math's ops: what scores are
+/// made of has derivatives.
+void registerScoreAdjoints(DialectRegistry &registry);
+
 } // namespace evoformer
 } // namespace mlir
 

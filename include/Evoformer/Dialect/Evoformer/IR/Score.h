@@ -1,0 +1,52 @@
+//===- Score.h - What makes logits of scores --------------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The region `score` of an attention: a straight line of pure ops on numbers,
+// which says what the logit of a query and a key is, before biases.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_EVOFORMER_IR_SCORE_H
+#define EVOFORMER_DIALECT_EVOFORMER_IR_SCORE_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::evoformer {
+
+/// The arguments of the region, in their order: the score, scale times the
+/// product of query and key, of f32; and of i32 where the pair is and how many
+/// queries and keys its row has.
+enum class ScoreArgument {
+  Score,
+  Batch,
+  Row,
+  Head,
+  Query,
+  Key,
+  NumQueries,
+  NumKeys
+};
+inline constexpr unsigned kNumScoreArguments = 8;
+
+/// How many ops a score may have.
+inline constexpr int64_t kMaxScoreOps = 64;
+
+/// The rules of an op's region; it yields `numValues` numbers.
+LogicalResult verifyScore(Operation *op, unsigned numValues);
+
+/// Makes a region that yields the score of `body` and its derivative by the
+/// first argument, by reverse mode.
+void writeScoreGradient(Block &body, Region &gradient);
+
+/// Whether what the region yields is finite for all finite scores and all
+/// indices, as far as numbers do not overflow.
+bool isScoreTotal(Block &body);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_DIALECT_EVOFORMER_IR_SCORE_H

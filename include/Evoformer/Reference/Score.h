@@ -1,0 +1,56 @@
+//===- Score.h - Named scores in double precision ---------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What makes logits of scaled scores, by name, each with the derivatives that
+// somebody wrote down for it: what a compiler makes of a score's region is
+// compared with these.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_REFERENCE_SCORE_H
+#define EVOFORMER_REFERENCE_SCORE_H
+
+#include <cstdint>
+
+namespace mlir::evoformer::reference {
+
+enum class ScoreKind {
+  Softcap,     // c tanh(x / c)
+  ALiBi,       // x - 2^(-8 (h + 1) / c) |i + sk - sq - j|, c heads
+  Temperature, // x / (1 + c h)
+  Swish,       // x / (1 + exp(-c x))
+  Distance,    // x - c log(1 + |i - j|)
+  Buckets,     // x + c floor(|i - j| / 4)
+  Leaky        // the larger of x and c x
+};
+
+struct Score {
+  ScoreKind kind;
+  /// c above.
+  double parameter;
+  /// Of parts of a problem: the first b, n and h.
+  int64_t firstBatch = 0, firstRow = 0, firstHead = 0;
+};
+
+/// Where a pair is, and how many queries and keys its row has.
+struct ScorePlace {
+  int64_t batch, row, head, query, key, queries, keys;
+};
+
+/// A logit and its first two derivatives; and by how much f32 may be off, of
+/// the logit and of the first derivative, in unit roundoffs.
+struct ScoreResult {
+  double value, derivative = 1, second = 0;
+  double error = 0, derivativeError = 0;
+};
+
+ScoreResult evaluateScore(const Score &score, const ScorePlace &place,
+                          double x);
+
+} // namespace mlir::evoformer::reference
+
+#endif // EVOFORMER_REFERENCE_SCORE_H

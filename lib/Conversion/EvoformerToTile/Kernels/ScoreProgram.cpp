@@ -1,0 +1,255 @@
+//===- ScoreProgram.cpp - A score region on tiles -------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScoreProgram.h"
+
+#include "Logits.h"
+
+#include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+
+namespace {
+/// A set of the logits' dimensions.
+class LogitDims {
+public:
+  LogitDims() = default;
+  LogitDims(LogitDim dim) : bits(1U << static_cast<unsigned>(dim)) {}
+  static LogitDims all() {
+    return LogitDims(LogitDim::Rows) | LogitDim::Queries | LogitDim::Keys;
+  }
+
+  bool has(LogitDim dim) const { return bits & LogitDims(dim).bits; }
+  bool empty() const { return bits == 0; }
+  bool operator==(LogitDims other) const { return bits == other.bits; }
+  /// What has both queries and keys has rows: there is no such matrix.
+  LogitDims operator|(LogitDims other) const {
+    LogitDims both;
+    both.bits = bits | other.bits;
+    if (both.has(LogitDim::Queries) && both.has(LogitDim::Keys))
+      both.bits |= LogitDims(LogitDim::Rows).bits;
+    return both;
+  }
+
+private:
+  unsigned bits = 0;
+};
+
+/// Values of the region: numbers, or tiles with some of the logits' dimensions,
+/// in the order of the tile's.
+class Program {
+public:
+  Program(TileBuilder &builder, const ScorePlace &place, const LogitsTile &tile,
+          Value scores)
+      : builder(builder), place(place), tile(tile), scores(scores) {}
+
+  SmallVector<Value> run(const ScoreFacts &score) {
+    Block &body = *score.body;
+    for (BlockArgument argument : body.getArguments())
+      if (!argument.use_empty())
+        define(argument, readArgument(static_cast<ScoreArgument>(
+                             argument.getArgNumber())));
+    for (Operation &op : body.without_terminator())
+      lift(op);
+    SmallVector<Value> results = llvm::map_to_vector(
+        body.getTerminator()->getOperands(),
+        [&](Value value) { return get(value, LogitDims::all()); });
+    if (!score.isTotal)
+      results.front() = clearOutside(results.front());
+    return results;
+  }
+
+private:
+  struct Lifted {
+    Value value;
+    LogitDims dims;
+  };
+
+  void define(Value value, const Lifted &lifted) {
+    values.try_emplace(value, lifted);
+  }
+
+  /// The logits' dimensions, in the order in which the tile has them.
+  SmallVector<LogitDim, 3> inOrder(LogitDims dims) const {
+    SmallVector<LogitDim, 3> ordered;
+    for (LogitDim dim : {LogitDim::Rows, LogitDim::Queries, LogitDim::Keys})
+      if (dims.has(dim))
+        ordered.push_back(dim);
+    llvm::sort(ordered, [&](LogitDim a, LogitDim b) {
+      return tile.getPosition(a) < tile.getPosition(b);
+    });
+    return ordered;
+  }
+
+  SmallVector<int64_t> shapeOf(LogitDims dims) const {
+    return llvm::map_to_vector(inOrder(dims), [&](LogitDim dim) {
+      return tile.shape[tile.getPosition(dim)];
+    });
+  }
+
+  /// A value with these dimensions, and maybe more than it needs.
+  Value get(Value value, LogitDims dims) { return widen(values.at(value), dims); }
+  Value widen(const Lifted &lifted, LogitDims dims) {
+    if (lifted.dims == dims)
+      return lifted.value;
+    SmallVector<int64_t> shape = shapeOf(dims);
+    if (lifted.dims.empty()) {
+      auto type = RankedTensorType::get(shape, lifted.value.getType());
+      Attribute number;
+      if (matchPattern(lifted.value, m_Constant(&number)))
+        return arith::ConstantOp::create(builder,
+                                         SplatElementsAttr::get(type, number));
+      return tensor::SplatOp::create(builder, type, lifted.value);
+    }
+    SmallVector<LogitDim, 3> all = inOrder(dims);
+    SmallVector<int64_t> positions;
+    for (LogitDim dim : inOrder(lifted.dims))
+      positions.push_back(std::distance(all.begin(), llvm::find(all, dim)));
+    return builder.broadcast(lifted.value, positions, shape);
+  }
+
+  Value toI32(Value index) {
+    return arith::IndexCastOp::create(builder, builder.getI32Type(), index);
+  }
+
+  Lifted readArgument(ScoreArgument argument) {
+    switch (argument) {
+    case ScoreArgument::Score:
+      return {scores, LogitDims::all()};
+    case ScoreArgument::Batch:
+      return {toI32(place.batch), {}};
+    case ScoreArgument::Row:
+      return readIndex(place.row, LogitDim::Rows);
+    case ScoreArgument::Head:
+      return {toI32(place.head), {}};
+    case ScoreArgument::Query:
+      return readIndex(place.query, LogitDim::Queries);
+    case ScoreArgument::Key:
+      return readIndex(place.key, LogitDim::Keys);
+    case ScoreArgument::NumQueries:
+      return {toI32(place.numQueries), {}};
+    case ScoreArgument::NumKeys:
+      return {toI32(place.numKeys), {}};
+    }
+    llvm_unreachable("all arguments are above");
+  }
+
+  Lifted readIndex(Value start, LogitDim dim) {
+    Value first =
+        builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
+    int64_t size = tile.shape[tile.getPosition(dim)];
+    if (size == 1)
+      return {toI32(first), {}};
+    auto type = RankedTensorType::get({size}, builder.getI32Type());
+    return {tile::IotaOp::create(builder, type, first, /*dim=*/0), dim};
+  }
+
+  /// What lies behind the ends of the row has no weight, but where it is NaN.
+  Value clearOutside(Value score) {
+    auto clear = [&](ScoreArgument argument, Value count) {
+      Lifted index = readArgument(argument);
+      Value inside = arith::CmpIOp::create(
+          builder, arith::CmpIPredicate::slt, index.value,
+          widen({toI32(count), {}}, index.dims));
+      score = builder.select(widen({inside, index.dims}, LogitDims::all()),
+                             score, builder.splatLike(score, 0));
+    };
+    if (!place.queriesFit)
+      clear(ScoreArgument::Query, place.numQueries);
+    if (!place.keysFit)
+      clear(ScoreArgument::Key, place.numKeys);
+    return score;
+  }
+
+  void lift(Operation &op) {
+    LogitDims dims;
+    for (Value operand : op.getOperands())
+      dims = dims | values.at(operand).dims;
+    IRMapping mapping;
+    for (Value operand : op.getOperands())
+      mapping.map(operand, get(operand, dims));
+    Value result = op.getResult(0);
+    Value lifted = builder.clone(op, mapping)->getResult(0);
+    if (!dims.empty())
+      lifted.setType(RankedTensorType::get(shapeOf(dims), lifted.getType()));
+    define(result, {lifted, dims});
+  }
+
+  TileBuilder &builder;
+  const ScorePlace &place;
+  const LogitsTile &tile;
+  Value scores;
+  DenseMap<Value, Lifted> values;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+static Value makeNumber(OpBuilder &builder, Location loc, double value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+namespace {
+/// e^x as 2^(x log2(e)).
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::log2e);
+    Value exponent = arith::MulFOp::create(rewriter, op.getLoc(),
+                                           op.getOperand(), factor);
+    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, exponent);
+    return success();
+  }
+};
+
+/// ln(x) as log2(x) ln(2).
+struct ExpandLog : OpRewritePattern<math::LogOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::LogOp op,
+                                PatternRewriter &rewriter) const override {
+    Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::ln2);
+    Value log2 =
+        math::Log2Op::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, log2, factor);
+    return success();
+  }
+};
+} // namespace
+
+void evoformer::expandScore(Operation *op) {
+  if (op->getNumRegions() == 0)
+    return;
+  RewritePatternSet patterns(op->getContext());
+  patterns.add<ExpandExp, ExpandLog>(op->getContext());
+  populatePolynomialApproximateTanhPattern(patterns);
+  walkAndApplyPatterns(op, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// The score of a tile
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> evoformer::applyScore(TileBuilder &builder,
+                                         const ScoreFacts &score,
+                                         const ScorePlace &place,
+                                         const LogitsTile &tile, Value scores) {
+  return Program(builder, place, tile, scores).run(score);
+}

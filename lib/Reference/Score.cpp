@@ -1,0 +1,96 @@
+//===- Score.cpp - Named scores in double precision -----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Errors are sums of what each operation rounds, in unit roundoffs: one of its
+// result for arithmetic; for functions kFunction, which is four ulp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Reference/Score.h"
+#include <cmath>
+#include <cstdlib>
+
+using namespace mlir::evoformer::reference;
+
+/// Of tanh, the exponential and the logarithm to base 2, relative.
+static constexpr double kFunction = 8;
+
+static ScoreResult softcap(double c, double x) {
+  double tanh = std::tanh(x / c), slope = 1 - tanh * tanh;
+  // The quotient, the function and the product.
+  double error = std::fabs(x) * slope + (kFunction + 1) * std::fabs(c * tanh);
+  // 1 - t^2 of such a t, and three factors.
+  double ofSlope = (2 * kFunction + 1) * tanh * tanh + 4 * slope +
+                   std::fabs(2 * tanh * slope * x / c);
+  return {c * tanh, slope, -2 * tanh * slope / c, error, ofSlope};
+}
+
+static ScoreResult alibi(double heads, const ScorePlace &place, double x) {
+  double exponent = -8 * static_cast<double>(place.head + 1) / heads;
+  auto distance = static_cast<double>(
+      std::llabs(place.query + place.keys - place.queries - place.key));
+  double term = std::exp2(exponent) * distance;
+  // The exponent's rounding, the function, the product, the difference.
+  double error =
+      term * (std::fabs(exponent) + kFunction + 1) + std::fabs(x - term);
+  return {x - term, 1, 0, error, 0};
+}
+
+static ScoreResult swish(double c, double x) {
+  double power = std::exp(-c * x), share = 1 / (1 + power);
+  double rest = power * share, logit = x * share;
+  double slope = share + c * x * share * rest;
+  double second = c * share * rest * (2 + c * x * (rest - share));
+  // exp(x) is 2^(x log2(e)), whose argument is rounded thrice.
+  double ofPower = 3 * std::fabs(c * x) + kFunction;
+  double error = std::fabs(logit) * (rest * ofPower + 4);
+  double ofSlope = (share + 3 * std::fabs(c * x) * share * rest) *
+                   (2 * ofPower + 8);
+  return {logit, slope, second, error, ofSlope};
+}
+
+static ScoreResult distance(double c, const ScorePlace &place, double x) {
+  double log =
+      std::log1p(static_cast<double>(std::llabs(place.query - place.key)));
+  double logit = x - c * log;
+  // ln(x) is log2(x) ln(2).
+  double error = std::fabs(c) * ((kFunction + 3) * log + 4) + std::fabs(logit);
+  return {logit, 1, 0, error, 0};
+}
+
+ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
+                                                      const ScorePlace &given,
+                                                      double x) {
+  ScorePlace place = given;
+  place.batch += score.firstBatch;
+  place.row += score.firstRow;
+  place.head += score.firstHead;
+  double c = score.parameter;
+  switch (score.kind) {
+  case ScoreKind::Softcap:
+    return softcap(c, x);
+  case ScoreKind::ALiBi:
+    return alibi(c, place, x);
+  case ScoreKind::Temperature: {
+    double divisor = 1 + c * static_cast<double>(place.head);
+    return {x / divisor, 1 / divisor, 0, 3 * std::fabs(x / divisor),
+            3 / divisor};
+  }
+  case ScoreKind::Swish:
+    return swish(c, x);
+  case ScoreKind::Distance:
+    return distance(c, place, x);
+  case ScoreKind::Buckets: {
+    int64_t bucket = std::llabs(place.query - place.key) / 4;
+    double term = c * static_cast<double>(bucket);
+    return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0};
+  }
+  case ScoreKind::Leaky:
+    return {std::fmax(x, c * x), x >= c * x ? 1.0 : c, 0, std::fabs(c * x), 0};
+  }
+  return {x};
+}
