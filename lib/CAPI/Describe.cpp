@@ -34,7 +34,9 @@ struct Description {
   KeyRange keys;
   /// The letters of bn that they have, where there are any.
   std::optional<StringRef> keyLengths, queryLengths;
-  SmallVector<Bias> biases;
+  SmallVector<Bias> biases, captures;
+  /// The ops of the region, one a line.
+  std::string score;
   std::optional<double> scale;
   bool lse = false, stats = false, backward = false, ragged = false;
   std::optional<SmallVector<StringRef>> gradients;
@@ -64,19 +66,24 @@ static Error setNumber(StringRef key, StringRef value, int64_t limit,
   return Error::success();
 }
 
-static Error addBias(StringRef value, Description &description) {
+/// A bias or a capture, as `key` says.
+static Error addBias(StringRef key, StringRef value,
+                     SmallVectorImpl<Bias> &biases) {
   auto [dims, type] = value.split(':');
   StringRef rest = "bnhqk";
   for (char letter : dims) {
     size_t at = rest.find(letter);
     if (at == StringRef::npos)
-      return expect("bias", value,
+      return expect(key, value,
                     "letters of bnhqk in that order, ':' and a type");
     rest = rest.drop_front(at + 1);
   }
-  if (!is_contained({"f16", "bf16", "f32", "i1"}, type))
-    return expect("bias", value, "of type f16, bf16, f32 or i1");
-  description.biases.push_back({dims, type});
+  if (!is_contained({"f16", "bf16", "f32"}, type) &&
+      (key != "bias" || type != "i1"))
+    return expect(key, value,
+                  key == "bias" ? "of type f16, bf16, f32 or i1"
+                                : "of type f16, bf16 or f32");
+  biases.push_back({dims, type});
   return Error::success();
 }
 
@@ -136,7 +143,16 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
   if (key == "value_depth")
     return setNumber(key, value, 256, result.valueDepth);
   if (key == "bias")
-    return addBias(value, result);
+    return addBias(key, value, result.biases);
+  if (key == "capture")
+    return addBias(key, value, result.captures);
+  if (key == "score") {
+    // Words have no spaces.
+    result.score = value.str();
+    llvm::replace(result.score, '~', ' ');
+    llvm::replace(result.score, ';', '\n');
+    return Error::success();
+  }
   if (key == "lse" || key == "stats") {
     (key == "lse" ? result.lse : result.stats) = true;
     return Error::success();
@@ -252,6 +268,8 @@ void ModuleWriter::addInputs() {
   add("value", "value", keySequence(d.type, d.valueDepth));
   for (auto [number, value] : enumerate(d.biases))
     add("bias" + Twine(number), "bias", bias(value));
+  for (auto [number, value] : enumerate(d.captures))
+    add("capture" + Twine(number), "capture", bias(value));
   if (!d.gateType.empty())
     add("gate", "gate", sequence(d.gateType, d.valueDepth));
   if (d.keyLengths)
@@ -330,6 +348,13 @@ Expected<std::string> ModuleWriter::write() {
   if (description.groupSize != 1)
     os << "      group_size(" << description.groupSize << ")\n";
   os << "      " << description.keys.str() << "\n";
+  if (!description.score.empty()) {
+    os << "      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, "
+          "%sq: i32, %sk: i32";
+    for (size_t number = 0; number < description.captures.size(); ++number)
+      os << ", %c" << number << ": f32";
+    os << ") {\n" << description.score << "\n      }\n";
+  }
   os << "  return\n}\n";
   return text;
 }
@@ -353,6 +378,8 @@ static Expected<std::string> describe(StringRef text) {
       (description.keyLengths || description.queryLengths))
     return createStringError("ragged sequences have no key_lengths or "
                              "query_lengths beside their starts");
+  if (description.score.empty() && !description.captures.empty())
+    return createStringError("capture= is what score= reads, which is not there");
   if (description.outputType.empty())
     description.outputType = description.type;
   if (!description.valueDepth)

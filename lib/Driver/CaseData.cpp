@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaseRagged.h"
+#include "CaseScore.h"
 #include "Evoformer/Driver/AttentionCase.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -185,7 +186,8 @@ static void fillBias(const BiasCase &bias, uint64_t seed, HostArray &array) {
 
 /// The first of the operands of lengths.
 static size_t findLengths(const AttentionCase &problem) {
-  return 3 + problem.biases.size() + (problem.gateType ? 1 : 0);
+  return 3 + problem.biases.size() + countCaptures(problem) +
+         (problem.gateType ? 1 : 0);
 }
 
 static int64_t readLength(const HostArray &array, int64_t b, int64_t n,
@@ -276,7 +278,8 @@ static void poisonBehind(const AttentionCase &problem,
       poison(array, [&](ArrayRef<int64_t> index) {
         return index[2] >= countQueries(problem, arrays, index[0], index[1]);
       });
-    if (!name.starts_with("bias") || operand.isOutput)
+    bool isOfPairs = name.starts_with("bias") || name.starts_with("capture");
+    if (!isOfPairs || operand.isOutput)
       continue;
     // A bias may be that of several rows.
     ArrayRef<int64_t> sizes = array.layout.sizes;
@@ -373,7 +376,7 @@ static void poisonFirstElements(const AttentionCase &problem,
   poison(arrays[0], /*isOfKeys=*/false);
   poison(arrays[2], /*isOfKeys=*/true);
   if (problem.gateType)
-    poison(arrays[3 + numBiases], /*isOfKeys=*/false);
+    poison(arrays[3 + numBiases + countCaptures(problem)], /*isOfKeys=*/false);
 }
 
 /// Every third query times 2^122: their scores lie on both sides of zero, as
@@ -415,7 +418,8 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
     uint64_t seed = problem.seed * 100 + i;
     bool isBias = i >= 3 && i < 3 + numBiases;
     bool isSequence = i < 3 ||
-                      (i == 3 + numBiases && problem.gateType.has_value()) ||
+                      operands[i].name == "gate" ||
+                      llvm::StringRef(operands[i].name).starts_with("capture") ||
                       operands[i].name == "out_grad";
     if (isBias) {
       fillBias(problem.biases[i - 3], seed, arrays[i]);

@@ -44,6 +44,7 @@ public:
                        bool ofKeys = false);
   CaseOperand bias(const BiasCase &bias, unsigned number);
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
+  CaseOperand capture(StringRef dims, unsigned number);
   CaseOperand statistic(StringRef name);
   CaseOperand lengths(StringRef name);
   CaseOperand starts(StringRef name);
@@ -145,6 +146,15 @@ CaseOperand OperandMaker::biasGradient(const BiasCase &bias, unsigned number) {
   return operand;
 }
 
+CaseOperand OperandMaker::capture(StringRef dims, unsigned number) {
+  BiasCase model;
+  model.dims = dims.str();
+  CaseOperand operand = bias(model, number);
+  operand.name = "capture" + std::to_string(number);
+  operand.clause = "capture";
+  return operand;
+}
+
 CaseOperand OperandMaker::statistic(StringRef name) {
   CaseOperand operand;
   operand.name = name.str();
@@ -207,6 +217,10 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
                                     valueDepth, true, /*ofKeys=*/true));
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     operands.push_back(maker.bias(bias, number));
+  if (problem.scoreCase)
+    for (auto [number, capture] :
+         llvm::enumerate(getCaptures(*problem.scoreCase)))
+      operands.push_back(maker.capture(capture, number));
   if (problem.gateType)
     operands.push_back(maker.sequence("gate", *problem.gateType, maker.queries,
                                       heads, valueDepth, false));
@@ -283,7 +297,8 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
                                                     : operand.name;
     os << "      " << clause << "(%" << operand.name;
     if (operand.order.size() == 5 && name != "stats" &&
-        !name.starts_with("bias") && problem.order != "bnshd")
+        !name.starts_with("bias") && !name.starts_with("capture") &&
+        problem.order != "bnshd")
       os << " as " << problem.order;
     os << " : " << operand.type << ")\n";
   }

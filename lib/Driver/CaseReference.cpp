@@ -7,6 +7,7 @@
 
 #include "CaseReference.h"
 #include "CaseRagged.h"
+#include "CaseScore.h"
 #include "Evoformer/Reference/Attention.h"
 #include "Evoformer/Reference/Gradients.h"
 #include "llvm/ADT/STLExtras.h"
@@ -113,6 +114,16 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
       entry.broadcast[i] = problem.broadcasts(bias, letter);
     result.biases.push_back(entry);
   }
+  if (problem.scoreCase)
+    for (llvm::StringRef dims : getCaptures(*problem.scoreCase)) {
+      reference::Bias entry;
+      entry.view = take();
+      BiasCase model;
+      model.dims = dims.str();
+      for (auto [i, letter] : llvm::enumerate(llvm::StringRef("bnhqk")))
+        entry.broadcast[i] = problem.broadcasts(model, letter);
+      result.captures.push_back(entry);
+    }
   if (problem.gateType)
     result.gate = take();
   next += (problem.keyLengths ? 1 : 0) + (problem.queryLengths ? 1 : 0);

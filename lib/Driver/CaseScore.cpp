@@ -22,6 +22,8 @@ struct NamedScore {
   ScoreKind kind;
   bool hasNumber;
   const char *body;
+  /// Of the capture `%c0`; empty: none.
+  StringRef capture = {};
 };
 } // namespace
 
@@ -76,6 +78,27 @@ static constexpr NamedScore kScores[] = {
         %bucket = arith.divsi %a, %four : i32
         %f = arith.sitofp %bucket : i32 to f32
         %y = math.fma %f, %c, %x : f32)"},
+    {"slopes", ScoreKind::Slopes, false, R"(
+        %last = arith.addi %i, %sk : i32
+        %place = arith.subi %last, %sq : i32
+        %behind = arith.subi %place, %j : i32
+        %f = arith.sitofp %behind : i32 to f32
+        %distance = math.absf %f : f32
+        %term = arith.mulf %c0, %distance : f32
+        %y = arith.subf %x, %term : f32)",
+     "h"},
+    {"matrix", ScoreKind::Matrix, false, R"(
+        %y = arith.mulf %x, %c0 : f32)",
+     "hqk"},
+    {"keywise", ScoreKind::Keywise, true, R"(
+        %term = arith.mulf %c0, %c : f32
+        %y = arith.addf %x, %term : f32)",
+     "bnk"},
+    {"querywise", ScoreKind::Querywise, true, R"(
+        %factor = math.exp2 %c0 : f32
+        %some = arith.mulf %x, %factor : f32
+        %y = arith.mulf %some, %c : f32)",
+     "bhq"},
     {"leaky", ScoreKind::Leaky, true, R"(
         %cx = arith.mulf %x, %c : f32
         %y = arith.maximumf %x, %cx : f32)"},
@@ -89,20 +112,37 @@ llvm::Error mlir::evoformer::parseScore(StringRef text, AttentionCase &result) {
   if (found == std::end(kScores) || number.empty() == found->hasNumber ||
       (found->hasNumber && number.getAsDouble(parameter)))
     return createStringError(
-        "score is alibi, or softcap, temperature, swish, distance, buckets or "
-        "leaky with a number like softcap:30, not '" +
+        "score is alibi, slopes or matrix, or softcap, temperature, swish, "
+        "distance, buckets, keywise, querywise or leaky with a number like "
+        "softcap:30, not '" +
         text + "'");
   result.score = text.str();
   result.scoreCase = reference::Score{found->kind, static_cast<float>(parameter)};
   return llvm::Error::success();
 }
 
+static const NamedScore &find(const reference::Score &score) {
+  return *llvm::find_if(
+      kScores, [&](auto &each) { return each.kind == score.kind; });
+}
+
+llvm::ArrayRef<StringRef>
+mlir::evoformer::getCaptures(const reference::Score &score) {
+  const NamedScore &named = find(score);
+  return named.capture.empty() ? llvm::ArrayRef<StringRef>() : named.capture;
+}
+
+size_t mlir::evoformer::countCaptures(const AttentionCase &problem) {
+  return problem.scoreCase ? getCaptures(*problem.scoreCase).size() : 0;
+}
+
 void mlir::evoformer::writeScore(llvm::raw_ostream &os,
                                  const reference::Score &score) {
-  const auto *found = llvm::find_if(
-      kScores, [&](auto &each) { return each.kind == score.kind; });
+  const NamedScore &named = find(score);
   os << "      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, "
-        "%sq: i32, %sk: i32) {\n        %c = arith.constant "
-     << llvm::format("%.9e", score.parameter) << " : f32" << found->body
+        "%sq: i32, %sk: i32"
+     << (named.capture.empty() ? "" : ", %c0: f32")
+     << ") {\n        %c = arith.constant "
+     << llvm::format("%.9e", score.parameter) << " : f32" << named.body
      << "\n        evoformer.yield %y : f32\n      }\n";
 }

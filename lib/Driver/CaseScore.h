@@ -16,6 +16,12 @@ namespace mlir::evoformer {
 /// Reads the word `score`.
 llvm::Error parseScore(llvm::StringRef text, AttentionCase &result);
 
+/// The dimensions, of bnhqk, of what it captures.
+llvm::ArrayRef<llvm::StringRef> getCaptures(const reference::Score &score);
+
+/// How many the case has.
+size_t countCaptures(const AttentionCase &problem);
+
 /// Writes the region of an attention.
 void writeScore(llvm::raw_ostream &os, const reference::Score &score);
 

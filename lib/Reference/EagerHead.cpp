@@ -58,8 +58,7 @@ void EagerHead::computeLogits(int64_t i) {
     float scaled =
         roundToFloat(product * static_cast<float>(problem.scale), type);
     if (problem.score) {
-      ScoreResult result = evaluateScore(
-          *problem.score, problem.placeOf(b, n, h, i, j), scaled);
+      ScoreResult result = problem.applyScore(b, n, h, i, j, scaled);
       scaled = roundToFloat(result.value, type);
       derivatives[j] = roundToFloat(result.derivative, type);
     }

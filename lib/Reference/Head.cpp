@@ -87,9 +87,10 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     advance(part.key, ofKeys, ofGroups);
     advance(part.value, ofKeys, ofGroups);
   }
-  for (Bias &bias : part.biases)
-    if (!bias.broadcast[ofBiases])
-      advance(bias.view, ofBiases, begin);
+  for (std::vector<Bias> *biases : {&part.biases, &part.captures})
+    for (Bias &bias : *biases)
+      if (!bias.broadcast[ofBiases])
+        advance(bias.view, ofBiases, begin);
   return part;
 }
 
@@ -103,6 +104,15 @@ static double readBias(const Bias &bias, int64_t b, int64_t n, int64_t h,
   return bias.view.at(broadcast[0] ? 0 : b, broadcast[1] ? 0 : n,
                       broadcast[2] ? 0 : h, broadcast[3] ? 0 : i,
                       broadcast[4] ? 0 : j);
+}
+
+ScoreResult AttentionProblem::applyScore(int64_t b, int64_t n, int64_t h,
+                                         int64_t i, int64_t j, double x) const {
+  ScorePlace place = {b, n, h, firstQuery + i, j, countQueries(b, n),
+                      countKeys(b, n)};
+  double captured =
+      captures.empty() ? 0 : readBias(captures.front(), b, n, h, i, j);
+  return evaluateScore(*score, place, x, captured);
 }
 
 /// Whether a bias drops a key, and otherwise what it adds.

@@ -29,11 +29,15 @@ static ScoreResult softcap(double c, double x) {
   return {c * tanh, slope, -2 * tanh * slope / c, error, ofSlope};
 }
 
+/// Of a query and a key, the last of which are at one place.
+static double getDistance(const ScorePlace &place) {
+  return static_cast<double>(
+      std::llabs(place.query + place.keys - place.queries - place.key));
+}
+
 static ScoreResult alibi(double heads, const ScorePlace &place, double x) {
   double exponent = -8 * static_cast<double>(place.head + 1) / heads;
-  auto distance = static_cast<double>(
-      std::llabs(place.query + place.keys - place.queries - place.key));
-  double term = std::exp2(exponent) * distance;
+  double term = std::exp2(exponent) * getDistance(place);
   // The exponent's rounding, the function, the product, the difference.
   double error =
       term * (std::fabs(exponent) + kFunction + 1) + std::fabs(x - term);
@@ -64,7 +68,8 @@ static ScoreResult distance(double c, const ScorePlace &place, double x) {
 
 ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
                                                       const ScorePlace &given,
-                                                      double x) {
+                                                      double x,
+                                                      double captured) {
   ScorePlace place = given;
   place.batch += score.firstBatch;
   place.row += score.firstRow;
@@ -88,6 +93,21 @@ ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
     int64_t bucket = std::llabs(place.query - place.key) / 4;
     double term = c * static_cast<double>(bucket);
     return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0};
+  }
+  case ScoreKind::Slopes: {
+    double term = captured * getDistance(place);
+    return {x - term, 1, 0, std::fabs(term) + std::fabs(x - term), 0};
+  }
+  case ScoreKind::Matrix:
+    return {x * captured, captured, 0, std::fabs(x * captured), 0};
+  case ScoreKind::Keywise: {
+    double term = c * captured;
+    return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0};
+  }
+  case ScoreKind::Querywise: {
+    double factor = c * std::exp2(captured);
+    return {x * factor, factor, 0, (kFunction + 2) * std::fabs(x * factor),
+            (kFunction + 2) * std::fabs(factor)};
   }
   case ScoreKind::Leaky:
     return {std::fmax(x, c * x), x >= c * x ? 1.0 : c, 0, std::fabs(c * x), 0};

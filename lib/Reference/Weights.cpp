@@ -27,8 +27,7 @@ void HeadWeights::applyScore(int64_t i) {
   scores = products;
   results.resize(problem.keys);
   for (int64_t j = 0; j < problem.keys; ++j) {
-    results[j] = evaluateScore(*problem.score, problem.placeOf(b, n, h, i, j),
-                               scores[j]);
+    results[j] = problem.applyScore(b, n, h, i, j, scores[j]);
     products[j] = results[j].value;
   }
 }

@@ -89,9 +89,10 @@ struct PutNumber {
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
 ///     score              NAME:NUMBER, what makes logits of scaled scores: softcap,
-///                        alibi, temperature, swish, distance, buckets or
-///                        leaky, see Evoformer/Reference/Score.h; alibi has no
-///                        number
+///                        alibi, temperature, swish, distance, buckets, slopes,
+///                        matrix, keywise, querywise or leaky, see
+///                        Evoformer/Reference/Score.h; alibi, slopes and matrix
+///                        have no number. Captures are normal numbers
 ///     lse, stats         0 or 1
 ///     scale              a number; default D^-1/2
 ///     order              dimension order of q, k, v, gate, out in the IR

@@ -86,6 +86,8 @@ struct AttentionProblem {
   double scale = 1;
   /// None: logits are the scaled scores and biases.
   std::optional<Score> score;
+  /// What it captures.
+  std::vector<Bias> captures;
   /// The first key that a query sees, and the one behind the last.
   std::optional<KeyBound> keysFrom, keysTo;
   /// From 0 to the numbers of keys and queries. What lies behind counts
@@ -103,11 +105,9 @@ struct AttentionProblem {
       return queryLengths[b][n];
     return allQueries ? allQueries : queries;
   }
-  /// Where a pair of this part is.
-  ScorePlace placeOf(int64_t b, int64_t n, int64_t h, int64_t i,
-                     int64_t j) const {
-    return {b, n, h, firstQuery + i, j, countQueries(b, n), countKeys(b, n)};
-  }
+  /// What the score, which there is, makes of x for a pair of this part.
+  ScoreResult applyScore(int64_t b, int64_t n, int64_t h, int64_t i, int64_t j,
+                         double x) const;
   /// Whether the row has query i of this part.
   bool hasQuery(int64_t b, int64_t n, int64_t i) const {
     return firstQuery + i < countQueries(b, n);

@@ -25,7 +25,12 @@ enum class ScoreKind {
   Swish,       // x / (1 + exp(-c x))
   Distance,    // x - c log(1 + |i - j|)
   Buckets,     // x + c floor(|i - j| / 4)
-  Leaky        // the larger of x and c x
+  Leaky,       // the larger of x and c x
+  // With m, which is captured:
+  Slopes,   // x - m |i + sk - sq - j|, of each h
+  Matrix,   // x m, of each h, i and j
+  Keywise,  // x + c m, of each b, n and j
+  Querywise // c x 2^m, of each b, h and i
 };
 
 struct Score {
@@ -49,7 +54,7 @@ struct ScoreResult {
 };
 
 ScoreResult evaluateScore(const Score &score, const ScorePlace &place,
-                          double x);
+                          double x, double captured = 0);
 
 } // namespace mlir::evoformer::reference
 

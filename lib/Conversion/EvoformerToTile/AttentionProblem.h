@@ -72,6 +72,8 @@ struct AttentionOperands {
   Value query, key, value, gate, output;
   /// Biases that depend on the query.
   SmallVector<Bias> biases;
+  /// What the score reads.
+  SmallVector<Bias> captures;
   /// The prepared sum [b, n, h, keys] of the other biases, in the logits' units
   /// and f32;
   /// its `broadcast` has true for k and q never read. Null memory: none.

@@ -138,6 +138,19 @@ public:
     return biases;
   }
 
+  SmallVector<Bias> getCaptures() {
+    SmallVector<Bias> captures;
+    for (OpOperand &capture : op.getRoleOperands(AttentionOperand::Capture)) {
+      Bias &view = captures.emplace_back();
+      view.memory = get(AttentionOperand::Capture, captures.size() - 1);
+      view.isMask = false;
+      DimOrderAttr order = op.getOperandOrder(capture);
+      for (auto [dim, position] : llvm::enumerate(order.getPositions()))
+        view.broadcast[dim] = op.isBroadcast(capture, position);
+    }
+    return captures;
+  }
+
 private:
   TileBuilder &builder;
   AttentionFamilyOpInterface op;
@@ -196,7 +209,7 @@ protected:
       if (!score)
         continue;
       // What functions become does not show it.
-      if (isScoreTotal(*score))
+      if (isScoreTotal(op))
         totalScores.insert(op);
       expandScore(op);
     }
@@ -303,6 +316,7 @@ protected:
     attention.stats = views.get(Role::Stats);
     attention.lengths = views.getLengths();
     attention.biases = views.getBiases();
+    attention.captures = views.getCaptures();
     writeHostProgram(builder, factory, attention, *cut);
     return success();
   }
@@ -340,6 +354,7 @@ protected:
     operands.delta = views.get(Role::Delta);
     operands.lengths = views.getLengths();
     operands.biases = views.getBiases();
+    operands.captures = views.getCaptures();
     operands.queryGrad = views.get(Role::QueryGradient);
     operands.keyGrad = views.get(Role::KeyGradient);
     operands.valueGrad = views.get(Role::ValueGradient);

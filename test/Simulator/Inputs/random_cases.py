@@ -22,11 +22,18 @@ def check(target, *arguments):
     return run.stdout
 
 
+# What makes logits of scores; by default the scores are logits.
+SCORES = ("softcap:5", "softcap:50", "alibi", "temperature:0.3", "swish:0.7",
+          "distance:0.4", "buckets:-0.2", "leaky:0.2", "slopes", "matrix",
+          "keywise:1.5", "querywise:0.6")
+
+
 class Cases:
     """Random ones, the same for a seed."""
 
-    def __init__(self, seed, rows=ROWS):
+    def __init__(self, seed, rows=ROWS, scores=()):
         self.rows = rows
+        self.scores = scores
         self.random = random.Random(seed)
         self.some = self.random.choice
 
@@ -81,11 +88,13 @@ class Cases:
                   some(["pass=backward", "pass=backward grads=f32"] if backward else
                        ["", "lse=1", "lse=1 stats=1"]),
                   f"seed={self.random.randint(1, 999)}"]
+        if self.scores:
+            words.append("score=" + some(self.scores))
         return " ".join(word for word in words if word)
 
 
 
-def run(description, count, rows=ROWS, always=lambda: None):
+def run(description, count, rows=ROWS, always=lambda: None, scores=()):
     """The command line of a test: `count` cases on every target by default, and
     `always` before them."""
     parser = argparse.ArgumentParser(description=description)
@@ -98,7 +107,7 @@ def run(description, count, rows=ROWS, always=lambda: None):
         always()
     for target in given.targets.split(","):
         # Each has its own: a case on one chip is as good as on another.
-        cases = Cases(f"{given.seed} {target}", rows)
+        cases = Cases(f"{given.seed} {target}", rows, scores)
         lines = [cases.make() + "\n" for _ in range(given.count)]
         if given.print:
             print(*lines, sep="", end="")

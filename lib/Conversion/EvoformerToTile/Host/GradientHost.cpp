@@ -118,6 +118,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                  schedule.blocks.queries, keys, keyBlock)
             : host.prepareBias(bias, keys, keyBlock));
   }
+  for (Bias &capture : operands.captures)
+    capture = host.prepareBias(capture, keys, keyBlock);
 
   Value aligned = host.hasAlignedDepths(
       {operands.query, operands.key, operands.value, operands.weightedGrad,

@@ -35,6 +35,8 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   for (const Bias &bias : attention.biases)
     if (!bias.broadcast[kBiasQ])
       operands.biases.push_back(host.prepareBias(bias, keys, keyBlock));
+  for (const Bias &capture : attention.captures)
+    operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
   auto launchVariant = [&](TileBuilder &at, bool alignedRows) {
     AttentionOperands variant = operands;

@@ -18,7 +18,7 @@ namespace mlir::evoformer {
 struct HostAttention {
   AttentionFacts facts;
   Value query, key, value, gate, output, lse, stats;
-  SmallVector<Bias> biases;
+  SmallVector<Bias> biases, captures;
   RowLengths lengths;
 };
 

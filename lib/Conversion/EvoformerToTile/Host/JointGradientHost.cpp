@@ -52,6 +52,8 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
     if (!bias.broadcast[kBiasQ])
       operands.biases.push_back(
           host.prepareBias(bias, keys, kJointBlocks.keys));
+  for (Bias &capture : operands.captures)
+    capture = host.prepareBias(capture, keys, kJointBlocks.keys);
   for (Value *memory : {&operands.keyGrad, &operands.valueGrad})
     if (*memory)
       *memory = castToUnitStride(builder, *memory);

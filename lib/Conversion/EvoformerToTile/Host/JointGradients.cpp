@@ -28,7 +28,8 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
             &x, &y, OperationEquivalence::Flags::IgnoreLocations))
       return false;
   for (Role role :
-       {Role::Query, Role::Key, Role::Value, Role::Bias, Role::KeyLengths,
+       {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
+        Role::KeyLengths,
         Role::QueryLengths, Role::WeightedGradient, Role::Stats, Role::Delta}) {
     MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
     MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);

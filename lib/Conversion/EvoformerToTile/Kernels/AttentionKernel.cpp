@@ -138,6 +138,8 @@ private:
     if (facts.score) {
       sources.logits.score = facts.score;
       sources.logits.place = item.findPlace(operands.getShape());
+      for (const Bias &capture : operands.captures)
+        sources.logits.captures.push_back(item.sliceBias(capture));
     }
     return sources;
   }

@@ -16,6 +16,8 @@ SmallVector<Value *> GradientOperands::present() {
                               &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
+  for (Bias &capture : captures)
+    all.push_back(&capture.memory);
   all.append({&stats, &delta});
   llvm::append_range(all, lengths.all());
   all.append({&queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});

@@ -19,6 +19,8 @@ struct GradientOperands {
   Value query, key, value, weightedGrad;
   /// Biases that depend on the query.
   SmallVector<Bias> biases;
+  /// What the score reads.
+  SmallVector<Bias> captures;
   Bias keySum;
   /// [2, b, n, h, s] and [b, n, h, s] of f32; delta may be null where only the
   /// value has a gradient.

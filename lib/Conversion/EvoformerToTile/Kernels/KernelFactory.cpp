@@ -15,6 +15,8 @@ SmallVector<Value *> AttentionOperands::present() {
   SmallVector<Value *> all = {&query, &key, &value, &keySum.memory};
   for (Bias &bias : biases)
     all.push_back(&bias.memory);
+  for (Bias &capture : captures)
+    all.push_back(&capture.memory);
   all.append({&gate, &output, &keyMax, &lse, &stats});
   llvm::append_range(all, lengths.all());
   llvm::erase_if(all, [](Value *operand) { return !*operand; });

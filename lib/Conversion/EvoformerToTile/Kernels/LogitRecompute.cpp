@@ -82,6 +82,8 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   if (facts.score) {
     slices.logits.score = facts.score;
     slices.logits.place = item.findPlace(operands.getShape());
+    for (const Bias &capture : operands.captures)
+      slices.logits.captures.push_back(item.sliceBias(capture));
   }
   return slices;
 }

@@ -7,6 +7,7 @@
 
 #include "Logits.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -67,13 +68,30 @@ Value evoformer::readBias(TileBuilder &builder, const BiasSlice &bias,
   return tile.broadcast(builder, loaded, bias.dims);
 }
 
+Value evoformer::readCapture(TileBuilder &builder, const BiasSlice &capture,
+                             const LogitsTile &tile) {
+  if (capture.dims.empty()) {
+    Value number =
+        memref::LoadOp::create(builder, capture.memory, ValueRange());
+    Type f32 = builder.getF32Type();
+    return number.getType() == f32
+               ? number
+               : arith::ExtFOp::create(builder, f32, number).getResult();
+  }
+  if (llvm::is_contained(capture.dims, LogitDim::Queries) &&
+      llvm::is_contained(capture.dims, LogitDim::Keys))
+    return readBias(builder, capture, tile);
+  return builder.convert(loadBias(builder, capture, tile),
+                         builder.getF32Type());
+}
+
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                              const LogitsTile &tile, Value scores,
                              Value *derivative) {
   double scale = slices.scale;
   if (slices.score) {
     SmallVector<Value> given = applyScore(
-        builder, slices.score, slices.place, tile,
+        builder, slices, tile,
         scale == 1 ? scores
                    : builder.mulf(scores, builder.splatLike(scores, scale)));
     scores = given.front();

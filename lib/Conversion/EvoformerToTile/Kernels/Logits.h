@@ -85,11 +85,18 @@ struct LogitsSlices {
   Drops drops = Drops::Added;
   ScoreFacts score = {};
   ScorePlace place = {};
+  /// What the score reads.
+  SmallVector<BiasSlice> captures = {};
 };
 
 /// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
 Value readBias(TileBuilder &builder, const BiasSlice &bias,
                const LogitsTile &tile);
+
+/// What a capture holds for a tile of logits, of f32: a number, or a tile with
+/// the slice's dimensions; of one with queries and keys in the tile's shape.
+Value readCapture(TileBuilder &builder, const BiasSlice &capture,
+                  const LogitsTile &tile);
 
 /// The logits, in their units and relative to the prepared maximum: scale *
 /// scores, or what the score makes of that, + biases, and -inf for dropped keys

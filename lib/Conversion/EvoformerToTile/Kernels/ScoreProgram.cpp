@@ -51,22 +51,27 @@ private:
 /// in the order of the tile's.
 class Program {
 public:
-  Program(TileBuilder &builder, const ScorePlace &place, const LogitsTile &tile,
-          Value scores)
-      : builder(builder), place(place), tile(tile), scores(scores) {}
+  Program(TileBuilder &builder, const LogitsSlices &slices,
+          const LogitsTile &tile, Value scores)
+      : builder(builder), slices(slices), place(slices.place), tile(tile),
+        scores(scores) {}
 
-  SmallVector<Value> run(const ScoreFacts &score) {
-    Block &body = *score.body;
-    for (BlockArgument argument : body.getArguments())
-      if (!argument.use_empty())
-        define(argument, readArgument(static_cast<ScoreArgument>(
-                             argument.getArgNumber())));
+  SmallVector<Value> run() {
+    Block &body = *slices.score.body;
+    for (BlockArgument argument : body.getArguments()) {
+      if (argument.use_empty())
+        continue;
+      unsigned number = argument.getArgNumber();
+      define(argument, number < kNumScoreArguments
+                           ? readArgument(static_cast<ScoreArgument>(number))
+                           : read(slices.captures[number - kNumScoreArguments]));
+    }
     for (Operation &op : body.without_terminator())
       lift(op);
     SmallVector<Value> results = llvm::map_to_vector(
         body.getTerminator()->getOperands(),
         [&](Value value) { return get(value, LogitDims::all()); });
-    if (!score.isTotal)
+    if (!slices.score.isTotal)
       results.front() = clearOutside(results.front());
     return results;
   }
@@ -146,6 +151,13 @@ private:
     llvm_unreachable("all arguments are above");
   }
 
+  Lifted read(const BiasSlice &capture) {
+    LogitDims dims;
+    for (LogitDim dim : capture.dims)
+      dims = dims | dim;
+    return {readCapture(builder, capture, tile), dims};
+  }
+
   Lifted readIndex(Value start, LogitDim dim) {
     Value first =
         builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
@@ -188,6 +200,7 @@ private:
   }
 
   TileBuilder &builder;
+  const LogitsSlices &slices;
   const ScorePlace &place;
   const LogitsTile &tile;
   Value scores;
@@ -248,8 +261,7 @@ void evoformer::expandScore(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> evoformer::applyScore(TileBuilder &builder,
-                                         const ScoreFacts &score,
-                                         const ScorePlace &place,
+                                         const LogitsSlices &slices,
                                          const LogitsTile &tile, Value scores) {
-  return Program(builder, place, tile, scores).run(score);
+  return Program(builder, slices, tile, scores).run();
 }

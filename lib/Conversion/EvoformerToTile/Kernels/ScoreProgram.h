@@ -19,6 +19,7 @@
 
 namespace mlir::evoformer {
 
+struct LogitsSlices;
 struct LogitsTile;
 
 /// The region's arguments for an item, as indices.
@@ -31,9 +32,8 @@ struct ScorePlace {
 };
 
 /// What the region yields for a tile with these scores, in its shape.
-SmallVector<Value> applyScore(TileBuilder &builder, const ScoreFacts &score,
-                              const ScorePlace &place, const LogitsTile &tile,
-                              Value scores);
+SmallVector<Value> applyScore(TileBuilder &builder, const LogitsSlices &slices,
+                              const LogitsTile &tile, Value scores);
 
 /// Writes functions of the op's region that no target has with those that all
 /// have.

@@ -18,6 +18,7 @@ ArrayRef<AttentionGroup> AttentionOp::getGroups() {
       {Role::Key, "key", "key", GroupArity::One, ""},
       {Role::Value, "value", "value", GroupArity::One, ""},
       {Role::Bias, "bias", "bias", GroupArity::Any, ""},
+      kCaptures,
       {Role::Gate, "gate", "gate", GroupArity::Optional, ""},
       {Role::KeyLengths, "key_lengths", "key_lengths", GroupArity::Optional,
        ""},
@@ -34,11 +35,21 @@ ArrayRef<AttentionGroup> AttentionOp::getGroups() {
   return groups;
 }
 
+/// One for each of so many operands.
+static SmallVector<DimOrderAttr> getAllOrders(AttentionOp op, ArrayAttr orders,
+                                              size_t count) {
+  if (orders.empty())
+    return SmallVector<DimOrderAttr>(count,
+                                     DimOrderAttr::getBias(op.getContext()));
+  return llvm::to_vector(orders.getAsRange<DimOrderAttr>());
+}
+
 SmallVector<DimOrderAttr> AttentionOp::getAllBiasOrders() {
-  if (getBiasOrders().empty())
-    return SmallVector<DimOrderAttr>(getBiases().size(),
-                                     DimOrderAttr::getBias(getContext()));
-  return llvm::to_vector(getBiasOrders().getAsRange<DimOrderAttr>());
+  return getAllOrders(*this, getBiasOrders(), getBiases().size());
+}
+
+SmallVector<DimOrderAttr> AttentionOp::getAllCaptureOrders() {
+  return getAllOrders(*this, getCaptureOrders(), getCaptures().size());
 }
 
 DimOrderAttr AttentionOp::getBiasOrder(unsigned index) {
@@ -58,6 +69,8 @@ DimOrderAttr AttentionOp::getOperandOrder(OpOperand &operand) {
     return getValueOrder();
   case AttentionOperand::Bias:
     return getBiasOrder(index);
+  case AttentionOperand::Capture:
+    return getAllCaptureOrders()[index];
   case AttentionOperand::Gate:
     return getGateOrder();
   case AttentionOperand::Output:
@@ -81,6 +94,11 @@ void AttentionOp::setOperandOrder(OpOperand &operand, DimOrderAttr order) {
     orders[index] = order;
     return setBiasOrdersAttr(ArrayAttr::get(getContext(), orders));
   }
+  case AttentionOperand::Capture: {
+    auto orders = llvm::to_vector_of<Attribute>(getAllCaptureOrders());
+    orders[index] = order;
+    return setCaptureOrdersAttr(ArrayAttr::get(getContext(), orders));
+  }
   case AttentionOperand::Gate:
     return setGateOrderAttr(order);
   case AttentionOperand::Output:
@@ -95,13 +113,15 @@ void AttentionOp::copyFacts(AttentionOp other) {
   setKeyOrderAttr(other.getKeyOrder());
   setValueOrderAttr(other.getValueOrder());
   setBiasOrdersAttr(other.getBiasOrders());
+  if (!getCaptures().empty())
+    setCaptureOrdersAttr(other.getCaptureOrders());
   setGateOrderAttr(other.getGateOrder());
   setOutputOrderAttr(other.getOutputOrder());
   setGroupSize(other.getGroupSize());
   setKeysFromAttr(other.getKeysFromAttr());
   setKeysToAttr(other.getKeysToAttr());
   for (auto [mine, its] :
-       llvm::zip_equal(getScoreRegions(), other.getScoreRegions())) {
+       llvm::zip(getScoreRegions(), other.getScoreRegions())) {
     IRMapping mapping;
     its.cloneInto(&mine, mapping);
   }

@@ -7,7 +7,8 @@
 //
 //   evoformer.attention
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
-//       bias(%m : type) bias(%p as bnhkq : type) gate(%g : type)
+//       bias(%m : type) bias(%p as bnhkq : type) capture(%c : type)
+//       gate(%g : type)
 //       key_lengths(%j : type) query_lengths(%i : type)
 //       ragged(queries %i : type, keys %j : type, most %p, %r)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
@@ -296,6 +297,10 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   ArrayRef<DimOrderAttr> biasOrders(next, count(AttentionOperand::Bias));
   next += biasOrders.size();
   properties.bias_orders = family::makeOrders(parser.getContext(), biasOrders);
+  ArrayRef<DimOrderAttr> captureOrders(next, count(AttentionOperand::Capture));
+  next += captureOrders.size();
+  properties.capture_orders =
+      family::makeOrders(parser.getContext(), captureOrders);
   properties.gate_order = count(AttentionOperand::Gate)
                               ? *next++
                               : DimOrderAttr::getSequence(parser.getContext());

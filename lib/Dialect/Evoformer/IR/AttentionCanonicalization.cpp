@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -151,7 +152,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths(),
-        op.getRagged(), op.getScoreBody() != nullptr);
+        op.getRagged(), op.getScoreBody() != nullptr, op.getCaptures());
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
@@ -303,6 +304,7 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
   patterns.add<DropNeutralBias, DropUnusedStatistics, FoldTransposedOperand,
                FoldTransposedResult>(context);
+  addScorePatterns(patterns);
   family::addKeyRangePatterns(patterns, getOperationName());
   family::addLengthsPatterns(patterns, getOperationName());
 }

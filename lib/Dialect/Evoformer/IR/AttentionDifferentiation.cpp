@@ -31,7 +31,7 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
   auto larger = AttentionOp::create(
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr(), getKeyLengths(),
-      getQueryLengths(), getRagged(), getScoreBody() != nullptr);
+      getQueryLengths(), getRagged(), getScoreBody() != nullptr, getCaptures());
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());

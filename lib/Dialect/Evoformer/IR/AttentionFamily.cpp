@@ -28,7 +28,8 @@ using Family = AttentionFamilyOpInterface;
 
 bool evoformer::isBias(AttentionOperand role) {
   return role == AttentionOperand::Bias ||
-         role == AttentionOperand::BiasGradient;
+         role == AttentionOperand::BiasGradient ||
+         role == AttentionOperand::Capture;
 }
 
 bool evoformer::isStatistic(AttentionOperand role) {

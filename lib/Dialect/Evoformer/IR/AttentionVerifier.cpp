@@ -150,6 +150,11 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
     return (input.isF32() ? emit() << "f32 or i1"
                           : emit() << input << ", f32 or i1")
            << ", but is " << given;
+  case AttentionOperand::Capture:
+    if (given == input || given.isF32())
+      return success();
+    return (input.isF32() ? emit() << "f32" : emit() << input << " or f32")
+           << ", but is " << given;
   case AttentionOperand::BiasGradient:
     // With its bias, see verifyBiasGradients.
     return success();
@@ -452,6 +457,12 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "bias_orders must be empty or have one order "
                             "for each of the "
                          << numBiases << " biases, but has " << numOrders;
+  numOrders = getCaptureOrders().size();
+  if (numOrders != 0 && numOrders != getCaptures().size())
+    return emitOpError() << "capture_orders must be empty or have one order "
+                            "for each of the "
+                         << getCaptures().size() << " captures, but has "
+                         << numOrders;
   if (!getGate() && !getGateOrder().isIdentity())
     return emitOpError() << "gate_order is '" << getGateOrder().getLetters()
                          << "', but there is no gate";

@@ -57,7 +57,7 @@ static constexpr AttentionGroup kGateGrad =
 
 ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
-      kQuery,      kKey,          kValue,       kBias,       kGate,
+      kQuery,      kKey,          kValue,       kBias,       kCaptures, kGate,
       kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,  kMostQueries,
       kMostKeys,   kOutput,       kStats,       kOutputGrad, kQueryGrad,
       kKeyGrad,    kValueGrad,    kBiasGrad,    kGateGrad};
@@ -84,6 +84,7 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       kKey,
       kValue,
       kBias,
+      kCaptures,
       kKeyLengths,
       kQueryLengths,
       kQueryStarts,

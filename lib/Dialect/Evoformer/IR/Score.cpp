@@ -47,15 +47,19 @@ static LogicalResult verifyArguments(Operation *op, Block &body) {
   auto types = body.getArgumentTypes();
   Type f32 = Float32Type::get(op->getContext());
   Type i32 = IntegerType::get(op->getContext(), 32);
-  bool areKnown = types.size() == kNumScoreArguments;
+  size_t numCaptures = cast<AttentionFamilyOpInterface>(op)
+                           .getRoleOperands(AttentionOperand::Capture)
+                           .size();
+  bool areKnown = types.size() == kNumScoreArguments + numCaptures;
   for (auto [index, type] : llvm::enumerate(types))
-    areKnown &= type == (index == 0 ? f32 : i32);
+    areKnown &= type == (index == 0 || index >= kNumScoreArguments ? f32 : i32);
   if (areKnown)
     return success();
   InFlightDiagnostic diagnostic =
       op->emitOpError()
       << "score must have the arguments x: f32, b: i32, n: i32, h: i32, i: "
-         "i32, j: i32, sq: i32 and sk: i32, but has (";
+         "i32, j: i32, sq: i32 and sk: i32 and an f32 for each of "
+      << numCaptures << " captures, but has (";
   llvm::interleaveComma(types, diagnostic);
   return diagnostic << ")";
 }
@@ -80,8 +84,14 @@ static LogicalResult verifyScoreOp(Operation &op) {
 }
 
 LogicalResult evoformer::verifyScore(Operation *op, unsigned numValues) {
-  if (op->getNumRegions() == 0)
+  if (op->getNumRegions() == 0) {
+    for (OpOperand &capture : cast<AttentionFamilyOpInterface>(op)
+                                  .getRoleOperands(AttentionOperand::Capture))
+      return op->emitOpError()
+             << cast<AttentionFamilyOpInterface>(op).getOperandName(capture)
+             << " is for a score to read, but there is no score";
     return success();
+  }
   if (op->getNumRegions() > 1)
     return op->emitOpError()
            << "must have at most one score, but has " << op->getNumRegions();
@@ -204,13 +214,24 @@ static bool isTotal(Operation *op) {
           divisor.getValue().isFiniteNonZero());
 }
 
-bool evoformer::isScoreTotal(Block &body) {
+bool evoformer::isScoreTotal(Operation *operation) {
+  auto op = cast<AttentionFamilyOpInterface>(operation);
+  Block &body = *op.getScoreBody();
   // What is the same for a whole head is no other behind the ends of a row.
   DenseSet<Value> varying;
   for (ScoreArgument argument :
        {ScoreArgument::Score, ScoreArgument::Row, ScoreArgument::Query,
         ScoreArgument::Key})
     varying.insert(body.getArgument(static_cast<unsigned>(argument)));
+  // A capture may hold anything where keys are dropped.
+  for (OpOperand &capture : op.getRoleOperands(AttentionOperand::Capture)) {
+    unsigned number = op.getOperandRole(capture).second;
+    DimOrderAttr order = op.getOperandOrder(capture);
+    for (char letter : {'n', 'q', 'k'})
+      if (!op.isBroadcast(capture, order.getPosition(letter)) &&
+          !body.getArgument(kNumScoreArguments + number).use_empty())
+        return false;
+  }
   for (Operation &op : body.without_terminator()) {
     bool varies = llvm::any_of(op.getOperands(), [&](Value operand) {
       return varying.contains(operand);

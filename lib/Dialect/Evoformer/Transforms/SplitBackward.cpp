@@ -226,7 +226,7 @@ private:
       return;
     SmallVector<StepOperand> step;
     for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
-                      Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
+                      Role::Capture, Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
                       Role::KeyStarts, Role::MostQueries, Role::MostKeys})
       forwardAll(role, step);
     step.push_back(weighted);

@@ -53,6 +53,10 @@ inline constexpr AttentionGroup kMostQueries = {AttentionOperand::MostQueries,
 inline constexpr AttentionGroup kMostKeys = {
     AttentionOperand::MostKeys, "most keys", "", GroupArity::Optional, ""};
 
+/// What a score reads, with the dimensions of a bias.
+inline constexpr AttentionGroup kCaptures = {
+    AttentionOperand::Capture, "capture", "capture", GroupArity::Any, ""};
+
 /// Whether the role's dimensions are those of a query, of a bias, of
 /// statistics (b, n, h, q), or of lengths (b, n); whether it says where
 /// sequences start (e), or is a number.

@@ -48,7 +48,9 @@ enum class AttentionOperand {
   QueryStarts,
   KeyStarts,
   MostQueries,
-  MostKeys
+  MostKeys,
+  /// What a score reads of each pair, as a bias.
+  Capture
 };
 
 /// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several

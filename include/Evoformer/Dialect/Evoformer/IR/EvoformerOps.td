@@ -222,6 +222,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_Shaped:$key,
     Evoformer_Shaped:$value,
     Variadic<Evoformer_Shaped>:$biases,
+    Variadic<Evoformer_Shaped>:$captures,
     Optional<Evoformer_Shaped>:$gate,
     Optional<Evoformer_Shaped>:$key_lengths,
     Optional<Evoformer_Shaped>:$query_lengths,
@@ -236,6 +237,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_SequenceOrder:$key_order,
     Evoformer_SequenceOrder:$value_order,
     Evoformer_BiasOrders:$bias_orders,
+    Evoformer_BiasOrders:$capture_orders,
     Evoformer_SequenceOrder:$gate_order,
     Evoformer_SequenceOrder:$output_order,
     OptionalAttr<F32Attr>:$scale,
@@ -263,7 +265,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
                    CArg<"::mlir::Value", "{}">:$keyLengths,
                    CArg<"::mlir::Value", "{}">:$queryLengths,
                    CArg<"::mlir::ValueRange", "{}">:$ragged,
-                   CArg<"bool", "false">:$hasScore)>
+                   CArg<"bool", "false">:$hasScore,
+                   CArg<"::mlir::ValueRange", "{}">:$captures)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{
@@ -272,11 +275,13 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     /// `getOutputOrder()` are never null either.
     DimOrderAttr getBiasOrder(unsigned index);
 
-    /// The orders of all biases, one each (`bias_orders` may be empty).
+    /// The orders of all biases, or captures, one each (`bias_orders` and
+    /// `capture_orders` may be empty).
     ::llvm::SmallVector<DimOrderAttr> getAllBiasOrders();
+    ::llvm::SmallVector<DimOrderAttr> getAllCaptureOrders();
 
     /// Takes what is no operand, but for the scale, from another op with as
-    /// many biases: orders, the size of groups, the range of keys, the score.
+    /// many biases and captures: orders, the size of groups, the range of keys, the score.
     void copyFacts(AttentionOp other);
 
     /// Starts of queries and keys and the most of both, or nothing.

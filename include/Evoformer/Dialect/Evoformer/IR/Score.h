@@ -15,12 +15,13 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::evoformer {
 
 /// The arguments of the region, in their order: the score, scale times the
 /// product of query and key, of f32; and of i32 where the pair is and how many
-/// queries and keys its row has.
+/// queries and keys its row has. Captures follow, of f32.
 enum class ScoreArgument {
   Score,
   Batch,
@@ -43,9 +44,12 @@ LogicalResult verifyScore(Operation *op, unsigned numValues);
 /// first argument, by reverse mode.
 void writeScoreGradient(Block &body, Region &gradient);
 
-/// Whether what the region yields is finite for all finite scores and all
+/// Whether what the op's region yields is finite for all finite scores and all
 /// indices, as far as numbers do not overflow.
-bool isScoreTotal(Block &body);
+bool isScoreTotal(Operation *op);
+
+/// Patterns that fold scores of attentions.
+void addScorePatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::evoformer
 

@@ -1,0 +1,327 @@
+"""What makes logits of scores: a function of Python, traced into the region of the op.
+
+The function is called once with numbers that record what is done with them. Each
+operation becomes an op of MLIR's arith or math dialect."""
+
+import builtins
+import linecache
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Optional, Union
+
+# As evoformer-c/Compile.h has them, behind which captures follow.
+_ARGUMENTS = (("x", "f32"), ("b", "i32"), ("n", "i32"), ("h", "i32"), ("i", "i32"),
+              ("j", "i32"), ("sq", "i32"), ("sk", "i32"))
+_MOST = 64
+_KINDS = {"f32": "a float", "i32": "an integer", "i1": "a truth value"}
+
+
+class _Trace:
+    """The ops of one function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.code = getattr(function, "__code__", None)
+        self.lines: list[str] = []
+        self.known: dict[str, str] = {}
+
+    def refuse(self, message: str) -> NoReturn:
+        """An error that shows the line of the function."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code is not self.code:
+            frame = frame.f_back
+        if frame is not None:
+            file, line = frame.f_code.co_filename, frame.f_lineno
+            text = linecache.getline(file, line).strip()
+            message = f"score, line {line} of {file} ({text}): {message}"
+        raise TypeError(message)
+
+    def emit(self, op: str, kind: str) -> "Number":
+        name = self.known.get(op)
+        if name is None:
+            if len(self.lines) == _MOST:
+                self.refuse(f"more than {_MOST} operations; accepted are {_MOST}, "
+                            "constants among them")
+            name = self.known[op] = f"%v{len(self.lines)}"
+            self.lines.append(f"{name} = {op}")
+        return Number(self, name, kind)
+
+    def constant(self, value: Any, kind: str) -> "Number":
+        if kind == "i1":
+            return self.emit(f"arith.constant {'true' if value else 'false'}", kind)
+        if kind == "i32":
+            if not -2 ** 31 <= value < 2 ** 31:
+                self.refuse(f"the integer {value}; accepted are those of 32 bits")
+            return self.emit(f"arith.constant {value} : i32", kind)
+        if math.isfinite(value):
+            if builtins.abs(value) > 3.4028234663852886e38:
+                self.refuse(f"the number {value}; accepted are those of float32")
+            return self.emit(f"arith.constant {value:.9e} : f32", kind)
+        bits = ("0x7FC00000" if math.isnan(value) else
+                "0x7F800000" if value > 0 else "0xFF800000")
+        return self.emit(f"arith.constant {bits} : f32", kind)
+
+    def read(self, value: Any) -> "Number":
+        """A number of the trace."""
+        if isinstance(value, Number):
+            if value._trace is not self:
+                self.refuse("a number of another score; accepted are the arguments "
+                            "and what is made of them")
+            return value
+        if isinstance(value, bool):
+            return self.constant(value, "i1")
+        if isinstance(value, int):
+            return self.constant(value, "i32")
+        if isinstance(value, float):
+            return self.constant(value, "f32")
+        self.refuse(f"a {type(value).__name__}; accepted are the arguments, what is "
+                    "made of them, and numbers of Python; tensors are given as captures")
+
+    def convert(self, value: Any, kind: str) -> "Number":
+        if kind == "f32" and isinstance(value, int) and not isinstance(value, bool):
+            return self.constant(float(value), "f32")
+        number = self.read(value)
+        if number._kind == kind:
+            return number
+        if number._kind == "i1":
+            one, zero = ((1.0, 0.0) if kind == "f32" else (1, 0))
+            return where(number, one, zero)
+        if kind == "f32":
+            return self.emit(f"arith.sitofp {number._name} : i32 to f32", "f32")
+        self.refuse(f"{_KINDS[number._kind]} in the place of {_KINDS[kind]}")
+
+    def both(self, a: Any, b: Any) -> "tuple[Number, Number]":
+        """Floats where one is a float, else integers."""
+        kinds = {self.read(x)._kind for x in (a, b) if isinstance(x, Number)}
+        isFloat = "f32" in kinds or isinstance(a, float) or isinstance(b, float)
+        kind = "f32" if isFloat else "i32"
+        return self.convert(a, kind), self.convert(b, kind)
+
+
+_COMPARISONS = {"<": ("olt", "slt"), "<=": ("ole", "sle"), ">": ("ogt", "sgt"),
+                ">=": ("oge", "sge"), "==": ("oeq", "eq"), "!=": ("une", "ne")}
+
+
+class Number:
+    """A float32, an int32 or a truth value of a score that is being traced."""
+
+    def __init__(self, trace: _Trace, name: str, kind: str) -> None:
+        self._trace, self._name, self._kind = trace, name, kind
+
+    def _arithmetic(self, a: Any, b: Any, op: str) -> "Number":
+        x, y = self._trace.both(a, b)
+        suffix = "f" if x._kind == "f32" else "i"
+        return self._trace.emit(f"arith.{op}{suffix} {x._name}, {y._name} : {x._kind}",
+                                x._kind)
+
+    def __add__(self, other: Any) -> "Number":
+        return self._arithmetic(self, other, "add")
+
+    def __radd__(self, other: Any) -> "Number":
+        return self._arithmetic(other, self, "add")
+
+    def __sub__(self, other: Any) -> "Number":
+        return self._arithmetic(self, other, "sub")
+
+    def __rsub__(self, other: Any) -> "Number":
+        return self._arithmetic(other, self, "sub")
+
+    def __mul__(self, other: Any) -> "Number":
+        return self._arithmetic(self, other, "mul")
+
+    def __rmul__(self, other: Any) -> "Number":
+        return self._arithmetic(other, self, "mul")
+
+    def _divide(self, a: Any, b: Any) -> "Number":
+        x, y = self._trace.convert(a, "f32"), self._trace.convert(b, "f32")
+        return self._trace.emit(f"arith.divf {x._name}, {y._name} : f32", "f32")
+
+    def __truediv__(self, other: Any) -> "Number":
+        return self._divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> "Number":
+        return self._divide(other, self)
+
+    def __mod__(self, other: Any) -> "Number":
+        """Of integers, as Python has it: not negative."""
+        if (self._kind != "i32" or isinstance(other, bool) or
+                not isinstance(other, int) or other < 1):
+            self._trace.refuse("// and % of this; accepted are integers by a constant "
+                               "integer that is more than 0")
+        divisor = self._trace.constant(other, "i32")
+        rest = self._trace.emit(f"arith.remsi {self._name}, {divisor._name} : i32", "i32")
+        return where(rest < 0, rest + divisor, rest)
+
+    def __floordiv__(self, other: Any) -> "Number":
+        whole = self - self % other
+        divisor = self._trace.constant(other, "i32")
+        return self._trace.emit(f"arith.divsi {whole._name}, {divisor._name} : i32",
+                                "i32")
+
+    def __pow__(self, other: Any) -> "Number":
+        if isinstance(other, bool) or not isinstance(other, int) or not 1 <= other <= 8:
+            self._trace.refuse("this power; accepted are constant integers from 1 to 8")
+        result = self
+        for _ in range(other - 1):
+            result = result * self
+        return result
+
+    def __neg__(self) -> "Number":
+        if self._kind == "f32":
+            return self._trace.emit(f"arith.negf {self._name} : f32", "f32")
+        return 0 - self
+
+    def __pos__(self) -> "Number":
+        return self
+
+    def __abs__(self) -> "Number":
+        if self._kind == "f32":
+            return self._trace.emit(f"math.absf {self._name} : f32", "f32")
+        return maximum(self, -self)
+
+    def _compare(self, other: Any, sign: str) -> "Number":
+        x, y = self._trace.both(self, other)
+        ofFloats, ofIntegers = _COMPARISONS[sign]
+        name = f"cmpf {ofFloats}" if x._kind == "f32" else f"cmpi {ofIntegers}"
+        return self._trace.emit(f"arith.{name}, {x._name}, {y._name} : {x._kind}", "i1")
+
+    def __lt__(self, other: Any) -> "Number":
+        return self._compare(other, "<")
+
+    def __le__(self, other: Any) -> "Number":
+        return self._compare(other, "<=")
+
+    def __gt__(self, other: Any) -> "Number":
+        return self._compare(other, ">")
+
+    def __ge__(self, other: Any) -> "Number":
+        return self._compare(other, ">=")
+
+    def __eq__(self, other: Any) -> "Number":  # type: ignore[override]
+        return self._compare(other, "==")
+
+    def __ne__(self, other: Any) -> "Number":  # type: ignore[override]
+        return self._compare(other, "!=")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _logic(self, other: Any, op: str) -> "Number":
+        kind = "i1" if self._kind == "i1" else "i32"
+        x, y = self._trace.convert(self, kind), self._trace.convert(other, kind)
+        return self._trace.emit(f"arith.{op} {x._name}, {y._name} : {kind}", kind)
+
+    def __and__(self, other: Any) -> "Number":
+        return self._logic(other, "andi")
+
+    def __or__(self, other: Any) -> "Number":
+        return self._logic(other, "ori")
+
+    def __xor__(self, other: Any) -> "Number":
+        return self._logic(other, "xori")
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> "Number":
+        return self._logic(True if self._kind == "i1" else -1, "xori")
+
+    def __bool__(self) -> bool:
+        self._trace.refuse("a branch on a number that is not known; accepted is "
+                           "evoformer.where(condition, a, b)")
+
+    def _unknown(self, *_: Any) -> NoReturn:
+        self._trace.refuse("a number that is not known; accepted are operations on it")
+
+    __index__ = __int__ = __float__ = __len__ = __iter__ = _unknown
+    __getitem__ = __setitem__ = __call__ = _unknown
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, given: Sequence[Any] = (),
+                           named: Optional[dict[str, Any]] = None) -> Any:
+        """torch.tanh(score), torch.where(i >= j, score, 0.0)."""
+        name = getattr(function, "__name__", str(function))
+        ours = _TORCH.get(name)
+        if ours is None or named:
+            number = next(x for x in given if isinstance(x, Number))
+            number._trace.refuse(f"torch.{name}; accepted are "
+                                 f"{', '.join(sorted(set(_TORCH)))}")
+        return ours(*given)
+
+
+def _trace_of(*values: Any) -> _Trace:
+    for value in values:
+        if isinstance(value, Number):
+            return value._trace
+    raise TypeError(
+        f"{', '.join(type(value).__name__ for value in values)} outside of a score; "
+        "accepted are numbers that a score is given")
+
+
+def _unary(op: str) -> Callable[[Number], Number]:
+    def function(x: Number) -> Number:
+        trace = _trace_of(x)
+        return trace.emit(f"math.{op} {trace.convert(x, 'f32')._name} : f32", "f32")
+    function.__name__ = op
+    function.__doc__ = f"math.{op} of a number of a score, a float32."
+    return function
+
+
+exp, exp2, log, log2 = (_unary(op) for op in ("exp", "exp2", "log", "log2"))
+sqrt, rsqrt, tanh = (_unary(op) for op in ("sqrt", "rsqrt", "tanh"))
+
+
+def _choice(a: Any, b: Any, ofFloats: str, ofIntegers: str) -> Number:
+    trace = _trace_of(a, b)
+    x, y = trace.both(a, b)
+    op = ofFloats if x._kind == "f32" else ofIntegers
+    return trace.emit(f"arith.{op} {x._name}, {y._name} : {x._kind}", x._kind)
+
+
+def maximum(a: Any, b: Any) -> Number:
+    """The larger of two numbers of a score; NaN if one is."""
+    return _choice(a, b, "maximumf", "maxsi")
+
+
+def minimum(a: Any, b: Any) -> Number:
+    """The smaller of two numbers of a score; NaN if one is."""
+    return _choice(a, b, "minimumf", "minsi")
+
+
+def where(condition: Any, a: Any, b: Any) -> Number:
+    """`a` where the condition, a truth value of a score, holds, else `b`."""
+    trace = _trace_of(condition, a, b)
+    test = trace.convert(condition, "i1")
+    if all(isinstance(x, bool) or getattr(x, "_kind", "") == "i1" for x in (a, b)):
+        x, y = trace.convert(a, "i1"), trace.convert(b, "i1")
+    else:
+        x, y = trace.both(a, b)
+    return trace.emit(
+        f"arith.select {test._name}, {x._name}, {y._name} : {x._kind}", x._kind)
+
+
+def abs(x: Any) -> Number:  # noqa: A001
+    """The magnitude of a number of a score, as Python's own abs."""
+    return builtins.abs(x)
+
+
+_TORCH: dict[str, Callable[..., Any]] = {
+    "exp": exp, "exp2": exp2, "log": log, "log2": log2, "sqrt": sqrt, "rsqrt": rsqrt,
+    "tanh": tanh, "abs": abs, "where": where, "maximum": maximum, "minimum": minimum,
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b}
+
+
+def trace(function: Callable[..., Any], captures: int) -> str:
+    """The ops of the region, as the word `score` of the C interface has them."""
+    if not callable(function):
+        raise TypeError(f"score is a {type(function).__name__}; accepted is a function "
+                        "of (score, b, n, h, i, j, sq, sk, *captures)")
+    record = _Trace(function)
+    arguments = [Number(record, f"%{name}", kind) for name, kind in _ARGUMENTS]
+    arguments += [Number(record, f"%c{number}", "f32") for number in range(captures)]
+    result: Union[Number, Any] = function(*arguments)
+    if not isinstance(result, (Number, bool, int, float)):
+        raise TypeError(f"score gives a {type(result).__name__}; accepted is a number, "
+                        "what is made of its arguments")
+    logit = record.convert(result, "f32")
+    lines = [*record.lines, f"evoformer.yield {logit._name} : f32"]
+    return ";".join(lines).replace(" ", "~")
