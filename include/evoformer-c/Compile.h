@@ -45,6 +45,13 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   bias=bnk:i1           one word a bias, in order: the letters of bnhqk
 ///                         whose dimensions it has, the others have size 1;
 ///                         its type
+///   score=%y~=~math.tanh~%x~:~f32;evoformer.yield~%y~:~f32
+///                         what makes logits of scores, the ops of the region
+///                         of evoformer.attention: ~ for a space, ; for the end
+///                         of a line; of %x %b %n %h %i %j %sq %sk and %c0,
+///                         %c1, ..
+///   capture=h:f32         one word for each of these, in order, as bias=: they
+///                         come behind the biases; no gradient
 ///   gate=bf16 out=f32     types; without gate= there is none
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)

@@ -379,7 +379,8 @@ static Expected<std::string> describe(StringRef text) {
     return createStringError("ragged sequences have no key_lengths or "
                              "query_lengths beside their starts");
   if (description.score.empty() && !description.captures.empty())
-    return createStringError("capture= is what score= reads, which is not there");
+    return createStringError(
+        "capture= is what score= reads, which is not there");
   if (description.outputType.empty())
     description.outputType = description.type;
   if (!description.valueDepth)

@@ -410,8 +410,7 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
     return createStringError("the case '" + text +
                              "' has both a window and nan_values");
   // Which the slopes are of.
-  if (result.scoreCase &&
-      result.scoreCase->kind == reference::ScoreKind::ALiBi)
+  if (result.scoreCase && result.scoreCase->kind == reference::ScoreKind::ALiBi)
     result.scoreCase->parameter = static_cast<double>(result.heads);
   if (result.isRagged())
     if (llvm::Error error = checkRagged(result, text))

@@ -417,10 +417,10 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
   for (size_t i = 0; i < arrays.size(); ++i) {
     uint64_t seed = problem.seed * 100 + i;
     bool isBias = i >= 3 && i < 3 + numBiases;
-    bool isSequence = i < 3 ||
-                      operands[i].name == "gate" ||
-                      llvm::StringRef(operands[i].name).starts_with("capture") ||
-                      operands[i].name == "out_grad";
+    bool isSequence =
+        i < 3 || operands[i].name == "gate" ||
+        llvm::StringRef(operands[i].name).starts_with("capture") ||
+        operands[i].name == "out_grad";
     if (isBias) {
       fillBias(problem.biases[i - 3], seed, arrays[i]);
     } else if (operands[i].name == "key_lengths") {

@@ -112,7 +112,8 @@ static Packing findPacking(StringRef name) {
     return {3, 0, false};
   if (name == "stats")
     return {4, 1, false};
-  if (name.starts_with("bias") || name.starts_with("capture") || name.ends_with("_starts"))
+  if (name.starts_with("bias") || name.starts_with("capture") ||
+      name.ends_with("_starts"))
     return {};
   return {2, 0, false};
 }

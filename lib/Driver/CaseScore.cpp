@@ -117,13 +117,14 @@ llvm::Error mlir::evoformer::parseScore(StringRef text, AttentionCase &result) {
         "softcap:30, not '" +
         text + "'");
   result.score = text.str();
-  result.scoreCase = reference::Score{found->kind, static_cast<float>(parameter)};
+  result.scoreCase =
+      reference::Score{found->kind, static_cast<float>(parameter)};
   return llvm::Error::success();
 }
 
 static const NamedScore &find(const reference::Score &score) {
-  return *llvm::find_if(
-      kScores, [&](auto &each) { return each.kind == score.kind; });
+  return *llvm::find_if(kScores,
+                        [&](auto &each) { return each.kind == score.kind; });
 }
 
 llvm::ArrayRef<StringRef>

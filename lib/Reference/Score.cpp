@@ -52,8 +52,8 @@ static ScoreResult swish(double c, double x) {
   // exp(x) is 2^(x log2(e)), whose argument is rounded thrice.
   double ofPower = 3 * std::fabs(c * x) + kFunction;
   double error = std::fabs(logit) * (rest * ofPower + 4);
-  double ofSlope = (share + 3 * std::fabs(c * x) * share * rest) *
-                   (2 * ofPower + 8);
+  double ofSlope =
+      (share + 3 * std::fabs(c * x) * share * rest) * (2 * ofPower + 8);
   return {logit, slope, second, error, ofSlope};
 }
 

@@ -20,7 +20,7 @@ __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
 
 def __getattr__(name: str) -> _Any:
     # Modules that need torch or take long to import.
-    if name in ("distributed", "dropins", "flash_attn", "jax", "nn"):
+    if name in ("distributed", "dropins", "flash_attn", "jax", "nn", "score"):
         import importlib
         return importlib.import_module("evoformer." + name)
     if name == "scaled_dot_product_attention":

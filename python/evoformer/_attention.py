@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
 
-from . import _keys
+from . import _keys, _score
 from ._problem import Lengths
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ Bounds = Sequence[Optional[str]]
 # For queries and keys, or one for both.
 Item = TypeVar("Item")
 OneOrTwo = Union[Item, Sequence[Item]]
+# score, b, n, h, i, j, sq, sk and what is captured to a logit.
+Score = Callable[..., Any]
 
 
 def _proxy(*operands: object) -> Any:
@@ -54,6 +56,15 @@ def _check_biases(biases: object) -> None:
     if type(biases) not in (tuple, list) and not isinstance(biases, (tuple, list)):
         raise TypeError(f"biases is a {type(biases).__name__}; accepted is a list "
                         "or tuple of biases")
+
+
+def _check_captures(captures: object, score: object) -> None:
+    if not isinstance(captures, (tuple, list)):
+        raise TypeError(f"captures is a {type(captures).__name__}; accepted is a list or "
+                        "tuple of what score reads")
+    if captures and score is None:
+        raise ValueError("captures is given without score, which reads them; accepted "
+                         "are both")
 
 
 def _pair(name: str, given: Any) -> tuple[Any, Any]:
@@ -94,6 +105,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
+              score: Optional[Score] = None, captures: Sequence[Array] = (),
               check_lengths: bool = False) -> Array: ...
 
 
@@ -108,6 +120,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
+              score: Optional[Score] = None, captures: Sequence[Array] = (),
               check_lengths: bool = False) -> tuple[Array, Array]: ...
 
 
@@ -122,6 +135,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               query_lengths: Optional[Array] = None,
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
+              score: Optional[Score] = None, captures: Sequence[Array] = (),
               check_lengths: bool = False
               ) -> Union[Array, tuple[Array, Array]]: ...
 
@@ -133,7 +147,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               keys: Optional[Bounds] = None, key_lengths: Optional[Any] = None,
               query_lengths: Optional[Any] = None,
               cu_seqlens: Optional[Any] = None,
-              max_seqlen: Optional[Any] = None, check_lengths: bool = False) -> Any:
+              max_seqlen: Optional[Any] = None, score: Optional[Score] = None,
+              captures: Sequence[Any] = (), check_lengths: bool = False) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -190,6 +205,17 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
       max_seqlen: with cu_seqlens: no sequence has more positions; what one has beyond
                counts as of none. A pair, or one number for both; default: all there
                are, for which kernels have more idle work items
+      score:   a function of (score, b, n, h, i, j, sq, sk, *captures) that gives the
+               logit, before biases, of scale * <query, key> (a float32) and of where
+               the pair is: the indices of batch (with cu_seqlens the sequence), row,
+               head, query and key, and the row's numbers of queries and keys (int32).
+               It is called once with numbers that record what is done with them:
+               + - * /, // and % by constants, comparisons, & | ~, abs, and
+               evoformer.score's where, maximum, minimum, exp, exp2, log, log2, sqrt,
+               rsqrt and tanh (or torch's of these names), at most 64 operations.
+               Gradients follow from it. A logit of -inf drops the key
+      captures: what score reads beside: any number of arrays with the dimensions of
+               biases, of the query's type or float32, without gradient
 
     Returns out, in the layout and of the type of query, or (out, lse). A query
     without keys (all are dropped by False or a bias of -inf, or it sees none) has
@@ -205,7 +231,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     """
     _check_biases(biases)
     lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
-    proxy = _proxy(query, key, value, gate, *biases, *lengths)
+    _check_captures(captures, score)
+    proxy = _proxy(query, key, value, gate, *biases, *lengths, *captures)
     if proxy is not None:
         # One call in the traced graph.
         return proxy.tracer.create_proxy(
@@ -214,13 +241,25 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             {"causal": causal, "window": window, "keys": keys,
              "key_lengths": key_lengths, "query_lengths": query_lengths,
              "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen,
+             **({"score": score, "captures": list(captures)} if score else {}),
              **({"check_lengths": True} if check_lengths else {})})
     if check_lengths:
         from . import _check_lengths
         _check_lengths.check(query, key, layout, lengths)
-    return _backend(query).attention(query, key, value, biases, gate, scale,
-                                     layout, return_lse,
-                                     _keys.resolve(causal, window, keys), lengths)
+    backend, seen = _backend(query), _keys.resolve(causal, window, keys)
+    if score is not None:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_compiling():
+            raise NotImplementedError("score inside of torch.compile; accepted are eager "
+                                      "calls")
+        if backend.__name__.endswith("._jax"):
+            raise NotImplementedError("score of JAX arrays; accepted are torch tensors "
+                                      "and NumPy arrays")
+        seen = seen._replace(score=_score.trace(score, len(captures)),
+                             captures=len(captures))
+        biases = (*biases, *captures)
+    return backend.attention(query, key, value, biases, gate, scale, layout, return_lse,
+                             seen, lengths)
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),

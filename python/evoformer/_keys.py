@@ -8,13 +8,22 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-# The first key and the one behind the last, as words of the C interface have them
-# (evoformer-c/Compile.h); empty where there is no such bound.
-Keys = tuple[str, str]
-ALL: Keys = ("", "")
+
+class Keys(NamedTuple):
+    """The first key and the one behind the last, as words of the C interface have them
+    (evoformer-c/Compile.h); empty where there is no such bound. And what makes logits
+    of the scores of those that a query sees: likewise, and how many of the biases, the
+    last ones, it captures instead of adding them."""
+    first: str = ""
+    end: str = ""
+    score: str = ""
+    captures: int = 0
+
+
+ALL = Keys()
 
 # Query i sees itself at most, counted from the first query and key: torch's meaning.
-CAUSAL_FROM_FIRST: Keys = ("", "i+1")
+CAUSAL_FROM_FIRST = Keys("", "i+1")
 
 # Numbers in bounds are at most this. Sequences are shorter.
 _LARGEST = 2 ** 30
@@ -43,8 +52,8 @@ def resolve(causal: bool, window: Optional[Sequence[Optional[int]]],
     if causal:
         right = 0
     # The last query is beside the last key.
-    return (f"i+sk-sq-{left}" if 0 <= left < _LARGEST else "",
-            f"i+sk-sq+{right + 1}" if 0 <= right < _LARGEST else "")
+    return Keys(f"i+sk-sq-{left}" if 0 <= left < _LARGEST else "",
+                f"i+sk-sq+{right + 1}" if 0 <= right < _LARGEST else "")
 
 
 def _sides(window: Any) -> tuple[int, int]:
@@ -73,7 +82,7 @@ def _texts(keys: Any) -> Keys:
         raise TypeError(f"keys is {keys!r}; accepted is a pair of texts, the first "
                         "key and the one behind the last, either None for all")
     first, end = ("" if bound is None else bound.replace(" ", "") for bound in keys)
-    return first, end
+    return Keys(first, end)
 
 
 class Bound(NamedTuple):
@@ -119,14 +128,14 @@ def parse(text: str) -> Bound:
 
 
 def check(keys: Keys) -> None:
-    for text in keys:
+    for text in keys[:2]:
         if text:
             parse(text)
 
 
 def count_pairs(keys: Keys, queries: int, num_keys: int) -> int:
     """How many pairs of a query and a key it sees there are."""
-    if keys == ALL:
+    if keys[:2] == ALL[:2]:
         return queries * num_keys
     queries, num_keys = int(queries), int(num_keys)
     index = np.arange(queries)

@@ -133,6 +133,8 @@ class Attention:
         self.scale = _check_scale(scale)
         _keys.check(keys)
         self.keys = keys
+        # Of the biases the last ones, which the score reads and nobody adds.
+        self.first_capture = len(biases) - keys.captures
         self.type = query.type
         self._output_type = output_type or query.type
         self.gate_type = gate.type if gate is not None else None
@@ -240,23 +242,28 @@ class Attention:
                     ) -> tuple[str, str, tuple[int, ...], tuple[int, ...]]:
         """(letters that it has, type, sizes, strides)."""
         letters = self.layout.bias
+        is_capture = number >= self.first_capture
+        name = (f"captures[{number - self.first_capture}]" if is_capture else
+                f"biases[{number}]")
         full = [self.sizes[c] for c in letters]
         missing = len(letters) - len(bias.shape)
         accepted = (f"{len(letters)} dimensions {letters!r}, each of size 1 or "
                     f"that of {tuple(full)}")
         if missing < 0:
-            raise ValueError(f"biases[{number}] has rank {len(bias.shape)} "
+            raise ValueError(f"{name} has rank {len(bias.shape)} "
                              f"({_text(bias)}); accepted are {accepted}")
-        if bias.type not in (self.type, "f32", "i1"):
-            floats = ", ".join(dict.fromkeys((self.type, "f32")))
+        floats = tuple(dict.fromkeys((self.type, "f32")))
+        if bias.type not in floats and (is_capture or bias.type != "i1"):
+            accepted_types = (" and ".join(floats) if is_capture else
+                              ", ".join(floats) + " and bool")
             raise TypeError(
-                f"biases[{number}] has type {bias.type}; with operands of "
-                f"{self.type} accepted are {floats} and bool")
+                f"{name} has type {bias.type}; with operands of "
+                f"{self.type} accepted are {accepted_types}")
         shape = (1,) * missing + tuple(bias.shape)
         strides = (0,) * missing + tuple(bias.strides)
         for size, whole in zip(shape, full):
             if size not in (1, whole):
-                raise ValueError(f"biases[{number}] has shape "
+                raise ValueError(f"{name} has shape "
                                  f"{tuple(bias.shape)}; accepted are {accepted}")
         if not differentiable:
             shape = tuple(size if stride else min(size, 1)
@@ -358,13 +365,16 @@ class Attention:
             words.append(f"group_size={self.group_size}")
         if self.shared:
             words.append(f"shared={self.shared}")
-        words += [f"bias={has}:{type_}" for has, type_, _, _ in self._biases]
+        words += [f"{'capture' if number >= self.first_capture else 'bias'}={has}:{type_}"
+                  for number, (has, type_, _, _) in enumerate(self._biases)]
         if self.gate_type:
             words.append(f"gate={self.gate_type}")
         if self.scale is not None:
             words.append(f"scale={self.scale!r}")
         words += [f"keys_{end}={bound}"
-                  for end, bound in zip(("from", "to"), self.keys) if bound]
+                  for end, bound in zip(("from", "to"), self.keys[:2]) if bound]
+        if self.keys.score:
+            words.append(f"score={self.keys.score}")
         words += [f"{name}={has}" for name, (has, _) in self._lengths.items()]
         words += ["ragged"] * self.ragged
         return words
@@ -442,7 +452,8 @@ class Attention:
     def gradient_names(self) -> list[str]:
         """All operands that have a gradient, in the order of the call."""
         names = ["query", "key", "value"]
-        names += [f"bias{i}" for i, bias in enumerate(self._biases)
+        names += [f"bias{i}"
+                  for i, bias in enumerate(self._biases[:self.first_capture])
                   if bias[1] != "i1"]
         return names + ["gate"] * (self.gate_type is not None)
 

@@ -35,7 +35,7 @@ def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor]
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
              stats: bool, keys_from: str, keys_to: str, *lengths: Any) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, (keys_from, keys_to),
+                               layout, _keys.Keys(keys_from, keys_to),
                                tuple(b.requires_grad for b in biases),
                                _problem.Lengths(*lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
@@ -49,7 +49,7 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               scale: Optional[float], layout: str, needs: Sequence[bool],
               keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, (keys_from, keys_to), tuple(needs[4:]),
+                               layout, _keys.Keys(keys_from, keys_to), tuple(needs[4:]),
                                _problem.Lengths(*lengths),
                                out.dtype if out.dtype != query.dtype else None)
     if out.stride() != prepared.output[1]:
@@ -211,7 +211,7 @@ def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequenc
                         out_shape: Any = None, **named: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, (keys_from, keys_to), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths, **named)
     return 2 * logits * (query[depth] + value[depth])
 
 
@@ -222,7 +222,7 @@ def _backward_operations(query: Sequence[int], key: Sequence[int],
                          out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, (keys_from, keys_to), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths, **named)
     return 2 * logits * (3 * query[depth] + 2 * value[depth])
 
 

@@ -88,7 +88,8 @@ struct PutNumber {
 ///                        NaN, and must not be written
 ///     type, out, gate    bf16, f16, f32; gate may be none
 ///     bias               dims:type:values[:memory], any number of times
-///     score              NAME:NUMBER, what makes logits of scaled scores: softcap,
+///     score              NAME:NUMBER, what makes logits of scaled scores:
+///     softcap,
 ///                        alibi, temperature, swish, distance, buckets, slopes,
 ///                        matrix, keywise, querywise or leaky, see
 ///                        Evoformer/Reference/Score.h; alibi, slopes and matrix

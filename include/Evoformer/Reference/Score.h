@@ -53,8 +53,8 @@ struct ScoreResult {
   double error = 0, derivativeError = 0;
 };
 
-ScoreResult evaluateScore(const Score &score, const ScorePlace &place,
-                          double x, double captured = 0);
+ScoreResult evaluateScore(const Score &score, const ScorePlace &place, double x,
+                          double captured = 0);
 
 } // namespace mlir::evoformer::reference
 

@@ -98,8 +98,8 @@ struct SharedKeys {
   bool any() const { return groupSize != 1 || batch || rows; }
 };
 
-/// What makes logits of scores, see Score.h; null: they are these. For gradients
-/// it gives the derivative as well.
+/// What makes logits of scores, see Score.h; null: they are these. For
+/// gradients it gives the derivative as well.
 struct ScoreFacts {
   Block *body = nullptr;
   /// Whether it is finite for finite numbers, see isScoreTotal.

@@ -1,10 +1,12 @@
 """Sequences of one length: [b, s, h, d]."""
 
+import math
 from typing import Any, Optional, Union
 
-from torch import Tensor
+from torch import Tensor, float32
 
 from .._attention import attention
+from .._score import tanh
 
 Result = Union[Tensor, tuple[Tensor, Tensor, None]]
 
@@ -14,7 +16,7 @@ def refuse(**options: Any) -> None:
     for name, given in options.items():
         if isinstance(given, Tensor) or given:
             shown = "a tensor" if isinstance(given, Tensor) else repr(given)
-            plain = "None" if name in ("alibi_slopes", "block_table") else "0.0"
+            plain = "None" if name == "block_table" else "0.0"
             raise NotImplementedError(f"{name} is {shown}; accepted is {plain}: "
                                       "evoformer.flash_attn has no such option yet")
 
@@ -37,6 +39,39 @@ def unpack(packed: Tensor, name: str, count: int, rank: int = 5) -> tuple[Tensor
     return packed.unbind(-3)
 
 
+def _capped(score: Any, softcap: float) -> Any:
+    return tanh(score / softcap) * softcap if softcap else score
+
+
+def scores(softcap: float, alibi_slopes: Optional[Tensor], heads: int, batch: int
+           ) -> dict[str, Any]:
+    """What makes logits of scores, as arguments of `attention` whose biases are
+    [b, h, sq, sk]."""
+    softcap = float(softcap)
+    if not math.isfinite(softcap) or softcap < 0:
+        raise ValueError(f"softcap is {softcap}; accepted are 0 for none and positive "
+                         "finite numbers")
+    if alibi_slopes is None:
+        if not softcap:
+            return {}
+        return {"score": lambda score, *_: _capped(score, softcap)}
+    if not isinstance(alibi_slopes, Tensor):
+        raise TypeError(f"alibi_slopes is a {type(alibi_slopes).__name__}; accepted is a "
+                        "torch.Tensor")
+    shapes = ((heads,), (batch, heads))
+    if tuple(alibi_slopes.shape) not in shapes or alibi_slopes.dtype != float32:
+        raise ValueError(
+            f"alibi_slopes has shape {tuple(alibi_slopes.shape)} and type "
+            f"{alibi_slopes.dtype}; accepted are {shapes[0]} and {shapes[1]}, "
+            "torch.float32")
+
+    def score(score: Any, b: Any, n: Any, h: Any, i: Any, j: Any, sq: Any, sk: Any,
+              slope: Any) -> Any:
+        return _capped(score, softcap) - slope * abs(i + sk - sq - j)
+    slopes = alibi_slopes.detach().reshape(-1, heads, 1, 1)
+    return {"score": score, "captures": [slopes]}
+
+
 def flash_attn_func(
         q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0,
         softmax_scale: Optional[float] = None, causal: bool = False,
@@ -50,20 +85,23 @@ def flash_attn_func(
     q: [b, sq, h, d], k: [b, sk, hk, d], v: [b, sk, hk, dv], hk divides h.
     softmax_scale: default 1 / sqrt(d). causal: query i sees the keys
     j <= i + sk - sq. window_size: (left, right), those from i + sk - sq - left to
-    i + sk - sq + right; -1: all. Results are deterministic in any case.
+    i + sk - sq + right; -1: all. softcap: scores s become softcap * tanh(s / softcap);
+    0: they stay. alibi_slopes: (h,) or (b, h) in float32, without gradient; slope *
+    |i + sk - sq - j| is subtracted from scores. Results are deterministic in any case.
 
     Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
     [b, h, sq] in float32 without gradient. A query without keys has out 0 and lse
     -inf.
 
-    Raises NotImplementedError for dropout_p, softcap and alibi_slopes; TypeError and
-    ValueError for operands that do not fit.
+    Raises NotImplementedError for dropout_p; TypeError and ValueError for operands that
+    do not fit.
     """
-    refuse(dropout_p=dropout_p, softcap=softcap, alibi_slopes=alibi_slopes)
+    refuse(dropout_p=dropout_p)
     check(4, q=q, k=k, v=v)
     result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
                             return_lse=bool(return_attn_probs),
-                            causal=bool(causal), window=tuple(window_size))
+                            causal=bool(causal), window=tuple(window_size),
+                            **scores(softcap, alibi_slopes, q.shape[2], q.shape[0]))
     return (result[0], result[1].detach(), None) if return_attn_probs else result
 
 

@@ -5,7 +5,7 @@ from typing import Any, Optional
 from torch import Tensor
 
 from .._attention import attention
-from ._dense import Result, check, refuse, unpack
+from ._dense import Result, check, refuse, scores, unpack
 
 
 def flash_attn_varlen_func(
@@ -21,24 +21,26 @@ def flash_attn_varlen_func(
     q: [total of queries, h, d], k, v: [total of keys, hk, d]. cu_seqlens_q,
     cu_seqlens_k: (sequences + 1,) in int32, where each sequence starts and the last
     one ends, read on the device; max_seqlen_q, max_seqlen_k: the most positions that
-    one has. causal and window_size are of each sequence's own lengths.
+    one has. causal, window_size and alibi_slopes, (h,) or (sequences, h), are of each
+    sequence's own lengths.
 
     Returns out [total of queries, h, d]; with return_attn_probs (out, lse, None), lse
     [h, total of queries] in float32 without gradient. Rows of no sequence have out 0,
     lse -inf and gradients 0.
 
-    Raises NotImplementedError for dropout_p, softcap, alibi_slopes and block_table;
-    TypeError and ValueError for operands that do not fit.
+    Raises NotImplementedError for dropout_p and block_table; TypeError and ValueError
+    for operands that do not fit.
     """
-    refuse(dropout_p=dropout_p, softcap=softcap, alibi_slopes=alibi_slopes,
-           block_table=block_table)
+    refuse(dropout_p=dropout_p, block_table=block_table)
     check(3, q=q, k=k, v=v)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     result: Any = attention(q, k, v, scale=softmax_scale, layout="shd",
                             return_lse=bool(return_attn_probs),
                             causal=bool(causal), window=tuple(window_size),
                             cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
-                            max_seqlen=(max_seqlen_q, max_seqlen_k))
+                            max_seqlen=(max_seqlen_q, max_seqlen_k),
+                            **scores(softcap, alibi_slopes, q.shape[1],
+                                     len(cu_seqlens_q) - 1))
     return (result[0], result[1].detach(), None) if return_attn_probs else result
 
 

@@ -67,8 +67,8 @@ static Attribute getRegionsKey(Operation *op) {
   return StringAttr::get(op->getContext(), text);
 }
 
-/// Name, attributes, regions, types, which operands are the same value, and which are
-/// numbers that are known.
+/// Name, attributes, regions, types, which operands are the same value, and
+/// which are numbers that are known.
 Attribute EqualOps::getKey(Operation *op) {
   Builder builder(op->getContext());
   SmallVector<int64_t> firstUses, numbers;

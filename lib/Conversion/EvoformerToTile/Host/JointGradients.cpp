@@ -27,10 +27,9 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
     if (!OperationEquivalence::isRegionEquivalentTo(
             &x, &y, OperationEquivalence::Flags::IgnoreLocations))
       return false;
-  for (Role role :
-       {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
-        Role::KeyLengths,
-        Role::QueryLengths, Role::WeightedGradient, Role::Stats, Role::Delta}) {
+  for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
+                    Role::Capture, Role::KeyLengths, Role::QueryLengths,
+                    Role::WeightedGradient, Role::Stats, Role::Delta}) {
     MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
     MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
     if (role == Role::Delta && (ofA.empty() || ofB.empty()))

@@ -62,9 +62,10 @@ public:
       if (argument.use_empty())
         continue;
       unsigned number = argument.getArgNumber();
-      define(argument, number < kNumScoreArguments
-                           ? readArgument(static_cast<ScoreArgument>(number))
-                           : read(slices.captures[number - kNumScoreArguments]));
+      define(argument,
+             number < kNumScoreArguments
+                 ? readArgument(static_cast<ScoreArgument>(number))
+                 : read(slices.captures[number - kNumScoreArguments]));
     }
     for (Operation &op : body.without_terminator())
       lift(op);
@@ -105,7 +106,9 @@ private:
   }
 
   /// A value with these dimensions, and maybe more than it needs.
-  Value get(Value value, LogitDims dims) { return widen(values.at(value), dims); }
+  Value get(Value value, LogitDims dims) {
+    return widen(values.at(value), dims);
+  }
   Value widen(const Lifted &lifted, LogitDims dims) {
     if (lifted.dims == dims)
       return lifted.value;
@@ -159,8 +162,7 @@ private:
   }
 
   Lifted readIndex(Value start, LogitDim dim) {
-    Value first =
-        builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
+    Value first = builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
     int64_t size = tile.shape[tile.getPosition(dim)];
     if (size == 1)
       return {toI32(first), {}};
@@ -172,9 +174,9 @@ private:
   Value clearOutside(Value score) {
     auto clear = [&](ScoreArgument argument, Value count) {
       Lifted index = readArgument(argument);
-      Value inside = arith::CmpIOp::create(
-          builder, arith::CmpIPredicate::slt, index.value,
-          widen({toI32(count), {}}, index.dims));
+      Value inside =
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index.value,
+                                widen({toI32(count), {}}, index.dims));
       score = builder.select(widen({inside, index.dims}, LogitDims::all()),
                              score, builder.splatLike(score, 0));
     };
@@ -225,8 +227,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
     Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::log2e);
-    Value exponent = arith::MulFOp::create(rewriter, op.getLoc(),
-                                           op.getOperand(), factor);
+    Value exponent =
+        arith::MulFOp::create(rewriter, op.getLoc(), op.getOperand(), factor);
     rewriter.replaceOpWithNewOp<math::Exp2Op>(op, exponent);
     return success();
   }
@@ -239,8 +241,7 @@ struct ExpandLog : OpRewritePattern<math::LogOp> {
   LogicalResult matchAndRewrite(math::LogOp op,
                                 PatternRewriter &rewriter) const override {
     Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::ln2);
-    Value log2 =
-        math::Log2Op::create(rewriter, op.getLoc(), op.getOperand());
+    Value log2 = math::Log2Op::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOpWithNewOp<arith::MulFOp>(op, log2, factor);
     return success();
   }

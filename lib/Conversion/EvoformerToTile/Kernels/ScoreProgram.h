@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the region says of one pair is done for a tile of pairs. Each op works on
-// the smallest shape that its operands have: a number where they are the same
-// for the whole item, one number a row, a query or a key, or one a pair.
+// What the region says of one pair is done for a tile of pairs. Each op works
+// on the smallest shape that its operands have: a number where they are the
+// same for the whole item, one number a row, a query or a key, or one a pair.
 //
 //===----------------------------------------------------------------------===//
 

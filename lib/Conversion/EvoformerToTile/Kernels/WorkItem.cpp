@@ -376,10 +376,14 @@ ScorePlace WorkItem::findPlace(const LogitShape &shape) const {
     return range.visited ? range.visited
                          : builder.index(shape.size(builder, dim));
   };
-  return {batch,      rows.start,
-          head,       queries.start,
-          keys.start, count(queries, kBiasQ),
-          count(keys, kBiasK), queries.fits,
+  return {batch,
+          rows.start,
+          head,
+          queries.start,
+          keys.start,
+          count(queries, kBiasQ),
+          count(keys, kBiasK),
+          queries.fits,
           keys.fits};
 }
 

@@ -170,11 +170,11 @@ ParseResult family::parseScore(OpAsmParser &parser, OperationState &state) {
   if (failed(parser.parseOptionalKeyword("score")))
     return success();
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(
-      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
-                               /*allowType=*/true) ||
-      parser.parseRegion(*state.addRegion(), arguments,
-                         /*enableNameShadowing=*/true));
+  return failure(parser.parseArgumentList(arguments,
+                                          OpAsmParser::Delimiter::Paren,
+                                          /*allowType=*/true) ||
+                 parser.parseRegion(*state.addRegion(), arguments,
+                                    /*enableNameShadowing=*/true));
 }
 
 /// One part of the clause; the groups beside it tell whether it is the first or
@@ -260,10 +260,9 @@ void family::printScore(OpAsmPrinter &printer, Operation *op) {
   Region &region = op->getRegion(0);
   printer.printNewline();
   printer << "    score(";
-  llvm::interleaveComma(region.getArguments(), printer,
-                        [&](BlockArgument argument) {
-                          printer.printRegionArgument(argument);
-                        });
+  llvm::interleaveComma(
+      region.getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }

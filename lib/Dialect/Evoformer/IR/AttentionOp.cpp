@@ -19,9 +19,8 @@ using namespace mlir::evoformer;
 void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
                         Value key, Value value, ValueRange biases, Value gate,
                         Value output, Value lse, Value stats, FloatAttr scale,
-                        Value keyLengths, Value queryLengths,
-                        ValueRange ragged, bool hasScore,
-                        ValueRange captures) {
+                        Value keyLengths, Value queryLengths, ValueRange ragged,
+                        bool hasScore, ValueRange captures) {
   SmallVector<Type, 3> resultTypes;
   for (Value init : {output, lse, stats})
     if (init && isa<RankedTensorType>(init.getType()))

@@ -57,10 +57,10 @@ static constexpr AttentionGroup kGateGrad =
 
 ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
-      kQuery,      kKey,          kValue,       kBias,       kCaptures, kGate,
-      kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,  kMostQueries,
-      kMostKeys,   kOutput,       kStats,       kOutputGrad, kQueryGrad,
-      kKeyGrad,    kValueGrad,    kBiasGrad,    kGateGrad};
+      kQuery,       kKey,        kValue,        kBias,        kCaptures,
+      kGate,        kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,
+      kMostQueries, kMostKeys,   kOutput,       kStats,       kOutputGrad,
+      kQueryGrad,   kKeyGrad,    kValueGrad,    kBiasGrad,    kGateGrad};
   return groups;
 }
 

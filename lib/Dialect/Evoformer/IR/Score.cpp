@@ -23,14 +23,14 @@ using namespace mlir::evoformer;
 
 static bool isScoreOp(Operation *op) {
   return isa<arith::ConstantOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
-             arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
-             arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::SIToFPOp,
-             arith::FPToSIOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
-             arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::DivSIOp,
-             arith::RemSIOp, arith::MinSIOp, arith::MaxSIOp, math::AbsFOp,
-             math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
-             math::SqrtOp, math::RsqrtOp, math::TanhOp, math::FmaOp>(op);
+             arith::DivFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::CmpIOp,
+             arith::SelectOp, arith::SIToFPOp, arith::FPToSIOp, arith::AddIOp,
+             arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp,
+             arith::XOrIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp,
+             arith::MaxSIOp, math::AbsFOp, math::ExpOp, math::Exp2Op,
+             math::LogOp, math::Log2Op, math::SqrtOp, math::RsqrtOp,
+             math::TanhOp, math::FmaOp>(op);
 }
 
 static constexpr StringLiteral kScoreOps =
@@ -66,8 +66,8 @@ static LogicalResult verifyArguments(Operation *op, Block &body) {
 
 static LogicalResult verifyScoreOp(Operation &op) {
   if (!isScoreOp(&op))
-    return op.emitOpError() << "must not be in a score, which has only "
-                            << kScoreOps;
+    return op.emitOpError()
+           << "must not be in a score, which has only " << kScoreOps;
   for (Type type : op.getResultTypes())
     if (!isScoreType(type))
       return op.emitOpError()
@@ -85,8 +85,9 @@ static LogicalResult verifyScoreOp(Operation &op) {
 
 LogicalResult evoformer::verifyScore(Operation *op, unsigned numValues) {
   if (op->getNumRegions() == 0) {
-    for (OpOperand &capture : cast<AttentionFamilyOpInterface>(op)
-                                  .getRoleOperands(AttentionOperand::Capture))
+    for (OpOperand &capture :
+         cast<AttentionFamilyOpInterface>(op).getRoleOperands(
+             AttentionOperand::Capture))
       return op->emitOpError()
              << cast<AttentionFamilyOpInterface>(op).getOperandName(capture)
              << " is for a score to read, but there is no score";
@@ -115,8 +116,8 @@ LogicalResult evoformer::verifyScore(Operation *op, unsigned numValues) {
   int64_t most = numValues == 1 ? kMaxScoreOps : 16 * kMaxScoreOps;
   auto count = static_cast<int64_t>(body.getOperations().size()) - 1;
   if (count > most)
-    return op->emitOpError() << "score must have at most " << most
-                             << " ops, but has " << count;
+    return op->emitOpError()
+           << "score must have at most " << most << " ops, but has " << count;
   for (Operation &inner : body.without_terminator())
     if (failed(verifyScoreOp(inner)))
       return failure();
@@ -219,9 +220,8 @@ bool evoformer::isScoreTotal(Operation *operation) {
   Block &body = *op.getScoreBody();
   // What is the same for a whole head is no other behind the ends of a row.
   DenseSet<Value> varying;
-  for (ScoreArgument argument :
-       {ScoreArgument::Score, ScoreArgument::Row, ScoreArgument::Query,
-        ScoreArgument::Key})
+  for (ScoreArgument argument : {ScoreArgument::Score, ScoreArgument::Row,
+                                 ScoreArgument::Query, ScoreArgument::Key})
     varying.insert(body.getArgument(static_cast<unsigned>(argument)));
   // A capture may hold anything where keys are dropped.
   for (OpOperand &capture : op.getRoleOperands(AttentionOperand::Capture)) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is linear goes into the scale, what does nothing goes away. Ops inside of
-// the region are folded as everywhere.
+// What is linear goes into the scale, what does nothing goes away. Ops inside
+// of the region are folded as everywhere.
 //
 //===----------------------------------------------------------------------===//
 

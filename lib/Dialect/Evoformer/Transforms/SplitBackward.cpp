@@ -225,9 +225,10 @@ private:
     if (inits.empty())
       return;
     SmallVector<StepOperand> step;
-    for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
-                      Role::Capture, Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
-                      Role::KeyStarts, Role::MostQueries, Role::MostKeys})
+    for (Role role :
+         {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
+          Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
+          Role::KeyStarts, Role::MostQueries, Role::MostKeys})
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);

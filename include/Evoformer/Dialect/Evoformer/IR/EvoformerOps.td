@@ -41,6 +41,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `key` | [B, N, Sk, Hk, D] | T |
     | `value` | [B, N, Sk, Hk, Dv] | T |
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
+    | `captures` of a score, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T or f32 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `key_lengths`, `query_lengths`, optional | [B, N], each static 1 broadcasts | i32 |
     | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
@@ -123,6 +124,36 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     + sk - sq + right + 1)`. AlphaFold 3's atom attention (32 queries with 128
     keys around them) is `from ((i floordiv 32) * 32 - 48), to ((i floordiv 32) *
     32 + 80)`.
+
+    #### Scores
+
+    With a region `score` the logit is what this makes of the scaled score, plus
+    biases:
+
+    ```
+    logit[b,n,h,i,j] = score(scale * sum_d query * key, b, n, h, i, j, sq, sk, captures[b,n,h,i,j])
+                     + sum_t bias_t[b,n,h,i,j]
+    ```
+
+    The region is a straight line of at most 64 ops of arith and math on f32, i32
+    and i1; it sees nothing of what is around it. Its arguments are always x: f32,
+    the scaled score; b, n, h, i and j: i32, where the pair is, counted from 0 (of
+    ragged sequences b is the sequence, and i and j count in it); sq and sk: i32, how
+    many queries and keys the row has; then one f32 for each `capture`, in their
+    order: what that holds for the pair. Accepted are arith's `constant`, `addf`,
+    `subf`, `mulf`, `divf`, `negf`, `maximumf`, `minimumf`, `maxnumf`, `minnumf`,
+    `cmpf`, `cmpi`, `select`, `sitofp`, `fptosi`, `addi`, `subi`, `muli`, `andi`,
+    `ori`, `xori`, `divsi` and `remsi` by positive constants, `minsi` and `maxsi`, and
+    math's `absf`, `exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt`, `tanh` and `fma`.
+    `exp` and `log` are computed in base 2, functions are right to a few units in the
+    last place of f32.
+
+    A score of -inf drops the key. What it gives for dropped keys counts nowhere.
+
+    The gradient is that of the region, by reverse mode: `select`, `maximumf` and
+    their like hand it to the operand that they chose (of equal ones to the first),
+    that of `absf` is 0 at 0, integers and conditions have none.
+    A canonicalization moves a factor of x into the scale.
 
     #### Dropped keys
 
@@ -214,6 +245,29 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
         outs(%out : tensor<1x1x?x32x128xbf16>)
         group_size(8)
         keys(to affine_map<(i)[sq, sk] -> (i + sk - sq + 1)>)
+
+    // A softcap of 30, then ALiBi with a slope for each head.
+    %3 = evoformer.attention
+        query(%q : tensor<1x1x?x32x128xbf16>)
+        key(%k : tensor<1x1x?x32x128xbf16>)
+        value(%v : tensor<1x1x?x32x128xbf16>)
+        capture(%slopes : tensor<1x1x32x1x1xf32>)
+        outs(%out : tensor<1x1x?x32x128xbf16>)
+        score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+              %sk: i32, %slope: f32) {
+          %c30 = arith.constant 30.0 : f32
+          %share = arith.divf %x, %c30 : f32
+          %tanh = math.tanh %share : f32
+          %capped = arith.mulf %tanh, %c30 : f32
+          %end = arith.addi %i, %sk : i32
+          %place = arith.subi %end, %sq : i32
+          %ahead = arith.subi %place, %j : i32
+          %signed = arith.sitofp %ahead : i32 to f32
+          %distance = math.absf %signed : f32
+          %term = arith.mulf %slope, %distance : f32
+          %y = arith.subf %capped, %term : f32
+          evoformer.yield %y : f32
+        }
     ```
   }];
 

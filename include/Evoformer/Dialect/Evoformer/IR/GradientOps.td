@@ -65,6 +65,9 @@ def Evoformer_AttentionBackwardOp
     is one that it drops. So are lengths: behind the end of a row gradients are 0.
     So is `ragged`.
 
+    So are `score` and what it captures, which has no gradient: the sums for query and
+    key are of ds times the derivative of the score by its first argument.
+
     Where heads of queries share one of keys (`group_size`), or all b or n do, the
     gradients of key and value are the sums of those of all that share them.
 
@@ -163,6 +166,9 @@ def Evoformer_AttentionGradientOp
     the query's, those of key and value, or a bias's; and with the query's those
     of biases in which nothing is summed, since they are `ds` itself, and that of
     one other bias that has queries and keys.
+
+    The region of a score gives two numbers here, the score and its derivative by
+    the first argument, which `evoformer-split-backward` has made of it.
   }];
   let arguments = (ins
     Evoformer_Shaped:$query,
