@@ -32,6 +32,12 @@ static constexpr NamedScore kScores[] = {
         %u = arith.divf %x, %c : f32
         %t = math.tanh %u : f32
         %y = arith.mulf %t, %c : f32)"},
+    {"fastcap", ScoreKind::Fastcap, true, R"(
+        %one = arith.constant 1.0 : f32
+        %inverse = arith.divf %one, %c : f32
+        %u = arith.mulf %x, %inverse : f32
+        %t = math.tanh %u fastmath<afn> : f32
+        %y = arith.mulf %t, %c : f32)"},
     {"alibi", ScoreKind::ALiBi, false, R"(
         %one = arith.constant 1 : i32
         %h1 = arith.addi %h, %one : i32
@@ -112,8 +118,9 @@ llvm::Error mlir::evoformer::parseScore(StringRef text, AttentionCase &result) {
   if (found == std::end(kScores) || number.empty() == found->hasNumber ||
       (found->hasNumber && number.getAsDouble(parameter)))
     return createStringError(
-        "score is alibi, slopes or matrix, or softcap, temperature, swish, "
-        "distance, buckets, keywise, querywise or leaky with a number like "
+        "score is alibi, slopes or matrix, or softcap, fastcap, temperature, "
+        "swish, distance, buckets, keywise, querywise or leaky with a number "
+        "like "
         "softcap:30, not '" +
         text + "'");
   result.score = text.str();

@@ -29,6 +29,19 @@ static ScoreResult softcap(double c, double x) {
   return {c * tanh, slope, -2 * tanh * slope / c, error, ofSlope};
 }
 
+/// tanh(z) as 1 - 2 / (1 + e^2z): of the exponential the rounded exponent and
+/// the function, then a sum, an inverse and a difference.
+static ScoreResult fastcap(double c, double x) {
+  ScoreResult result = softcap(c, x);
+  double z = x / c, tanh = std::tanh(z), rest = 1 - tanh;
+  double ofPower = 4 * std::fabs(z) + kFunction;
+  double ofTanh = rest * ((1 + tanh) / 2 * ofPower + 5) + std::fabs(tanh);
+  result.error = c * ofTanh + 2 * std::fabs(result.value) +
+                 std::fabs(x * result.derivative);
+  result.derivativeError = 2 * std::fabs(tanh) * ofTanh + 5;
+  return result;
+}
+
 /// Of a query and a key, the last of which are at one place.
 static double getDistance(const ScorePlace &place) {
   return static_cast<double>(
@@ -78,6 +91,8 @@ ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
   switch (score.kind) {
   case ScoreKind::Softcap:
     return softcap(c, x);
+  case ScoreKind::Fastcap:
+    return fastcap(c, x);
   case ScoreKind::ALiBi:
     return alibi(c, place, x);
   case ScoreKind::Temperature: {

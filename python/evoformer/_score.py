@@ -269,6 +269,13 @@ exp, exp2, log, log2 = (_unary(op) for op in ("exp", "exp2", "log", "log2"))
 sqrt, rsqrt, tanh = (_unary(op) for op in ("sqrt", "rsqrt", "tanh"))
 
 
+def fast_tanh(x: Number) -> Number:
+    """tanh within some units in the last place of 1, also where x is small."""
+    trace = _trace_of(x)
+    return trace.emit(f"math.tanh {trace.convert(x, 'f32')._name} fastmath<afn> : f32",
+                      "f32")
+
+
 def _choice(a: Any, b: Any, ofFloats: str, ofIntegers: str) -> Number:
     trace = _trace_of(a, b)
     x, y = trace.both(a, b)

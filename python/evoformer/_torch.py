@@ -425,11 +425,6 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             "one, like tensor.detach()")
     if not plain or (return_lse and wants_gradient) or _wants_operator(query):
         sharded = None
-        if keys.score:
-            raise NotImplementedError(
-                "score where torch needs an operator (torch.compile, meta tensors, "
-                "dispatch modes, the profiler, tensor subclasses, torch.func); accepted "
-                "are plain tensors in eager mode")
         if not torch.compiler.is_compiling():
             _refuse_transforms()
             # What a trace records serves later calls, those with gradients too.
@@ -443,7 +438,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
                             lengths)
         out, lse, _ = torch.ops.evoformer.attention(
             query, key, value, list(biases), gate, scale, layout, return_lse,
-            wants_gradient, *keys[:2], *lengths)
+            wants_gradient, *keys, *lengths)
         return (out, lse) if return_lse else out
     # Views of negated memory: kernels read the memory. (torch's dispatcher
     # resolves them for operators.)

@@ -16,7 +16,7 @@ _library = torch.library.Library("evoformer", "DEF")
 _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
     "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
-    "str keys_from, str keys_to, "
+    "str keys_from, str keys_to, str score, int captures, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
     "SymInt? max_seqlen_q, SymInt? max_seqlen_k) "
@@ -25,7 +25,7 @@ _library.define(
     "attention_backward(Tensor query, Tensor key, Tensor value, "
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
     "float? scale, str layout, bool[] needs, "
-    "str keys_from, str keys_to, "
+    "str keys_from, str keys_to, str score, int captures, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
     "SymInt? max_seqlen_q, SymInt? max_seqlen_k) -> Tensor[]")
@@ -33,9 +33,10 @@ _library.define(
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
-             stats: bool, keys_from: str, keys_to: str, *lengths: Any) -> tuple[Tensor, ...]:
+             stats: bool, keys_from: str, keys_to: str, score: str,
+             captures: int, *lengths: Any) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, _keys.Keys(keys_from, keys_to),
+                               layout, _keys.Keys(keys_from, keys_to, score, captures),
                                tuple(b.requires_grad for b in biases),
                                _problem.Lengths(*lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
@@ -47,9 +48,10 @@ def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor]
 def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
               scale: Optional[float], layout: str, needs: Sequence[bool],
-              keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
+              keys_from: str, keys_to: str, score: str,
+              captures: int, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, _keys.Keys(keys_from, keys_to), tuple(needs[4:]),
+                               layout, _keys.Keys(keys_from, keys_to, score, captures), tuple(needs[4:]),
                                _problem.Lengths(*lengths),
                                out.dtype if out.dtype != query.dtype else None)
     if out.stride() != prepared.output[1]:
@@ -75,7 +77,8 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
-                  lse: bool, stats: bool, keys_from: str, keys_to: str, *lengths: Any
+                  lse: bool, stats: bool, keys_from: str, keys_to: str, score: str,
+                  captures: int, *lengths: Any
                   ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
@@ -91,7 +94,8 @@ def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Te
 def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
                    scale: Optional[float], layout: str, needs: Sequence[bool],
-                   keys_from: str, keys_to: str, *lengths: Any) -> list[Tensor]:
+                   keys_from: str, keys_to: str, score: str,
+                   captures: int, *lengths: Any) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -110,7 +114,7 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     query, key, value, biases, gate, ctx.scale, ctx.layout, has_lse, _, *rest = inputs
-    ctx.keys, lengths = rest[:2], _problem.Lengths(*rest[2:])
+    ctx.keys, lengths = rest[:4], _problem.Lengths(*rest[4:])
     out, lse, stats = output
     ctx.mark_non_differentiable(*([] if has_lse else [lse]), stats)
     ctx.set_materialize_grads(False)
@@ -177,7 +181,7 @@ def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _
     found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
                           of_lse, needs, ctx.scale, ctx.layout,
                           (*ctx.keys, *lengths, *ctx.most))
-    return (*found[:3], found[4:], found[3], *[None] * 12)
+    return (*found[:3], found[4:], found[3], *[None] * 14)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -207,22 +211,24 @@ def _logits(query: Sequence[int], key: Sequence[int], layout: str,
 
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
                         biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
-                        stats: Any, keys_from: str, keys_to: str, *lengths: Any,
+                        stats: Any, keys_from: str, keys_to: str, score: str,
+                        captures: int, *lengths: Any,
                         out_shape: Any = None, **named: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to, score, captures), *lengths, **named)
     return 2 * logits * (query[depth] + value[depth])
 
 
 def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
                          stats: Any, gradient: Any, scale: Any, layout: str,
-                         needs: Any, keys_from: str, keys_to: str, *lengths: Any,
+                         needs: Any, keys_from: str, keys_to: str, score: str,
+                         captures: int, *lengths: Any,
                          out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to, score, captures), *lengths, **named)
     return 2 * logits * (3 * query[depth] + 2 * value[depth])
 
 

@@ -69,6 +69,8 @@ class _Call:
         self.needs: Sequence[bool] = given.get("needs", ())
         self.lse, self.stats = given.get("lse"), given.get("stats")
         self.bounded = bool(given["keys_from"] or given["keys_to"])
+        # Which counts from the first of everything.
+        self.scored = bool(given["score"])
         self.ragged = given["cu_seqlens_q"] is not None
         self.lengths = [name for name in ("key_lengths", "query_lengths")
                         if given[name] is not None]
@@ -89,9 +91,9 @@ class _Call:
     def letters(self, backward: bool) -> Iterator[str]:
         """Those along which a mesh may cut without moving anything."""
         shapes = dict(self.tensors)
-        letters = "bnh"
+        letters = "" if self.scored else "bnh"
         # Bounds count from the first query and key that there are.
-        if not self.ragged and not self.bounded:
+        if not (self.ragged or self.bounded or self.scored):
             if "query_lengths" not in self.lengths:
                 letters += "q"
                 if backward and not self.lengths:

@@ -1,7 +1,7 @@
 """Functions of the numbers that a score is given, see `evoformer.attention`."""
 
-from ._score import (abs, exp, exp2, log, log2, maximum, minimum, rsqrt, sqrt, tanh,
-                     where)
+from ._score import (abs, exp, exp2, fast_tanh, log, log2, maximum, minimum, rsqrt,
+                     sqrt, tanh, where)
 
-__all__ = ["abs", "exp", "exp2", "log", "log2", "maximum", "minimum", "rsqrt", "sqrt",
+__all__ = ["abs", "exp", "exp2", "fast_tanh", "log", "log2", "maximum", "minimum", "rsqrt", "sqrt",
            "tanh", "where"]

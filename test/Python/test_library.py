@@ -134,6 +134,10 @@ def test_errors_are_readable():
                          "values have one for all: bn, b or n"),
                         ("type=f32 depth=8 ragged shared=b",
                          "shared=b: ragged sequences lie in one b already"),
+                        ("type=f32 depth=8 capture=h:f32",
+                         "capture= is what score= reads, which is not there"),
+                        ("type=f32 depth=8 capture=h:i1",
+                         "'capture=h:i1': capture is of type f16, bf16 or f32"),
                         ("type=f32 depth=8 ragged key_lengths=n",
                          "ragged sequences have no key_lengths or query_lengths "
                          "beside their starts"),

@@ -159,6 +159,25 @@ def test_numpy():
     np.testing.assert_array_equal(found, expected.numpy())
 
 
+def test_operator(device):
+    """Where torch sees an operator: lse has a gradient; shapes alone; a profile."""
+    tensors = operands(torch.float32, device, key_heads=4)
+    def score(x, *_):
+        return 2.0 * s.tanh(x)
+    compare(lambda q, k: evoformer.attention(q, k, tensors[2], layout="bshd",
+                                             score=score, return_lse=True)[1],
+            lambda q, k: (2 * torch.tanh(torch.einsum(
+                "bihd,bjhd->bhij", q * q.shape[3] ** -0.5, k))).logsumexp(-1),
+            tensors[:2])
+    out, lse = evoformer.attention(*[t.to("meta") for t in tensors], layout="bshd",
+                                   score=score, return_lse=True)
+    assert out.shape == (2, 37, 4, 32) and lse.shape == (2, 4, 37)
+    with torch.profiler.profile():
+        profiled = evoformer.attention(*tensors, layout="bshd", score=score)
+    assert torch.equal(profiled, evoformer.attention(*tensors, layout="bshd",
+                                                     score=score))
+
+
 def refuse(score, message, captures=(), error=TypeError):
     q = torch.randn(1, 5, 2, 16)
     with pytest.raises(error) as caught:
@@ -206,8 +225,10 @@ def test_not_yet():
     with pytest.raises(NotImplementedError, match="captures have no gradient yet"):
         evoformer.attention(q, q, q, layout="bshd", score=lambda x, *c: x * c[-1],
                             captures=[torch.ones(1, requires_grad=True)])
-    with pytest.raises(NotImplementedError, match="accepted are plain tensors in eager"):
-        evoformer.attention(*[q.to("meta")] * 3, layout="bshd", score=lambda x, *_: x)
+    with pytest.raises(Exception, match="score inside of torch.compile; accepted are"):
+        torch.compile(lambda q: evoformer.attention(
+            q, q, q, layout="bshd", score=lambda x, *_: x + 1.0),
+            fullgraph=True, backend="aot_eager")(q)
     with pytest.raises(ValueError, match="softcap is -1.0; accepted are 0"):
         flash_attn.flash_attn_func(q, q, q, softcap=-1.0)
     with pytest.raises(ValueError, match=r"alibi_slopes has shape \(3,\)"):

@@ -90,10 +90,10 @@ struct PutNumber {
 ///     bias               dims:type:values[:memory], any number of times
 ///     score              NAME:NUMBER, what makes logits of scaled scores:
 ///     softcap,
-///                        alibi, temperature, swish, distance, buckets, slopes,
-///                        matrix, keywise, querywise or leaky, see
-///                        Evoformer/Reference/Score.h; alibi, slopes and matrix
-///                        have no number. Captures are normal numbers
+///                        fastcap, alibi, temperature, swish, distance,
+///                        buckets, slopes, matrix, keywise, querywise or leaky,
+///                        see Evoformer/Reference/Score.h; alibi, slopes and
+///                        matrix have no number. Captures are normal numbers
 ///     lse, stats         0 or 1
 ///     scale              a number; default D^-1/2
 ///     order              dimension order of q, k, v, gate, out in the IR

@@ -20,6 +20,7 @@ namespace mlir::evoformer::reference {
 
 enum class ScoreKind {
   Softcap,     // c tanh(x / c)
+  Fastcap,     // the same by the approximation that fastmath<afn> allows
   ALiBi,       // x - 2^(-8 (h + 1) / c) |i + sk - sq - j|, c heads
   Temperature, // x / (1 + c h)
   Swish,       // x / (1 + exp(-c x))

@@ -39,8 +39,7 @@ def flash_attn_varlen_func(
                             causal=bool(causal), window=tuple(window_size),
                             cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
                             max_seqlen=(max_seqlen_q, max_seqlen_k),
-                            **scores(softcap, alibi_slopes, q.shape[1],
-                                     len(cu_seqlens_q) - 1))
+                            **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
     return (result[0], result[1].detach(), None) if return_attn_probs else result
 
 

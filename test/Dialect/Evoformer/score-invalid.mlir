@@ -265,3 +265,32 @@ func.func @two(%q: !s, %o: !s) {
   }) : (!s, !s, !s, !s) -> ()
   return
 }
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @end(%q: !s, %o: !s) {
+  // expected-error @+1 {{score must end in evoformer.yield}}
+  "evoformer.attention"(%q, %q, %q, %o) <{
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+  ^bb0(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32):
+    "llvm.unreachable"() : () -> ()
+  }) : (!s, !s, !s, !s) -> ()
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @step(%q: !s, %stats: memref<2x2x3x4x16xf32>, %delta: memref<2x3x4x16xf32>, %g: !s) {
+  evoformer.attention_gradient
+      query(%q : !s) key(%q : !s) value(%q : !s) weighted_grad(%q : !s)
+      stats(%stats : memref<2x2x3x4x16xf32>) delta(%delta : memref<2x3x4x16xf32>)
+      query_grad(%g : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+            %sk: i32) {
+        // expected-error @+1 {{must give 2 numbers, the score and its derivative, but gives 1}}
+        evoformer.yield %x : f32
+      }
+  return
+}

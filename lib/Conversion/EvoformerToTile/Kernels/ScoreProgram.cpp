@@ -246,13 +246,38 @@ struct ExpandLog : OpRewritePattern<math::LogOp> {
     return success();
   }
 };
+/// tanh(x) as 1 - 2 / (1 + e^2x) where approximations are allowed: that is off
+/// by some units in the last place of 1, where x is small as well.
+struct ExpandFastTanh : OpRewritePattern<math::TanhOp> {
+  ExpandFastTanh(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(math::TanhOp op,
+                                PatternRewriter &rewriter) const override {
+    using arith::FastMathFlags;
+    if (!bitEnumContainsAny(op.getFastmath(), FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "must be exact");
+    Location loc = op.getLoc();
+    Value factor = makeNumber(rewriter, loc, 2 * llvm::numbers::log2e);
+    Value one = makeNumber(rewriter, loc, 1);
+    Value exponent =
+        arith::MulFOp::create(rewriter, loc, op.getOperand(), factor);
+    Value power = math::Exp2Op::create(rewriter, loc, exponent);
+    Value sum = arith::AddFOp::create(rewriter, loc, power, one);
+    Value inverse =
+        arith::DivFOp::create(rewriter, loc, one, sum, FastMathFlags::arcp);
+    rewriter.replaceOpWithNewOp<math::FmaOp>(
+        op, inverse, makeNumber(rewriter, loc, -2), one);
+    return success();
+  }
+};
 } // namespace
 
 void evoformer::expandScore(Operation *op) {
   if (op->getNumRegions() == 0)
     return;
   RewritePatternSet patterns(op->getContext());
-  patterns.add<ExpandExp, ExpandLog>(op->getContext());
+  patterns.add<ExpandExp, ExpandFastTanh, ExpandLog>(op->getContext());
   populatePolynomialApproximateTanhPattern(patterns);
   walkAndApplyPatterns(op, std::move(patterns));
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -259,6 +260,7 @@ struct DropUnusedGradients : OpRewritePattern<AttentionBackwardOp> {
 void AttentionBackwardOp::getCanonicalizationPatterns(
     RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropUnusedGradients>(context);
+  addScoreGradientPatterns(patterns);
   family::addKeyRangePatterns(patterns, getOperationName());
   family::addLengthsPatterns(patterns, getOperationName());
 }

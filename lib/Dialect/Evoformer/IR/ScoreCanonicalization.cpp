@@ -22,10 +22,10 @@ using namespace mlir::evoformer;
 namespace {
 /// A score whose first argument is only multiplied by a constant: that is part
 /// of the scale.
-struct FoldFactorOfScore : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
+template <typename OpTy> struct FoldFactorOfScore : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(AttentionOp op,
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     Block *body = op.getScoreBody();
     if (!body || !body->getArgument(0).hasOneUse())
@@ -96,6 +96,10 @@ struct DropUnusedCapture : OpRewritePattern<AttentionOp> {
 } // namespace
 
 void evoformer::addScorePatterns(RewritePatternSet &patterns) {
-  patterns.add<FoldFactorOfScore, DropIdentityScore, DropUnusedCapture>(
-      patterns.getContext());
+  patterns.add<FoldFactorOfScore<AttentionOp>, DropIdentityScore,
+               DropUnusedCapture>(patterns.getContext());
+}
+
+void evoformer::addScoreGradientPatterns(RewritePatternSet &patterns) {
+  patterns.add<FoldFactorOfScore<AttentionBackwardOp>>(patterns.getContext());
 }

@@ -48,8 +48,9 @@ void writeScoreGradient(Block &body, Region &gradient);
 /// indices, as far as numbers do not overflow.
 bool isScoreTotal(Operation *op);
 
-/// Patterns that fold scores of attentions.
+/// Patterns that fold scores of attentions, and of their gradients.
 void addScorePatterns(RewritePatternSet &patterns);
+void addScoreGradientPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::evoformer
 
