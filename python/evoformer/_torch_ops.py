@@ -51,7 +51,8 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               keys_from: str, keys_to: str, score: str,
               captures: int, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, _keys.Keys(keys_from, keys_to, score, captures), tuple(needs[4:]),
+                               layout, _keys.Keys(keys_from, keys_to, score, captures),
+                               tuple(needs[4:]),
                                _problem.Lengths(*lengths),
                                out.dtype if out.dtype != query.dtype else None)
     if out.stride() != prepared.output[1]:
@@ -216,7 +217,8 @@ def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequenc
                         out_shape: Any = None, **named: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to, score, captures), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths,
+                     **named)
     return 2 * logits * (query[depth] + value[depth])
 
 
@@ -228,7 +230,8 @@ def _backward_operations(query: Sequence[int], key: Sequence[int],
                          out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")
-    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to, score, captures), *lengths, **named)
+    logits = _logits(query, key, layout, _keys.Keys(keys_from, keys_to), *lengths,
+                     **named)
     return 2 * logits * (3 * query[depth] + 2 * value[depth])
 
 

@@ -3,5 +3,5 @@
 from ._score import (abs, exp, exp2, fast_tanh, log, log2, maximum, minimum, rsqrt,
                      sqrt, tanh, where)
 
-__all__ = ["abs", "exp", "exp2", "fast_tanh", "log", "log2", "maximum", "minimum", "rsqrt", "sqrt",
-           "tanh", "where"]
+__all__ = ["abs", "exp", "exp2", "fast_tanh", "log", "log2", "maximum", "minimum",
+           "rsqrt", "sqrt", "tanh", "where"]
