@@ -214,7 +214,8 @@ std::shared_ptr<void> DiskCache::lock(StringRef key) const {
   if (!place)
     return nullptr;
   std::string name = (key + ".lock").str();
-  Clock::time_point last = Clock::now() + getPatience();
+  Clock::time_point start = Clock::now(), last = start + getPatience();
+  bool said = false;
   while (Clock::now() <= last) {
     Descriptor file(sys::RetryAfterSignal(
         -1, ::openat, *place, name.c_str(),
@@ -222,8 +223,20 @@ std::shared_ptr<void> DiskCache::lock(StringRef key) const {
     if (!file)
       return nullptr;
     while (::flock(*file, LOCK_EX | LOCK_NB) != 0) {
-      if ((errno != EWOULDBLOCK && errno != EINTR) || Clock::now() > last)
+      if (errno != EWOULDBLOCK && errno != EINTR) {
+        ::unlinkat(*place, name.c_str(), 0);
         return nullptr;
+      }
+      if (Clock::now() > last)
+        return nullptr;
+      if (!said && Clock::now() > start + std::chrono::seconds(2)) {
+        errs() << "evoformer: waiting for another process that compiles "
+                  "the same and holds '"
+               << folder << "/" << name
+               << "'; EVOFORMER_CACHE_WAIT says for how many seconds at "
+                  "most\n";
+        said = true;
+      }
       std::this_thread::sleep_for(pause);
     }
     // Who had it before has removed it: others lock another file of that name.

@@ -233,6 +233,9 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
     _check_captures(captures, score)
     proxy = _proxy(query, key, value, gate, *biases, *lengths, *captures)
+    if proxy is not None and score is not None:
+        raise NotImplementedError("score inside of torch.fx.symbolic_trace; accepted are "
+                                  "eager calls")
     if proxy is not None:
         # One call in the traced graph.
         return proxy.tracer.create_proxy(
@@ -241,7 +244,6 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             {"causal": causal, "window": window, "keys": keys,
              "key_lengths": key_lengths, "query_lengths": query_lengths,
              "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen,
-             **({"score": score, "captures": list(captures)} if score else {}),
              **({"check_lengths": True} if check_lengths else {})})
     if check_lengths:
         from . import _check_lengths

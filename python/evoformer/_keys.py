@@ -23,7 +23,7 @@ class Keys(NamedTuple):
 ALL = Keys()
 
 # Query i sees itself at most, counted from the first query and key: torch's meaning.
-CAUSAL_FROM_FIRST = Keys("", "i+1")
+CAUSAL_FROM_FIRST = (None, "i+1")
 
 # Numbers in bounds are at most this. Sequences are shorter.
 _LARGEST = 2 ** 30

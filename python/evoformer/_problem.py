@@ -187,7 +187,8 @@ class Attention:
                     f"{name} has rank {len(meta.shape)} ({_text(meta)}); layout "
                     f"{letters!r} takes rank {len(letters)}")
         if query.type not in TYPES:
-            raise TypeError(f"query has type {query.type}; accepted are "
+            given = "int32" if query.type == "i32" else query.type
+            raise TypeError(f"query has type {given}; accepted are "
                             f"{', '.join(TYPES)}")
         for name, meta in named[1:]:
             accepted = ((query.type, "f32") if name == "gate" else

@@ -4,8 +4,10 @@ The function is called once with numbers that record what is done with them. Eac
 operation becomes an op of MLIR's arith or math dialect."""
 
 import builtins
+import functools
 import linecache
 import math
+import numbers
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Optional, Union
@@ -21,7 +23,11 @@ class _Trace:
     """The ops of one function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.code = getattr(function, "__code__", None)
+        while isinstance(function, functools.partial):
+            function = function.func
+        if not hasattr(function, "__code__"):
+            function = getattr(type(function), "__call__", function)
+        self.code: Any = getattr(function, "__code__", None)
         self.lines: list[str] = []
         self.known: dict[str, str] = {}
 
@@ -70,16 +76,20 @@ class _Trace:
             return value
         if isinstance(value, bool):
             return self.constant(value, "i1")
-        if isinstance(value, int):
-            return self.constant(value, "i32")
-        if isinstance(value, float):
-            return self.constant(value, "f32")
+        if isinstance(value, numbers.Integral):
+            return self.constant(int(value), "i32")
+        if isinstance(value, numbers.Real):
+            return self.constant(float(value), "f32")
         self.refuse(f"a {type(value).__name__}; accepted are the arguments, what is "
                     "made of them, and numbers of Python; tensors are given as captures")
 
     def convert(self, value: Any, kind: str) -> "Number":
-        if kind == "f32" and isinstance(value, int) and not isinstance(value, bool):
-            return self.constant(float(value), "f32")
+        if (kind == "f32" and isinstance(value, numbers.Integral) and
+                not isinstance(value, bool)):
+            try:
+                return self.constant(float(value), "f32")
+            except OverflowError:
+                self.refuse("a number beyond those of float32")
         number = self.read(value)
         if number._kind == kind:
             return number
@@ -93,7 +103,9 @@ class _Trace:
     def both(self, a: Any, b: Any) -> "tuple[Number, Number]":
         """Floats where one is a float, else integers."""
         kinds = {self.read(x)._kind for x in (a, b) if isinstance(x, Number)}
-        isFloat = "f32" in kinds or isinstance(a, float) or isinstance(b, float)
+        isFloat = "f32" in kinds or any(
+            isinstance(x, numbers.Real) and not isinstance(x, numbers.Integral)
+            for x in (a, b))
         kind = "f32" if isFloat else "i32"
         return self.convert(a, kind), self.convert(b, kind)
 
@@ -226,13 +238,17 @@ class Number:
 
     def __bool__(self) -> bool:
         self._trace.refuse("a branch on a number that is not known; accepted is "
-                           "evoformer.where(condition, a, b)")
+                           "evoformer.score.where(condition, a, b)")
 
     def _unknown(self, *_: Any) -> NoReturn:
         self._trace.refuse("a number that is not known; accepted are operations on it")
 
     __index__ = __int__ = __float__ = __len__ = __iter__ = _unknown
     __getitem__ = __setitem__ = __call__ = _unknown
+    __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __matmul__ = _unknown
+    __lshift__ = __rshift__ = __rlshift__ = __rrshift__ = _unknown
+    # NumPy's numbers and arrays leave the operation to this class.
+    __array_ufunc__ = None
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, given: Sequence[Any] = (),
@@ -240,10 +256,15 @@ class Number:
         """torch.tanh(score), torch.where(i >= j, score, 0.0)."""
         name = getattr(function, "__name__", str(function))
         ours = _TORCH.get(name)
-        if ours is None or named:
-            number = next(x for x in given if isinstance(x, Number))
-            number._trace.refuse(f"torch.{name}; accepted are "
-                                 f"{', '.join(sorted(set(_TORCH)))}")
+        trace = _trace_of(*given, *(named or {}).values())
+        if ours is None:
+            trace.refuse(f"torch.{name}; accepted are {', '.join(sorted(set(_TORCH)))}")
+        if named or len(given) != ours.__code__.co_argcount:
+            trace.refuse(f"torch.{name} with these arguments; accepted are its "
+                         f"{ours.__code__.co_argcount} operands")
+        for value in given:
+            if not isinstance(value, (Number, numbers.Real)):
+                trace.read(value)  # Refuses tensors, which would come back here.
         return ours(*given)
 
 
@@ -327,8 +348,10 @@ def trace(function: Callable[..., Any], captures: int) -> str:
     arguments += [Number(record, f"%c{number}", "f32") for number in range(captures)]
     result: Union[Number, Any] = function(*arguments)
     if not isinstance(result, (Number, bool, int, float)):
-        raise TypeError(f"score gives a {type(result).__name__}; accepted is a number, "
-                        "what is made of its arguments")
+        place = (f" ({record.code.co_filename}:{record.code.co_firstlineno})"
+                 if record.code else "")
+        raise TypeError(f"score gives a {type(result).__name__}{place}; accepted is a "
+                        "number, what is made of its arguments")
     logit = record.convert(result, "f32")
     lines = [*record.lines, f"evoformer.yield {logit._name} : f32"]
     return ";".join(lines).replace(" ", "~")

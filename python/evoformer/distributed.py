@@ -32,7 +32,8 @@ def context_parallel(query: Tensor, key: Tensor, value: Tensor,
       key, value   its own part of the keys: those of process 0 are the first. Numbers
                    may differ, and be 0
       biases       their part for these keys, or with a dimension of size 1 there, then
-                   the same in every process
+                   the same in every process; where that size says no more than that a
+                   process has one key, it is refused
       group        the processes; default: all
 
     and gets the result of all keys, the same bits in every process. Backward it has the
@@ -236,7 +237,8 @@ def _merge(out: Tensor, lse: Tensor, stats: Tensor, layout: str, kind: torch.dty
     dealt = _deal(torch.cat([outs.reshape(count, shape[-1]),
                              statistics.reshape(count, 3)], 1), group)
     parts, lses, references, logarithms = dealt.split([shape[-1], 1, 1, 1], 2)
-    alive = lses > -torch.inf
+    # Those of NaN are, too.
+    alive = lses != -torch.inf
     references = references.masked_fill(~alive, -torch.inf)
     reference = references.amax(0)
     # Of queries that see no key of any part nothing is left but 0.

@@ -180,7 +180,7 @@ def test_opcheck(device):
     case = Case(device, sq=9, sk=12)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*case.operands, None, "bnshd", True, True, "", "i+sk-sq+1",
-                           *[None] * 6))
+                           "", 0, *[None] * 6))
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -243,7 +243,7 @@ def test_nothing_is_kept_of_a_whole_range():
     assert _keys.resolve(False, None, None) == _keys.ALL
     assert _keys.resolve(False, (-1, None), None) == _keys.ALL
     assert _keys.resolve(False, (2 ** 30, 2 ** 62), None) == _keys.ALL
-    assert _keys.resolve(True, (None, 5), None) == ("", "i+sk-sq+1")
+    assert _keys.resolve(True, (None, 5), None) == _keys.Keys("", "i+sk-sq+1")
 
 
 @pytest.mark.parametrize("arguments, error, text", [

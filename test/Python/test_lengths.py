@@ -141,7 +141,7 @@ def test_opcheck(device):
     case = Case(device, b=1, sq=9, sk=12)
     torch.library.opcheck(
         torch.ops.evoformer.attention.default,
-        (*case.operands, None, "bnshd", True, True, "", "",
+        (*case.operands, None, "bnshd", True, True, "", "", "", 0,
          *tensors(case, (5, 12), (0, 9)).values(), *[None] * 4))
 
 
@@ -220,6 +220,10 @@ def test_bad_arguments(name):
                            f"to 19, the size of dimension 's' of {of}"):
             evoformer.attention(*arrays, **{name: wrong}, check_lengths=True)
         evoformer.attention(*arrays, **{name: wrong})
+        # What else is wrong is said first.
+        with pytest.raises(ValueError, match="layout 'bnhd'|layout is 'bnhd'"):
+            evoformer.attention(*arrays, **{name: wrong}, layout="bnhd",
+                                check_lengths=True)
     with pytest.raises(TypeError, match=f"{name} is a list; accepted is an array in int32"):
         evoformer.attention(*arrays, **{name: [1, 2]}, check_lengths=True)
     with pytest.raises(TypeError, match=f"{name} is a list; accepted is a torch.Tensor"):

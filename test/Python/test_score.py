@@ -3,6 +3,9 @@
 """Scores of one's own: functions that are traced into kernels, with their gradients,
 against the same written out in torch."""
 
+import functools
+import math
+
 import evoformer
 import numpy as np
 import pytest
@@ -178,6 +181,21 @@ def test_operator(device):
                                                      score=score))
 
 
+def test_large_softcap(device):
+    """The quick tanh would be off by more than a score is large."""
+    tensors = operands(torch.bfloat16, device)
+    compare(lambda q, k, v: flash_attn.flash_attn_func(q, k, v, softcap=1e6),
+            lambda q, k, v: written_out(q, k, v, lambda x, *_: x), tensors)
+
+
+def test_numbers_of_numpy(device):
+    tensors = operands(torch.float32, device)
+    found, wanted = (evoformer.attention(*tensors, layout="bshd",
+                                         score=lambda x, *_, two=two: two * x + x * two)
+                     for two in (np.float32(2), 2.0))
+    assert torch.equal(found, wanted)
+
+
 def refuse(score, message, captures=(), error=TypeError):
     q = torch.randn(1, 5, 2, 16)
     with pytest.raises(error) as caught:
@@ -195,12 +213,20 @@ def test_refused():
     assert "(if x > 0:)" in text and "test_score.py" in text
     tensor = torch.ones(2)
     refuse(lambda x, *_: x * tensor, "Tensor; accepted are the arguments")
+    for made in (lambda x, *_: tensor * x, lambda x, *_: torch.mul(tensor, x)):
+        refuse(made, "a Tensor; accepted are the arguments")
+    refuse(lambda x, *_: torch.add(x, 1, alpha=2), "torch.add with these arguments")
+    refuse(lambda x, *_: torch.where(x > 0), "accepted are its 3 operands")
+    refuse(lambda x, *_: 2 ** x, "a number that is not known")
+    refuse(lambda x, *_: x + 10 ** 400, "a number beyond those of float32")
+    assert "(if x > 0:)" in refuse(functools.partial(branch), "a branch on a number")
+    assert "test_score.py:" in refuse(lambda *_: None, "score gives a NoneType")
     refuse(lambda x, *_: torch.sin(x), "torch.sin; accepted are abs, add, div, exp")
     refuse(lambda x, *_: x + "a", "a str; accepted are the arguments")
     refuse(lambda x, *_: x % 2, "integers by a constant integer that is more than 0")
     refuse(lambda x, b, n, h, i, j, *_: x + i // j, "integers by a constant integer")
     refuse(lambda x, *_: x ** 0.5, "accepted are constant integers from 1 to 8")
-    refuse(lambda x, *_: "a", "score gives a str; accepted is a number")
+    refuse(lambda x, *_: "a", "score gives a str (")
     refuse(lambda x, *_: tensor[x], "")
     refuse(lambda x, *_: x + 1e39, "the number 1e+39; accepted are those of float32")
     refuse(lambda x, *_: x + 2 ** 31 // 1 * (1 > 0) if False else _[0] + 2 ** 31,
@@ -229,8 +255,12 @@ def test_not_yet():
         torch.compile(lambda q: evoformer.attention(
             q, q, q, layout="bshd", score=lambda x, *_: x + 1.0),
             fullgraph=True, backend="aot_eager")(q)
-    with pytest.raises(ValueError, match="softcap is -1.0; accepted are 0"):
-        flash_attn.flash_attn_func(q, q, q, softcap=-1.0)
+    with pytest.raises(NotImplementedError, match="inside of torch.fx.symbolic_trace"):
+        torch.fx.symbolic_trace(lambda q: evoformer.attention(
+            q, q, q, layout="bshd", score=lambda x, *_: x + 1.0))
+    for cap in (-1.0, 1e-40, 1e39, math.inf):
+        with pytest.raises(ValueError, match="softcap is .*; accepted are 0"):
+            flash_attn.flash_attn_func(q, q, q, softcap=cap)
     with pytest.raises(ValueError, match=r"alibi_slopes has shape \(3,\)"):
         flash_attn.flash_attn_func(q, q, q, alibi_slopes=torch.ones(3))
     with pytest.raises(TypeError, match="alibi_slopes is a list"):
