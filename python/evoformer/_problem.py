@@ -95,6 +95,11 @@ class Layout:
         self.statistic = "".join(c for c in "bnhq" if c in letters or c == "q")
         self.rows = "".join(c for c in "bn" if c in letters)
 
+    def statistic_order(self) -> list[int]:
+        """Which dimensions of a statistic are those of a sequence without depth."""
+        return [self.statistic.index("q" if c == "s" else c)
+                for c in self.letters if c != "d"]
+
     def spread(self, meta: Meta, wanted: str = "bnshd",
                letters: Optional[str] = None) -> View:
         """Sizes and strides in the order `wanted`; what is left out is 1."""

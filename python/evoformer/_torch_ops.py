@@ -129,8 +129,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> Non
 
 def _as_output(statistic: Tensor, layout: str) -> Tensor:
     """With the output's dimensions, of depth 1."""
-    own = _problem.Layout(layout).statistic
-    order = [own.index(c) for c in layout.replace("d", "").replace("s", "q")]
+    order = _problem.Layout(layout).statistic_order()
     return statistic.permute(order).unsqueeze(layout.index("d"))
 
 

@@ -228,8 +228,7 @@ def _merge(out: Tensor, lse: Tensor, stats: Tensor, layout: str, kind: torch.dty
     `stats` are a reference, in units of 16 logits (base e for float32, else 2), and
     the binary logarithm of the sum of the weights relative to it."""
     unit = 16 * (1.4426950408889634 if kind == torch.float32 else 1)
-    at, own = layout.index("d"), _problem.Layout(layout).statistic
-    order = [own.index(c) for c in layout.replace("d", "").replace("s", "q")]
+    at, order = layout.index("d"), _problem.Layout(layout).statistic_order()
     outs = out.movedim(at, -1)
     shape = outs.shape
     statistics = torch.stack([lse, *stats], -1).permute(*order, -1)

@@ -129,26 +129,18 @@ public:
             getMost(AttentionOperand::MostKeys)};
   }
 
-  SmallVector<Bias> getBiases() {
+  /// The biases, or what the score captures.
+  SmallVector<Bias> getBiases(AttentionOperand role) {
     SmallVector<Bias> biases;
-    size_t count = op.getRoleOperands(AttentionOperand::Bias).size();
-    for (unsigned i = 0; i < count; ++i)
-      biases.push_back({get(AttentionOperand::Bias, i), op.getBiasBroadcast(i),
-                        op.isMask(i)});
-    return biases;
-  }
-
-  SmallVector<Bias> getCaptures() {
-    SmallVector<Bias> captures;
-    for (OpOperand &capture : op.getRoleOperands(AttentionOperand::Capture)) {
-      Bias &view = captures.emplace_back();
-      view.memory = get(AttentionOperand::Capture, captures.size() - 1);
-      view.isMask = false;
-      DimOrderAttr order = op.getOperandOrder(capture);
+    for (OpOperand &operand : op.getRoleOperands(role)) {
+      Bias &bias = biases.emplace_back();
+      bias.memory = get(role, biases.size() - 1);
+      bias.isMask = getElementTypeOrSelf(operand.get().getType()).isInteger(1);
+      DimOrderAttr order = op.getOperandOrder(operand);
       for (auto [dim, position] : llvm::enumerate(order.getPositions()))
-        view.broadcast[dim] = op.isBroadcast(capture, position);
+        bias.broadcast[dim] = op.isBroadcast(operand, position);
     }
-    return captures;
+    return biases;
   }
 
 private:
@@ -315,8 +307,8 @@ protected:
     attention.lse = views.get(Role::Lse);
     attention.stats = views.get(Role::Stats);
     attention.lengths = views.getLengths();
-    attention.biases = views.getBiases();
-    attention.captures = views.getCaptures();
+    attention.biases = views.getBiases(Role::Bias);
+    attention.captures = views.getBiases(Role::Capture);
     writeHostProgram(builder, factory, attention, *cut);
     return success();
   }
@@ -353,8 +345,8 @@ protected:
     operands.stats = views.get(Role::Stats);
     operands.delta = views.get(Role::Delta);
     operands.lengths = views.getLengths();
-    operands.biases = views.getBiases();
-    operands.captures = views.getCaptures();
+    operands.biases = views.getBiases(Role::Bias);
+    operands.captures = views.getBiases(Role::Capture);
     operands.queryGrad = views.get(Role::QueryGradient);
     operands.keyGrad = views.get(Role::KeyGradient);
     operands.valueGrad = views.get(Role::ValueGradient);

@@ -129,18 +129,9 @@ private:
           item.load(builder, querySlice, zero, item.queries, part));
     sources.keys = item.sliceSequence(operands.key, item.keys);
     sources.values = item.sliceSequence(operands.value, item.keys);
-    sources.logits.scale = facts.scale;
-    sources.logits.unit = unit;
-    if (operands.keySum.memory)
-      sources.logits.keySum = item.sliceKeySum(operands.keySum);
-    for (const Bias &bias : operands.biases)
-      sources.logits.biases.push_back(item.sliceBias(bias, fillsZeros));
-    if (facts.score) {
-      sources.logits.score = facts.score;
-      sources.logits.place = item.findPlace(operands.getShape());
-      for (const Bias &capture : operands.captures)
-        sources.logits.captures.push_back(item.sliceBias(capture));
-    }
+    sources.logits =
+        item.sliceLogits(facts, operands.keySum, operands.biases,
+                         operands.captures, operands.getShape(), fillsZeros);
     return sources;
   }
 

@@ -73,18 +73,8 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   slices.logSum = item.sliceStatistic(operands.stats, 1);
   if (needsLogitGrad())
     slices.delta = item.sliceStatistic(operands.delta);
-  slices.logits.scale = facts.scale;
-  slices.logits.unit = getLogitUnit(facts.elementType);
-  if (operands.keySum.memory)
-    slices.logits.keySum = item.sliceKeySum(operands.keySum);
-  for (const Bias &bias : operands.biases)
-    slices.logits.biases.push_back(item.sliceBias(bias));
-  if (facts.score) {
-    slices.logits.score = facts.score;
-    slices.logits.place = item.findPlace(operands.getShape());
-    for (const Bias &capture : operands.captures)
-      slices.logits.captures.push_back(item.sliceBias(capture));
-  }
+  slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
+                                   operands.captures, operands.getShape());
   return slices;
 }
 

@@ -387,6 +387,27 @@ ScorePlace WorkItem::findPlace(const LogitShape &shape) const {
           keys.fits};
 }
 
+LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
+                                   const Bias &keySum, ArrayRef<Bias> biases,
+                                   ArrayRef<Bias> captures,
+                                   const LogitShape &shape,
+                                   bool fillsZeros) const {
+  LogitsSlices slices;
+  slices.scale = facts.scale;
+  slices.unit = getLogitUnit(facts.elementType);
+  if (keySum.memory)
+    slices.keySum = sliceKeySum(keySum);
+  for (const Bias &bias : biases)
+    slices.biases.push_back(sliceBias(bias, fillsZeros));
+  if (!facts.score)
+    return slices;
+  slices.score = facts.score;
+  slices.place = findPlace(shape);
+  for (const Bias &capture : captures)
+    slices.captures.push_back(sliceBias(capture));
+  return slices;
+}
+
 Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
   ItemRange ofQueries = queries.all(), ofKeys = keys.all();
   return builder.slice(

@@ -172,6 +172,11 @@ struct WorkItem {
   BiasSlice sliceBias(const Bias &bias, bool fillsZeros = false) const;
   /// Where it is, for the score of these logits.
   ScorePlace findPlace(const LogitShape &shape) const;
+  /// What its logits depend on; `keySum` without memory: no prepared sum.
+  LogitsSlices sliceLogits(const AttentionFacts &facts, const Bias &keySum,
+                           ArrayRef<Bias> biases, ArrayRef<Bias> captures,
+                           const LogitShape &shape,
+                           bool fillsZeros = false) const;
   /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;

@@ -70,7 +70,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   // Where a step of few keys is read as matrices, registers that a longer one
   // would take are worth more.
   constexpr int64_t kShallow = 32;
-  int64_t keys = machine.streamsMatrices(facts) &&
+  int64_t step = machine.streamsMatrices(facts) &&
                          std::max(facts.depth, facts.valueDepth) <= kShallow
                      ? 32
                      : 64;
@@ -85,7 +85,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     choice.cost =
         estimate(machine, facts, getAttentionLoop(machine, facts, choice));
   };
-  cut(atoms, keys);
+  cut(atoms, step);
 
   // Queries of a block compute all keys that any of them sees.
   bool mayShrink = !request.queries && !request.subgroups;
@@ -93,7 +93,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     constexpr int64_t kMostQueries = 128;
     while (choice.subgroups > 1 && choice.blocks.queries > kMostQueries) {
       choice.subgroups /= 2;
-      cut(atoms, keys);
+      cut(atoms, step);
     }
   }
 
@@ -106,7 +106,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   };
   if (sharesRegisters)
     while (atoms > 1 && getResidentLanes() < target.getEnoughLanes())
-      cut(--atoms, keys);
+      cut(--atoms, step);
 
   // Few queries: fewer subgroups, then fewer atoms; the other way round where
   // registers that one subgroup leaves serve another.
@@ -120,7 +120,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
       atoms /= 2;
     else
       break;
-    cut(atoms, keys);
+    cut(atoms, step);
   }
 
   // Where the last block would be half empty, fewer subgroups may fill it.
@@ -133,7 +133,7 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     for (int64_t fewer = most - 1; fewer > 0 && fewer * 2 >= most; --fewer)
       if (covered(fewer) * 8 <= covered(choice.subgroups) * 7)
         choice.subgroups = fewer;
-    cut(atoms, keys);
+    cut(atoms, step);
   }
 
   AttentionSchedule wanted = choice;
