@@ -51,6 +51,37 @@ class Cases:
                                                            ("none", queries)])
         return f"lens={keys}:{queries}" + self.some(["", "", "", "/b", "/n"])
 
+    def bound(self, number):
+        """Of the keys that query i sees, `number` beside where it stands."""
+        place = self.some(["i", "i", "i+sk-sq", "i/32*32", "i/32*32", "i/5*5+sk-sq",
+                           "i/16*16", "sk", "sk-sq", ""])
+        return f"{place}{number:+d}"
+
+    def window(self):
+        """Without ends, open at one, those that are widely used, and any others:
+        narrow ones, empty ones, and some that are beyond all keys."""
+        low, high = self.random.randint(-60, 30), self.random.randint(-20, 60)
+        any_one = self.some(["", self.bound(low)]) + ":" + self.some(
+            ["", self.bound(high)])
+        window = self.some(
+            ["", "", "", ":i+sk-sq+1", ":i+1", "i-20:i+9", "i:i+1", "i+4:i+4",
+             "i/32*32-48:i/32*32+80", "i+sk-sq-7:", "3:sk-2", "i-500:i+500",
+             "i+sk-sq-9:i+sk-sq+1"] + [any_one] * 6)
+        return "" if window in ("", ":") else "window=" + window
+
+    def ragged(self, count, queries, keys):
+        """Starts that the device reads: random, or given ones, of which some
+        sequences are empty, and some rows are of no sequence."""
+        def starts(most):
+            if self.some([True, True, False]):
+                return "random"
+            numbers = [0]
+            for _ in range(count):
+                numbers.append(max(0, numbers[-1] + self.some(
+                    [0, 0, most, most // 2, self.random.randint(0, most)])))
+            return ".".join(map(str, numbers)) + f"/{numbers[-1] + self.some([0, 3])}"
+        return f"ragged={starts(queries)}:{starts(keys)}"
+
     def bias(self, kind, backward):
         dims = "".join(c for c in "bnhqk" if self.random.random() < 0.6)
         kind = self.some([kind, "f32", "i1"])
@@ -70,18 +101,16 @@ class Cases:
             [1, 7, 16, 31, 48, 64, 65, 90, 130])
         rows = some(self.rows)
         words = [f"B={b} N={n} H={group * some([1, 1, 2])} group={group}",
-                 f"Sq={sq} Sk={sk} D={some([8, 16, 24, 32, 32, 40, 64, 96, 128])}",
-                 f"type={kind}",
+                 f"Sq={sq} Sk={sk} D={some([5, 8, 16, 24, 32, 32, 33, 40, 64, 96, 128])}",
+                 f"type={kind}", some(["", "", "", "out=f32"]),
                  self.lens(sq, sk) if rows == "lengths" else
-                 "ragged=random:random" if rows == "ragged" else "",
-                 some(["", "", "Dv=16", "Dv=40"]),
+                 self.ragged(b, sq, sk) if rows == "ragged" else "",
+                 some(["", "", "Dv=16", "Dv=40", "Dv=7"]),
                  some([""] * 5 + ["share=n", "" if rows == "ragged" else
                                   some(["share=b", "share=bn"])])]
         words += [self.bias(kind, backward) for _ in range(some([0, 1, 1, 2, 2, 3]))]
         words += [some(["", f"gate={kind}", "gate=f32"]),
-                  some(["", "", "", "window=:i+sk-sq+1", "window=i-20:i+9",
-                        "window=i/32*32-48:i/32*32+80", "window=i+sk-sq-7:",
-                        "window=3:sk-2"]),
+                  self.window(),
                   some(["", "nan=1"]), some(["", "static=all", "static=heads"]),
                   some(["", "", "order=bnhsd", "memory=bnhsd", "pad=3 offset=1",
                         "zero=n"]),
