@@ -273,9 +273,9 @@ void ModuleWriter::addInputs() {
   if (!d.gateType.empty())
     add("gate", "gate", sequence(d.gateType, d.valueDepth));
   if (d.keyLengths)
-    add("key_lengths", "key_lengths", lengths(*d.keyLengths));
+    add("key_lengths", "", lengths(*d.keyLengths));
   if (d.queryLengths)
-    add("query_lengths", "query_lengths", lengths(*d.queryLengths));
+    add("query_lengths", "", lengths(*d.queryLengths));
   if (d.ragged) {
     add("query_starts", "", starts());
     add("key_starts", "", starts());
@@ -339,6 +339,12 @@ Expected<std::string> ModuleWriter::write() {
       os << "      ragged(queries %query_starts : " << operand.type
          << ", keys %key_starts : " << operand.type
          << ", most %most_queries, %most_keys)\n";
+    if (operand.name == "key_lengths")
+      os << "      lengths(keys %key_lengths : " << operand.type
+         << (description.queryLengths ? ", " : ")\n");
+    if (operand.name == "query_lengths")
+      os << (description.keyLengths ? "" : "      lengths(")
+         << "queries %query_lengths : " << operand.type << ")\n";
     if (!operand.clause.empty())
       os << "      " << operand.clause << "(%" << operand.name << " : "
          << operand.type << ")\n";

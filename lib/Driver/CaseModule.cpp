@@ -289,7 +289,13 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
     else if (name == "key_starts")
       os << ", keys %key_starts : " << operand.type
          << ", most %most_queries, %most_keys)\n";
-    if (name.ends_with("_starts"))
+    else if (name == "key_lengths")
+      os << "      lengths(keys %key_lengths : " << operand.type
+         << (problem.queryLengths ? ", " : ")\n");
+    else if (name == "query_lengths")
+      os << (problem.keyLengths ? "" : "      lengths(")
+         << "queries %query_lengths : " << operand.type << ")\n";
+    if (name.ends_with("_starts") || name.ends_with("_lengths"))
       continue;
     std::string clause = !operand.clause.empty()    ? operand.clause
                          : name.starts_with("bias") ? "bias"

@@ -276,14 +276,13 @@ func.func @wide_bounds(%q: memref<2x3x16x8x32xf16>, %d: memref<2x3x?x8x32xf16>, 
 // Lengths that no row falls short of go; bounds are of the rows' own lengths.
 // CHECK-LABEL: func @full_lengths(
 // CHECK:       evoformer.attention
-// CHECK-NOT:     _lengths(
+// CHECK-NOT:     lengths(
 // CHECK:         outs(
 // CHECK:       evoformer.attention
-// CHECK:         key_lengths(
+// CHECK:         lengths(keys %{{.*}} : tensor<2x3xi32>)
 // CHECK:         keys(from
 // CHECK:       evoformer.attention_backward
-// CHECK-NOT:     key_lengths(
-// CHECK:         query_lengths(
+// CHECK:         lengths(queries %{{.*}} : tensor<1x3xi32>)
 // CHECK:         return
 func.func @full_lengths(%q: tensor<2x3x16x8x32xf16>, %o: tensor<2x3x16x8x32xf16>, %l: tensor<2x3xi32>,
                         %s: tensor<2x2x3x8x16xf32>)
@@ -293,14 +292,13 @@ func.func @full_lengths(%q: tensor<2x3x16x8x32xf16>, %o: tensor<2x3x16x8x32xf16>
       query(%q : tensor<2x3x16x8x32xf16>)
       key(%q : tensor<2x3x16x8x32xf16>)
       value(%q : tensor<2x3x16x8x32xf16>)
-      key_lengths(%full : tensor<1x3xi32>)
-      query_lengths(%full : tensor<1x3xi32>)
+      lengths(keys %full : tensor<1x3xi32>, queries %full : tensor<1x3xi32>)
       outs(%o : tensor<2x3x16x8x32xf16>)
   %1 = evoformer.attention
       query(%q : tensor<2x3x16x8x32xf16>)
       key(%q : tensor<2x3x16x8x32xf16>)
       value(%q : tensor<2x3x16x8x32xf16>)
-      key_lengths(%l : tensor<2x3xi32>)
+      lengths(keys %l : tensor<2x3xi32>)
       outs(%o : tensor<2x3x16x8x32xf16>)
       keys(from affine_map<(i)[sq, sk] -> (i + sq - sk - 15)>)
   %short = arith.constant dense<[[16, 15, 100]]> : tensor<1x3xi32>
@@ -308,8 +306,7 @@ func.func @full_lengths(%q: tensor<2x3x16x8x32xf16>, %o: tensor<2x3x16x8x32xf16>
       query(%q : tensor<2x3x16x8x32xf16>)
       key(%q : tensor<2x3x16x8x32xf16>)
       value(%q : tensor<2x3x16x8x32xf16>)
-      key_lengths(%full : tensor<1x3xi32>)
-      query_lengths(%short : tensor<1x3xi32>)
+      lengths(keys %full : tensor<1x3xi32>, queries %short : tensor<1x3xi32>)
       output(%o : tensor<2x3x16x8x32xf16>)
       stats(%s : tensor<2x2x3x8x16xf32>)
       output_grad(%o : tensor<2x3x16x8x32xf16>)

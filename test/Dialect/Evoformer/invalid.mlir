@@ -999,13 +999,39 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 
 // -----
 
+func.func @no_lengths(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      // expected-error @+1 {{expected 'queries'}}
+      lengths()
+      outs(%o : memref<2x3x16x8x32xf16>)
+  return
+}
+
+// -----
+
+func.func @lengths_in_order(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>, %l: memref<2x3xi32>) {
+  evoformer.attention
+      query(%q : memref<2x3x16x8x32xf16>)
+      key(%q : memref<2x3x16x8x32xf16>)
+      value(%q : memref<2x3x16x8x32xf16>)
+      // expected-error @+1 {{expected ')'}}
+      lengths(queries %l : memref<2x3xi32>, keys %l : memref<2x3xi32>)
+      outs(%o : memref<2x3x16x8x32xf16>)
+  return
+}
+
+// -----
+
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>, %l: memref<2x3xi64>) {
   // expected-error @+1 {{element type of key_lengths must be i32, but is 'i64'}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
-      key_lengths(%l : memref<2x3xi64>)
+      lengths(keys %l : memref<2x3xi64>)
       outs(%o : memref<2x3x16x8x32xf16>)
   return
 }
@@ -1018,7 +1044,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>, %l: memre
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
-      key_lengths(%l : memref<2xi32>)
+      lengths(keys %l : memref<2xi32>)
       outs(%o : memref<2x3x16x8x32xf16>)
   return
 }
@@ -1031,7 +1057,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>, %l: memre
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
-      key_lengths(%l : memref<2x4xi32>)
+      lengths(keys %l : memref<2x4xi32>)
       outs(%o : memref<2x3x16x8x32xf16>)
   return
 }
@@ -1129,7 +1155,7 @@ func.func @f(%q: memref<1x3x16x8x32xf16>, %o: memref<1x3x16x8x32xf16>, %e: memre
       query(%q : memref<1x3x16x8x32xf16>)
       key(%q : memref<1x3x16x8x32xf16>)
       value(%q : memref<1x3x16x8x32xf16>)
-      key_lengths(%l : memref<1x1xi32>)
+      lengths(keys %l : memref<1x1xi32>)
       ragged(queries %e : memref<5xi32>, keys %e : memref<5xi32>, most %most, %most)
       outs(%o : memref<1x3x16x8x32xf16>)
   return

@@ -186,18 +186,17 @@ func.func @ranges(%q: memref<2x3x16x8x32xf16>, %k: memref<2x3x5x2x32xf16>, %o: m
 // How many keys and queries rows have: for each b and n, for each n, and for all.
 // CHECK-LABEL: func @lengths
 // CHECK:         gate(%{{.*}} : memref<2x3x16x8x32xf16>)
-// CHECK-NEXT:    key_lengths(%{{.*}} : memref<2x3xi32>)
-// CHECK-NEXT:    query_lengths(%{{.*}} : memref<1x3xi32>)
+// CHECK-NEXT:    lengths(keys %{{.*}} : memref<2x3xi32>, queries %{{.*}} : memref<1x3xi32>)
 // CHECK-NEXT:    outs(%{{.*}} as bnhsd : memref<2x3x8x16x32xf16>)
 // CHECK:       evoformer.attention_backward
 // CHECK:         value(
-// CHECK-NEXT:    query_lengths(%{{.*}} : memref<1x3xi32>)
+// CHECK-NEXT:    lengths(queries %{{.*}} : memref<1x3xi32>)
 // CHECK-NEXT:    output(%{{.*}} as bnhsd : memref<2x3x8x16x32xf16>)
 // CHECK:       evoformer.attention_delta
-// CHECK-NEXT:    query_lengths(%{{.*}} : memref<1x3xi32>)
+// CHECK-NEXT:    lengths(queries %{{.*}} : memref<1x3xi32>)
 // CHECK:       evoformer.attention_gradient
 // CHECK:         value(
-// CHECK-NEXT:    key_lengths(%{{.*}} : memref<2x3xi32>)
+// CHECK-NEXT:    lengths(keys %{{.*}} : memref<2x3xi32>)
 // CHECK-NEXT:    weighted_grad(
 func.func @lengths(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x8x16x32xf16>, %j: memref<2x3xi32>,
                    %i: memref<1x3xi32>, %s: memref<2x2x3x8x16xf32>, %d: memref<2x3x8x16xf32>,
@@ -207,20 +206,19 @@ func.func @lengths(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x8x16x32xf16>, %j:
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
       gate(%q : memref<2x3x16x8x32xf16>)
-      key_lengths(%j : memref<2x3xi32>)
-      query_lengths(%i : memref<1x3xi32>)
+      lengths(keys %j : memref<2x3xi32>, queries %i : memref<1x3xi32>)
       outs(%o as bnhsd : memref<2x3x8x16x32xf16>)
   evoformer.attention_backward
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
-      query_lengths(%i : memref<1x3xi32>)
+      lengths(queries %i : memref<1x3xi32>)
       output(%o as bnhsd : memref<2x3x8x16x32xf16>)
       stats(%s : memref<2x2x3x8x16xf32>)
       output_grad(%q : memref<2x3x16x8x32xf16>)
       query_grad(%g : memref<2x3x16x8x32xf16>)
   evoformer.attention_delta
-      query_lengths(%i : memref<1x3xi32>)
+      lengths(queries %i : memref<1x3xi32>)
       output(%o as bnhsd : memref<2x3x8x16x32xf16>)
       output_grad(%q : memref<2x3x16x8x32xf16>)
       delta(%d : memref<2x3x8x16xf32>)
@@ -228,7 +226,7 @@ func.func @lengths(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x8x16x32xf16>, %j:
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
       value(%q : memref<2x3x16x8x32xf16>)
-      key_lengths(%j : memref<2x3xi32>)
+      lengths(keys %j : memref<2x3xi32>)
       weighted_grad(%q : memref<2x3x16x8x32xf16>)
       stats(%s : memref<2x2x3x8x16xf32>)
       delta(%d : memref<2x3x8x16xf32>)

@@ -9,7 +9,7 @@
 //       query(%q as bnhsd : type) key(%k : type) value(%v : type)
 //       bias(%m : type) bias(%p as bnhkq : type) capture(%c : type)
 //       gate(%g : type)
-//       key_lengths(%j : type) query_lengths(%i : type)
+//       lengths(keys %j : type, queries %i : type)
 //       ragged(queries %i : type, keys %j : type, most %p, %r)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) group_size(4) keys(from #map, to #map)
@@ -72,30 +72,48 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
   return success();
 }
 
-static bool isOfRagged(const AttentionGroup &group) {
-  return isStarts(group.role) || isNumber(group.role);
+/// The clause that a group's operand is a part of, if it has none of its own.
+static StringRef getSharedClause(const AttentionGroup &group) {
+  if (isStarts(group.role) || isNumber(group.role))
+    return "ragged";
+  return isLengths(group.role) ? "lengths" : "";
 }
 
-/// Parses `ragged(queries %i : type, keys %j : type, most %p, %r)`, the parts
-/// that `groups` have, or nothing.
-static ParseResult parseRagged(OpAsmParser &parser, OperationState &state,
-                               ArrayRef<AttentionGroup> groups,
-                               family::ParsedClauses &clauses) {
-  bool hasClause = succeeded(parser.parseOptionalKeyword("ragged"));
+/// Parses `ragged(queries %i : type, keys %j : type, most %p, %r)`, all parts
+/// that `groups` have, or `lengths(keys %j : type, queries %i : type)`, of
+/// which one is enough; or nothing.
+static ParseResult parseSharedClause(OpAsmParser &parser, OperationState &state,
+                                     ArrayRef<AttentionGroup> groups,
+                                     family::ParsedClauses &clauses) {
+  StringRef clause = getSharedClause(groups.front());
+  bool hasClause = succeeded(parser.parseOptionalKeyword(clause));
   if (hasClause && parser.parseLParen())
     return failure();
+  bool isFirst = true;
   for (const AttentionGroup &group : groups) {
-    clauses.segments.push_back(hasClause ? 1 : 0);
+    int32_t &count = clauses.segments.emplace_back(0);
     if (!hasClause)
       continue;
+    bool mayMiss =
+        isLengths(group.role) && !(isFirst && &group == &groups.back());
+    if (!isFirst && mayMiss && failed(parser.parseOptionalComma()))
+      continue;
+    if (!isFirst && !mayMiss && parser.parseComma())
+      return failure();
+    if (isFirst && mayMiss) {
+      if (failed(parser.parseOptionalKeyword(group.clause)))
+        continue;
+    } else if (!group.clause.empty() && parser.parseKeyword(group.clause)) {
+      return failure();
+    }
     OpAsmParser::UnresolvedOperand operand;
     Type type = parser.getBuilder().getIndexType();
-    if ((&group != groups.begin() && parser.parseComma()) ||
-        (!group.clause.empty() && parser.parseKeyword(group.clause)) ||
-        parser.parseOperand(operand) ||
-        (isStarts(group.role) && parser.parseColonType(type)) ||
+    if (parser.parseOperand(operand) ||
+        (!isNumber(group.role) && parser.parseColonType(type)) ||
         parser.resolveOperand(operand, type, state.operands))
       return failure();
+    count = 1;
+    isFirst = false;
     clauses.orders.push_back({});
   }
   return hasClause ? parser.parseRParen() : success();
@@ -106,9 +124,12 @@ ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
                                  ParsedClauses &clauses) {
   for (const auto *next = groups.begin(); next != groups.end(); ++next) {
     const AttentionGroup &group = *next;
-    if (isOfRagged(group)) {
-      const auto *end = std::find_if_not(next, groups.end(), isOfRagged);
-      if (parseRagged(parser, state, {next, end}, clauses))
+    if (StringRef clause = getSharedClause(group); !clause.empty()) {
+      const auto *end =
+          std::find_if(next, groups.end(), [&](const auto &other) {
+            return getSharedClause(other) != clause;
+          });
+      if (parseSharedClause(parser, state, {next, end}, clauses))
         return failure();
       next = end - 1;
       continue;
@@ -177,50 +198,45 @@ ParseResult family::parseScore(OpAsmParser &parser, OperationState &state) {
                                     /*enableNameShadowing=*/true));
 }
 
-/// One part of the clause; the groups beside it tell whether it is the first or
-/// the last.
-static void printRagged(OpAsmPrinter &printer, AttentionFamilyOpInterface op,
-                        unsigned number) {
-  ArrayRef<AttentionGroup> groups = op.getGroups();
-  const AttentionGroup &group = groups[number];
-  if (number == 0 || !isOfRagged(groups[number - 1])) {
-    printer.printNewline();
-    printer << "    ragged(";
-  } else {
-    printer << ", ";
-  }
-  Value value = op->getOperand(op.getGroupRange(number).first);
-  if (!group.clause.empty())
-    printer << group.clause << " ";
-  printer << value;
-  if (isStarts(group.role))
-    printer << " : " << value.getType();
-  if (number + 1 == groups.size() || !isOfRagged(groups[number + 1]))
-    printer << ")";
-}
-
 void family::printClauses(OpAsmPrinter &printer, Operation *operation,
                           ArrayRef<int64_t> biasGradients) {
   auto op = cast<AttentionFamilyOpInterface>(operation);
+  StringRef open;
+  auto close = [&] {
+    if (!open.empty())
+      printer << ")";
+    open = "";
+  };
   for (auto [number, group] : llvm::enumerate(op.getGroups())) {
     auto [first, length] = op.getGroupRange(number);
+    StringRef shared = getSharedClause(group);
     for (unsigned i = 0; i < length; ++i) {
       OpOperand &operand = operation->getOpOperand(first + i);
-      if (isOfRagged(group)) {
-        printRagged(printer, op, number);
-        continue;
+      if (!shared.empty() && shared == open) {
+        printer << ", ";
+      } else {
+        close();
+        printer.printNewline();
+        printer << "    "
+                << (shared.empty() ? StringRef(group.clause) : shared);
+        if (group.role == AttentionOperand::BiasGradient)
+          printer << "[" << biasGradients[i] << "]";
+        printer << "(";
+        open = shared;
       }
-      printer.printNewline();
-      printer << "    " << group.clause;
-      if (group.role == AttentionOperand::BiasGradient)
-        printer << "[" << biasGradients[i] << "]";
-      printer << "(" << operand.get();
+      if (!shared.empty() && !group.clause.empty())
+        printer << group.clause << " ";
+      printer << operand.get();
       DimOrderAttr order = op.getOperandOrder(operand);
       if (order && !order.isIdentity())
         printer << " as " << order.getLetters();
-      printer << " : " << operand.get().getType() << ")";
+      if (!isNumber(group.role))
+        printer << " : " << operand.get().getType();
+      if (shared.empty())
+        printer << ")";
     }
   }
+  close();
 }
 
 void family::printScale(OpAsmPrinter &printer, FloatAttr scale) {

@@ -28,10 +28,9 @@ static constexpr AttentionGroup kBias = {Role::Bias, "bias", "bias",
 static constexpr AttentionGroup kGate = {Role::Gate, "gate", "gate",
                                          GroupArity::Optional, ""};
 static constexpr AttentionGroup kKeyLengths = {
-    Role::KeyLengths, "key_lengths", "key_lengths", GroupArity::Optional, ""};
+    Role::KeyLengths, "key_lengths", "keys", GroupArity::Optional, ""};
 static constexpr AttentionGroup kQueryLengths = {
-    Role::QueryLengths, "query_lengths", "query_lengths", GroupArity::Optional,
-    ""};
+    Role::QueryLengths, "query_lengths", "queries", GroupArity::Optional, ""};
 static constexpr AttentionGroup kOutput = {Role::Output, "output", "output",
                                            GroupArity::One, ""};
 static constexpr AttentionGroup kStats = {Role::Stats, "stats", "stats",

@@ -43,7 +43,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
     | `captures` of a score, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T or f32 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
-    | `key_lengths`, `query_lengths`, optional | [B, N], each static 1 broadcasts | i32 |
+    | `lengths(keys, queries)`, either optional | [B, N], each static 1 broadcasts | i32 |
     | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
@@ -79,8 +79,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     #### Lengths
 
-    Row n of batch b has the first `key_lengths[b,n]` of the Sk keys and the first
-    `query_lengths[b,n]` of the Sq queries; without such an operand, all of them.
+    With `lengths(keys %j, queries %i)` row n of batch b has the first `j[b,n]` of the
+    Sk keys and the first `i[b,n]` of the Sq queries; without either, all of them.
     Numbers beyond Sk or Sq count as these, negative ones as 0. Work on tiles behind
     the end of a row is not done, and what any operand holds there counts nowhere:
     no NaN is seen. Behind a row's last query `output` and `stats` are 0 and `lse` is
@@ -226,6 +226,14 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
         outs(%out : memref<?x?x?x4x32xf16>)
         lse(%lse : memref<?x?x4x?xf32>)
         scale(0.25)
+
+    // Rows of their own lengths.
+    evoformer.attention
+        query(%q : memref<?x?x?x4x32xf16>)
+        key(%k : memref<?x?x?x4x32xf16>)
+        value(%v : memref<?x?x?x4x32xf16>)
+        lengths(keys %j : memref<?x?xi32>, queries %i : memref<?x1xi32>)
+        outs(%out : memref<?x?x?x4x32xf16>)
 
     // Causal, with eight heads of queries for one of keys.
     %1 = evoformer.attention
