@@ -1,17 +1,18 @@
 """Writes and prints small .npy files without NumPy.
 
-npy.py write FILE TYPE SHAPE VALUES | npy.py print FILE
+npy.py write FILE TYPE SHAPE VALUES | npy.py print FILE...
 """
 import ast
 import struct
 import sys
 
-CODES = {"f4": "f", "f8": "d", "i1": "b", "b1": "?", "f2": "e"}
+CODES = {"f4": "f", "f8": "d", "i1": "b", "i4": "i", "b1": "?", "f2": "e"}
 
 
 def write(path, kind, shape, values):
     sizes = tuple(int(size) for size in shape.split(","))
-    numbers = [float(value) for value in values.split(",")]
+    number = int if kind[0] == "i" else float
+    numbers = [number(value) for value in values.split(",")]
     header = str({"descr": "<" + kind, "fortran_order": False, "shape": sizes})
     header = header.ljust(117) + "\n"
     with open(path, "wb") as file:
@@ -35,4 +36,5 @@ def show(path):
 if sys.argv[1] == "write":
     write(*sys.argv[2:])
 else:
-    show(sys.argv[2])
+    for path in sys.argv[2:]:
+        show(path)
