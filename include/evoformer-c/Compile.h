@@ -51,7 +51,7 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///                         of a line; of %x %b %n %h %i %j %sq %sk and %c0,
 ///                         %c1, ..
 ///   capture=h:f32         one word for each of these, in order, as bias=: they
-///                         come behind the biases; no gradient
+///                         come behind the biases; grad= names them capture0, …
 ///   gate=bf16 out=f32     types; without gate= there is none
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)

@@ -308,6 +308,10 @@ Error ModuleWriter::addGradients() {
     if (value.type != "i1")
       add("bias" + Twine(number), "bias_grad[" + Twine(number) + "]",
           bias(value));
+  // Counted behind the biases.
+  for (auto [number, value] : enumerate(d.captures))
+    add("capture" + Twine(number),
+        "bias_grad[" + Twine(d.biases.size() + number) + "]", bias(value));
   if (!d.gateType.empty())
     add("gate", "gate_grad", sequence(d.gateType, d.valueDepth));
   if (!wanted.empty())

@@ -94,6 +94,15 @@ def _lengths(key_lengths: Any, query_lengths: Any, cu_seqlens: Any, max_seqlen: 
     return Lengths(key_lengths, query_lengths, *starts, *_pair("max_seqlen", max_seqlen))
 
 
+def _with_score(seen: _keys.Keys, biases: Sequence[Any], score: Optional[Score],
+                captures: Sequence[Any]) -> tuple[_keys.Keys, Sequence[Any]]:
+    """What is seen and read with a score, whose captures follow the biases."""
+    if score is None:
+        return seen, biases
+    return (seen._replace(score=_score.trace(score, len(captures)),
+                          captures=len(captures)), (*biases, *captures))
+
+
 @overload
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
@@ -215,7 +224,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                rsqrt and tanh (or torch's of these names), at most 64 operations.
                Gradients follow from it. A logit of -inf drops the key
       captures: what score reads beside: any number of arrays with the dimensions of
-               biases, of the query's type or float32, without gradient
+               biases, of the query's type or float32. They have gradients as biases do
 
     Returns out, in the layout and of the type of query, or (out, lse). A query
     without keys (all are dropped by False or a bias of -inf, or it sees none) has
@@ -257,9 +266,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
         if backend.__name__.endswith("._jax"):
             raise NotImplementedError("score of JAX arrays; accepted are torch tensors "
                                       "and NumPy arrays")
-        seen = seen._replace(score=_score.trace(score, len(captures)),
-                             captures=len(captures))
-        biases = (*biases, *captures)
+        seen, biases = _with_score(seen, biases, score, captures)
     return backend.attention(query, key, value, biases, gate, scale, layout, return_lse,
                              seen, lengths)
 
@@ -270,14 +277,17 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   window: Optional[Window] = None, keys: Optional[Bounds] = None,
                   key_lengths: Optional[Any] = None,
                   query_lengths: Optional[Any] = None,
-                  cu_seqlens: Optional[Any] = None, max_seqlen: Optional[Any] = None
+                  cu_seqlens: Optional[Any] = None, max_seqlen: Optional[Any] = None,
+                  score: Optional[Score] = None, captures: Sequence[Any] = ()
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
     output_gradient). torch and JAX differentiate `attention` itself."""
     from . import _numpy
     _check_biases(biases)
-    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
-                                _keys.resolve(causal, window, keys),
+    _check_captures(captures, score)
+    seen, biases = _with_score(_keys.resolve(causal, window, keys), biases, score,
+                               captures)
+    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout, seen,
                                 _lengths(key_lengths, query_lengths, cu_seqlens,
                                          max_seqlen))

@@ -19,12 +19,13 @@ _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1",
 
 class Gradients(NamedTuple):
     """Gradients by operand. A boolean bias has None, and so has a gate that is
-    not there; `biases` has one entry for each."""
+    not there; `biases` and `captures` have one entry for each."""
     query: Any
     key: Any
     value: Any
     biases: tuple[Any, ...]
     gate: Any
+    captures: tuple[Any, ...] = ()
 
 
 def _usable(array: npt.ArrayLike) -> Array:
@@ -140,10 +141,10 @@ class _Prepared:
         call = attention.backward(self.device, _meta(gradient), names)
         arrays = self.inputs + [out, stats, gradient] + list(results.values())
         call.run([_address(a) for a in arrays], _allocate)
-        return Gradients(
-            results["query"], results["key"], results["value"],
-            tuple(results.get(f"bias{i}") for i in range(len(self.biases))),
-            results.get("gate"))
+        pairs = tuple(results.get(f"bias{i}") for i in range(len(self.biases)))
+        first = attention.first_capture
+        return Gradients(results["query"], results["key"], results["value"],
+                         pairs[:first], results.get("gate"), pairs[first:])
 
 
 def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),

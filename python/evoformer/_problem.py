@@ -393,12 +393,19 @@ class Attention:
         if gradients is None:
             words += ["lse"] * lse + ["stats"] * stats
         else:
-            words += ["pass=backward", "grad=" + ",".join(gradients)]
+            words += ["pass=backward",
+                      "grad=" + ",".join(map(self._gradient_word, gradients))]
             # Then nothing of a pair bias's gradient is summed.
             words += [f"{word}=1" for word, letter in (("batch", "b"),
                                                        ("rows", "n"))
                       if self.sizes[letter] == 1]
         return " ".join(words)
+
+    def _gradient_word(self, name: str) -> str:
+        """What the C interface calls an operand, whose captures are no biases."""
+        if not name.startswith("bias") or int(name[4:]) < self.first_capture:
+            return name
+        return f"capture{int(name[4:]) - self.first_capture}"
 
     def output(self) -> Meta:
         """The output's layout in memory."""
@@ -459,7 +466,7 @@ class Attention:
         """All operands that have a gradient, in the order of the call."""
         names = ["query", "key", "value"]
         names += [f"bias{i}"
-                  for i, bias in enumerate(self._biases[:self.first_capture])
+                  for i, bias in enumerate(self._biases)
                   if bias[1] != "i1"]
         return names + ["gate"] * (self.gate_type is not None)
 

@@ -418,11 +418,6 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         query.requires_grad or key.requires_grad or value.requires_grad or
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
-    captures = biases[len(biases) - keys.captures:] if keys.captures else ()
-    if torch.is_grad_enabled() and any([one.requires_grad for one in captures]):
-        raise NotImplementedError(
-            "captures have no gradient yet; accepted are tensors that do not require "
-            "one, like tensor.detach()")
     if not plain or (return_lse and wants_gradient) or _wants_operator(query):
         sharded = None
         if not torch.compiler.is_compiling():

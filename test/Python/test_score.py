@@ -136,6 +136,40 @@ def test_captures(device):
             lambda q, k, v: written_out(q, k, v, make), tensors)
 
 
+# By what a capture has of b, h, i and j: what is made of it.
+CAPTURED = {
+    "number": ((1, 1, 1, 1), lambda m, x, i, j, c: x * c),
+    "slopes": ((1, 4, 1, 1), lambda m, x, i, j, c: x - c * abs(1.0 * (i - j))),
+    "temperatures": ((2, 4, 1, 1), lambda m, x, i, j, c: x / (1.0 + c * c)),
+    "matrix": ((1, 4, 37, 53), lambda m, x, i, j, c: x * m.tanh(c)),
+    "pairs": ((2, 4, 37, 53), lambda m, x, i, j, c: m.tanh(x * c) * 2.0),
+    "keys": ((2, 1, 1, 53), lambda m, x, i, j, c: x * m.exp(c * 0.25)),
+    "queries": ((1, 4, 37, 1), lambda m, x, i, j, c: x * c + c),
+    "where": ((1, 4, 1, 53), lambda m, x, i, j, c: m.where(i > j, x * c, x - c)),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_gradients_of_captures(device, name):
+    shape, make = CAPTURED[name]
+    # In turns: what is compiled is much.
+    kind = KINDS[list(CAPTURED).index(name) % len(KINDS)]
+    tensors = [*operands(kind, device), normal(*shape, seed=5, kind=kind, device=device)]
+    def ours(q, k, v, capture):
+        return evoformer.attention(
+            q, k, v, layout="bshd", captures=[capture], causal=True,
+            score=lambda x, b, n, h, i, j, sq, sk, c: make(s, x, i, j, c))
+    seen = (torch.arange(53) <= torch.arange(37)[:, None] + 16).to(device)
+    def theirs(q, k, v, capture):
+        return written_out(q, k, v, lambda x, b, n, h, i, j, sq, sk:
+                           make(torch, x, i, j, capture), seen)
+    compare(ours, theirs, tensors)
+    out = ours(*tensors)
+    once, again = (torch.autograd.grad(out, tensors[3], torch.ones_like(out),
+                                       retain_graph=True)[0] for _ in range(2))
+    assert torch.equal(once, again)
+
+
 def test_drops_keys():
     """A logit of -inf; a query without keys gives 0."""
     q, k, v = operands(torch.float32, "cpu")
@@ -160,6 +194,29 @@ def test_numpy():
     expected = evoformer.attention(*map(torch.from_numpy, (q, k, v)), layout="bshd",
                                    score=score, captures=[torch.from_numpy(slopes)])
     np.testing.assert_array_equal(found, expected.numpy())
+
+
+def test_gradients_of_numpy():
+    """Captures are counted apart from biases, and have what torch finds."""
+    rng = np.random.default_rng(5)
+    q, k, v, seed = (rng.normal(size=(1, 9, 2, 8)).astype("float32") for _ in range(4))
+    bias, slope, matrix = (rng.normal(size=shape).astype("float32")
+                           for shape in ((1, 2, 9, 9), (2, 1, 1), (9, 9)))
+    def score(x, b, n, h, i, j, sq, sk, slope, matrix):
+        return x * matrix - slope * abs(i - j)
+    out, gradients = evoformer.attention_vjp(
+        q, k, v, [bias], layout="bshd", score=score, captures=[slope, matrix])
+    found = gradients(seed)
+    tensors = [torch.tensor(x, requires_grad=True)
+               for x in (q, k, v, bias, slope, matrix)]
+    expected = evoformer.attention(*tensors[:3], tensors[3:4], layout="bshd", score=score,
+                                   captures=tensors[4:])
+    np.testing.assert_array_equal(out, expected.detach().numpy())
+    wanted = torch.autograd.grad(expected, tensors, torch.from_numpy(seed))
+    assert len(found.biases) == 1 and len(found.captures) == 2
+    for one, other in zip((*found[:3], *found.biases, *found.captures), wanted,
+                          strict=True):
+        np.testing.assert_array_equal(one, other.numpy())
 
 
 def test_operator(device):
@@ -248,9 +305,6 @@ def test_refused():
 
 def test_not_yet():
     q = torch.randn(1, 5, 2, 16)
-    with pytest.raises(NotImplementedError, match="captures have no gradient yet"):
-        evoformer.attention(q, q, q, layout="bshd", score=lambda x, *c: x * c[-1],
-                            captures=[torch.ones(1, requires_grad=True)])
     with pytest.raises(Exception, match="score inside of torch.compile; accepted are"):
         torch.compile(lambda q: evoformer.attention(
             q, q, q, layout="bshd", score=lambda x, *_: x + 1.0),

@@ -357,6 +357,7 @@ protected:
             {memory, op.getBiasBroadcast(bias), /*isMask=*/false});
       else
         operands.biasGrad = {memory, op.getSummedDims(bias), /*isMask=*/false};
+      operands.ofCapture |= op.isCapture(bias);
     }
     return operands;
   }

@@ -294,3 +294,39 @@ func.func @step(%q: !s, %stats: memref<2x2x3x4x16xf32>, %delta: memref<2x3x4x16x
       }
   return
 }
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @gradient_of_none(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s,
+                            %c: memref<1x1x4x1x1xf32>, %cg: memref<1x1x4x1x1xf32>) {
+  // expected-error @+1 {{bias_grad #0 belongs to bias #1, but there are 0 biases and 1 captures behind them}}
+  evoformer.attention_backward
+      query(%q : !s) key(%q : !s) value(%q : !s) capture(%c : memref<1x1x4x1x1xf32>)
+      output(%q : !s) stats(%stats : memref<2x2x3x4x16xf32>) output_grad(%q : !s)
+      bias_grad[1](%cg : memref<1x1x4x1x1xf32>)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+            %sk: i32, %m: f32) {
+        evoformer.yield %m : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @gradient_beside(%q: !s, %stats: memref<2x2x3x4x16xf32>, %delta: memref<2x3x4x16xf32>,
+                           %g: !s, %c: memref<1x1x4x1x1xf32>, %cg: memref<1x1x4x1x1xf32>) {
+  // expected-error @+1 {{gradient of capture #0 must be the only one, since the score gives its derivative by that capture}}
+  evoformer.attention_gradient
+      query(%q : !s) key(%q : !s) value(%q : !s) capture(%c : memref<1x1x4x1x1xf32>)
+      weighted_grad(%q : !s)
+      stats(%stats : memref<2x2x3x4x16xf32>) delta(%delta : memref<2x3x4x16xf32>)
+      query_grad(%g : !s)
+      bias_grad[0](%cg : memref<1x1x4x1x1xf32>)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+            %sk: i32, %m: f32) {
+        evoformer.yield %x, %m : f32, f32
+      }
+  return
+}

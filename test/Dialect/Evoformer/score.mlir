@@ -148,3 +148,48 @@ func.func @functions(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s) {
       }
   return
 }
+
+// -----
+
+// What a score captures has gradients as biases have, counted behind these; each
+// has a step of its own, whose derivative is by it.
+// CHECK-LABEL: func @captured(
+// CHECK:           bias_grad[0](
+// CHECK-NEXT:      bias_grad[1](
+// CHECK-NEXT:      bias_grad[2](
+// SPLIT-LABEL: func @captured(
+// SPLIT:         evoformer.attention_gradient
+// SPLIT:           query_grad(
+// SPLIT:             bias_grad[0](
+// SPLIT:           score(%{{.*}}: f32, {{.*}}, %[[C:[a-z0-9]+]]: f32, %{{[a-z0-9]+}}: f32) {
+// SPLIT:             evoformer.yield %{{.*}}, %[[C]] : f32, f32
+// SPLIT:         evoformer.attention_gradient
+// SPLIT:           bias_grad[1](
+// SPLIT:           score(%[[X:.*]]: f32, %{{.*}}: i32, %{{.*}}: i32, {{.*}}) {
+// SPLIT:             evoformer.yield %{{.*}}, %[[X]] : f32, f32
+// SPLIT:         evoformer.attention_gradient
+// SPLIT:           bias_grad[2](
+// SPLIT:             %[[MINUS:.*]] = arith.constant -1.000000e+00 : f32
+// SPLIT:             evoformer.yield %{{.*}}, %[[MINUS]] : f32, f32
+!s = memref<2x3x16x4x32xf16>
+func.func @captured(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s,
+    %bias: memref<2x3x4x16x16xf16>, %c: memref<1x1x4x1x1xf32>, %d: memref<1x1x1x1x16xf32>,
+    %bg: memref<2x3x4x16x16xf16>, %cg: memref<1x1x4x1x1xf32>, %dg: memref<1x1x1x1x16xf32>) {
+  evoformer.attention_backward
+      query(%q : !s) key(%q : !s) value(%q : !s)
+      bias(%bias : memref<2x3x4x16x16xf16>)
+      capture(%c : memref<1x1x4x1x1xf32>)
+      capture(%d : memref<1x1x1x1x16xf32>)
+      output(%q : !s) stats(%stats : memref<2x2x3x4x16xf32>)
+      output_grad(%q : !s) query_grad(%g : !s)
+      bias_grad[0](%bg : memref<2x3x4x16x16xf16>)
+      bias_grad[1](%cg : memref<1x1x4x1x1xf32>)
+      bias_grad[2](%dg : memref<1x1x1x1x16xf32>)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+            %sk: i32, %m: f32, %a: f32) {
+        %y = arith.mulf %x, %m : f32
+        %z = arith.subf %y, %a : f32
+        evoformer.yield %z : f32
+      }
+  return
+}

@@ -61,6 +61,9 @@ struct Wanted {
         !join(next.keys, op.getKeyGrad() || op.getValueGrad()))
       return false;
     for (int64_t bias : op.getBiasGradients()) {
+      // Another derivative.
+      if (op.isCapture(bias))
+        return false;
       if (op.getQueryGrad() && op.isLogitGradient(bias))
         continue;
       std::array<bool, 5> summed = op.getSummedDims(bias);

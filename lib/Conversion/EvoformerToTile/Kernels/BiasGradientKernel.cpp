@@ -111,6 +111,11 @@ private:
                        b, item, slices, step.offset(LogitDim::Queries));
                    LogitRecompute::KeyTiles keys = shared.loadKeys(
                        b, item, slices, step.offset(LogitDim::Keys));
+                   if (operands.ofCapture)
+                     return {b.addf(
+                         sums[0],
+                         shared.recompute(b, slices, queries, keys, step.tile)
+                             .scoreGrad)};
                    if (!operands.queryGrad)
                      return {shared
                                  .recompute(b, slices, queries, keys, step.tile,

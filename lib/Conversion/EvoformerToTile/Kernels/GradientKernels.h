@@ -31,6 +31,8 @@ struct GradientOperands {
   /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts, which
   /// none does whose size is known to be 1.
   Bias biasGrad;
+  /// It is that of what a score captures: the score's derivative is by it.
+  bool ofCapture = false;
   /// Beside the query's gradient: the gradients of biases in which nothing is
   /// summed, those of the logits themselves.
   SmallVector<Bias> logitGrads;

@@ -48,6 +48,7 @@ static std::optional<Role> getGradientRole(Role role) {
   case Role::Value:
     return Role::ValueGradient;
   case Role::Bias:
+  case Role::Capture:
     return Role::BiasGradient;
   case Role::Gate:
     return Role::GateGradient;
@@ -105,8 +106,8 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
       for (OpOperand &operand : getRoleOperands(entry.role))
         add(group, operand.get(), getOperandOrder(operand));
     } else {
-      for (Role role :
-           {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Gate}) {
+      for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
+                        Role::Capture, Role::Gate}) {
         if (getGradientRole(role) != entry.role)
           continue;
         for (auto [index, source] : llvm::enumerate(getRoleOperands(role))) {
@@ -120,7 +121,7 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
             init = tensor::CastOp::create(builder, loc,
                                           operand->get().getType(), init);
           // Rows of no sequence stay as they are.
-          if (isRagged() && role != Role::Bias) {
+          if (isRagged() && entry.role != Role::BiasGradient) {
             Value zero = arith::ConstantOp::create(
                 builder, loc,
                 builder.getZeroAttr(getElementTypeOrSelf(init.getType())));
@@ -129,8 +130,9 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
           }
           resultOf[operand->getOperandNumber()] = types.size();
           types.push_back(init.getType());
-          if (role == Role::Bias)
-            biasGradients.push_back(index);
+          if (entry.role == Role::BiasGradient)
+            biasGradients.push_back(
+                index + (role == Role::Capture ? getBiases().size() : 0));
           add(group, init, getOperandOrder(*operand));
         }
       }

@@ -283,8 +283,17 @@ std::array<bool, 2> family::getSharedKeyDims(Operation *operation) {
           sizes.rows != 1 && haveOneOfKeys(op, 'n')};
 }
 
+/// A bias, or behind all of them a capture.
 static OpOperand &getBias(Operation *op, unsigned index) {
-  return family::getRoleOperands(op, AttentionOperand::Bias)[index];
+  auto biases = family::getRoleOperands(op, AttentionOperand::Bias);
+  return index < biases.size()
+             ? biases[index]
+             : family::getRoleOperands(
+                   op, AttentionOperand::Capture)[index - biases.size()];
+}
+
+bool family::isCapture(Operation *op, unsigned index) {
+  return index >= family::getRoleOperands(op, AttentionOperand::Bias).size();
 }
 
 std::array<bool, 5> family::getBiasBroadcast(Operation *operation,

@@ -111,16 +111,22 @@ template <typename OpTy> static LogicalResult verifyBiasGradients(OpTy op) {
   ArrayRef<int64_t> indices = op.getBiasGradients();
   size_t numGradients = op.getBiasGrads().size();
   auto numBiases = static_cast<int64_t>(op.getBiases().size());
+  auto numCaptures = static_cast<int64_t>(op.getCaptures().size());
   if (indices.size() != numGradients)
     return op.emitOpError() << "bias_gradients must name the bias of each of "
                                "the "
                             << numGradients << " gradients of biases, but has "
                             << indices.size() << " entries";
   for (auto [number, index] : llvm::enumerate(indices)) {
-    if (index < 0 || index >= numBiases)
-      return op.emitOpError()
-             << "bias_grad #" << number << " belongs to bias #" << index
-             << ", but there are " << numBiases << " biases";
+    if (index < 0 || index >= numBiases + numCaptures) {
+      InFlightDiagnostic diagnostic =
+          op.emitOpError() << "bias_grad #" << number << " belongs to bias #"
+                           << index << ", but there are " << numBiases
+                           << " biases";
+      if (numCaptures)
+        diagnostic << " and " << numCaptures << " captures behind them";
+      return diagnostic;
+    }
     if (number > 0 && index <= indices[number - 1])
       return op.emitOpError()
              << "gradients of biases must come in the order of the biases, "
@@ -132,7 +138,9 @@ template <typename OpTy> static LogicalResult verifyBiasGradients(OpTy op) {
     auto getOperand = [&](Role role, size_t at) -> OpOperand & {
       return op.getRoleOperands(role)[at];
     };
-    OpOperand &bias = getOperand(Role::Bias, index);
+    OpOperand &bias = index < numBiases
+                          ? getOperand(Role::Bias, index)
+                          : getOperand(Role::Capture, index - numBiases);
     OpOperand &gradient = getOperand(Role::BiasGradient, number);
     auto biasType = cast<ShapedType>(bias.get().getType());
     auto type = cast<ShapedType>(gradient.get().getType());
@@ -194,7 +202,15 @@ LogicalResult AttentionGradientOp::verify() {
         getOperandRole(init).first != AttentionOperand::ValueGradient)
       return emitOpError() << getOperandName(init)
                            << " needs delta, but there is none";
-  return verifyBiasGradients(*this);
+  if (failed(verifyBiasGradients(*this)))
+    return failure();
+  for (int64_t index : getBiasGradients())
+    if (isCapture(index) && getDpsInitsMutable().size() > 1)
+      return emitOpError()
+             << "gradient of capture #" << index - getBiases().size()
+             << " must be the only one, since the score gives its derivative "
+                "by that capture";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -155,13 +155,14 @@ static void eraseUnused(Block &body) {
       op.erase();
 }
 
-void evoformer::writeScoreGradient(Block &body, Region &gradient) {
+void evoformer::writeScoreGradient(Block &body, Region &gradient,
+                                   unsigned argument) {
   IRMapping mapping;
   body.getParent()->cloneInto(&gradient, mapping);
   Block &block = gradient.front();
   auto yield = cast<YieldOp>(block.getTerminator());
   OpBuilder builder(yield);
-  Value source = block.getArgument(0), score = yield.getValues().front();
+  Value source = block.getArgument(argument), score = yield.getValues().front();
   DenseSet<Value> dependent = findDependent(block, source);
   auto constant = [&](float value) -> Value {
     return arith::ConstantOp::create(builder, yield.getLoc(),

@@ -80,6 +80,7 @@ private:
   /// Whether a bias's gradient comes from the recomputation for the query's.
   bool joinsQuery(OpOperand &biasGradient) {
     return places != BiasPlaces::Apart && wants(Role::QueryGradient) &&
+           !op.isCapture(getBias(biasGradient)) &&
            op.isLogitGradient(getBias(biasGradient));
   }
 
@@ -88,7 +89,8 @@ private:
   bool mayJoinQuery(OpOperand &biasGradient) {
     std::array<bool, 5> summed = op.getSummedDims(getBias(biasGradient));
     return places == BiasPlaces::WithQuery && wants(Role::QueryGradient) &&
-           !summed[3] && !summed[4] && ShapedType::isStatic(op.getSizes().keys);
+           !op.isCapture(getBias(biasGradient)) && !summed[3] && !summed[4] &&
+           ShapedType::isStatic(op.getSizes().keys);
   }
 
   /// A destination for an intermediate.
@@ -150,9 +152,18 @@ private:
       properties.keys_from = op.getKeysFromAttr();
       properties.keys_to = op.getKeysToAttr();
       if (Block *score = op.getScoreBody())
-        writeScoreGradient(*score, *state.addRegion());
+        writeScoreGradient(*score, *state.addRegion(),
+                           getDifferentiated(biasGradients));
     }
     return cast<OpTy>(rewriter.create(state));
+  }
+
+  /// Which argument of the score a step's derivative is by: its capture's,
+  /// which has a step of its own, or the first.
+  unsigned getDifferentiated(ArrayRef<int64_t> biasGradients) {
+    if (biasGradients.empty() || !op.isCapture(biasGradients.front()))
+      return 0;
+    return kNumScoreArguments + biasGradients.front() - op.getBiases().size();
   }
 
   /// The result of a step for one of its destinations; itself on memrefs.

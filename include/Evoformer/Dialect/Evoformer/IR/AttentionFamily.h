@@ -90,6 +90,7 @@ std::array<bool, 5> getBiasBroadcast(Operation *op, unsigned index);
 std::array<bool, 5> getSummedDims(Operation *op, unsigned index);
 bool isLogitGradient(Operation *op, unsigned index);
 bool isMask(Operation *op, unsigned index);
+bool isCapture(Operation *op, unsigned index);
 Type getInputElementType(Operation *op);
 int64_t getGroupSize(Operation *op);
 /// Whether all b, and all n, of queries share the only one of keys and values:

@@ -143,6 +143,12 @@ def Evoformer_AttentionFamilyInterface
       return ::mlir::evoformer::family::isLogitGradient($_op, index);
     }
 
+    /// Whether `index`, of a gradient, is that of a capture, which are counted
+    /// behind the biases.
+    bool isCapture(unsigned index) {
+      return ::mlir::evoformer::family::isCapture($_op, index);
+    }
+
     /// Whether bias `index` is a mask of i1.
     bool isMask(unsigned index) {
       return ::mlir::evoformer::family::isMask($_op, index);

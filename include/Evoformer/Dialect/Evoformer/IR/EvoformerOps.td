@@ -363,7 +363,7 @@ def Evoformer_YieldOp : Op<Evoformer_Dialect, "yield", [
   let summary = "What a score region gives";
   let description = [{
     The score of a pair; in `evoformer.attention_gradient` also its derivative by
-    the region's first argument.
+    the region's first argument, or by the capture whose gradient is asked for.
   }];
   let arguments = (ins Variadic<F32>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -65,8 +65,10 @@ def Evoformer_AttentionBackwardOp
     is one that it drops. So are lengths: behind the end of a row gradients are 0.
     So is `ragged`.
 
-    So are `score` and what it captures, which has no gradient: the sums for query and
-    key are of ds times the derivative of the score by its first argument.
+    So are `score` and what it captures: the sums for query and key are of ds times the
+    derivative of the score by its first argument. Captures are counted behind the
+    biases: with t biases `bias_grad[t]` is that of the first capture, the sum of ds
+    times the derivative by it over every dimension in which it broadcasts.
 
     Where heads of queries share one of keys (`group_size`), or all b or n do, the
     gradients of key and value are the sums of those of all that share them.
@@ -168,7 +170,8 @@ def Evoformer_AttentionGradientOp
     one other bias that has queries and keys.
 
     The region of a score gives two numbers here, the score and its derivative by
-    the first argument, which `evoformer-split-backward` has made of it.
+    the first argument, which `evoformer-split-backward` has made of it; where the
+    gradient of a capture is asked for, alone, the derivative by that.
   }];
   let arguments = (ins
     Evoformer_Shaped:$query,

@@ -40,9 +40,9 @@ inline constexpr int64_t kMaxScoreOps = 64;
 /// The rules of an op's region; it yields `numValues` numbers.
 LogicalResult verifyScore(Operation *op, unsigned numValues);
 
-/// Makes a region that yields the score of `body` and its derivative by the
-/// first argument, by reverse mode.
-void writeScoreGradient(Block &body, Region &gradient);
+/// Makes a region that yields the score of `body` and its derivative by an
+/// argument of f32, by reverse mode.
+void writeScoreGradient(Block &body, Region &gradient, unsigned argument = 0);
 
 /// Whether what the op's region yields is finite for all finite scores and all
 /// indices, as far as numbers do not overflow.
