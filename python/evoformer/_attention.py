@@ -259,10 +259,6 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
         _check_lengths.check(query, key, layout, lengths)
     backend, seen = _backend(query), _keys.resolve(causal, window, keys)
     if score is not None:
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.compiler.is_compiling():
-            raise NotImplementedError("score inside of torch.compile; accepted are eager "
-                                      "calls")
         if backend.__name__.endswith("._jax"):
             raise NotImplementedError("score of JAX arrays; accepted are torch tensors "
                                       "and NumPy arrays")

@@ -19,6 +19,19 @@ _MOST = 64
 _KINDS = {"f32": "a float", "i32": "an integer", "i1": "a truth value"}
 
 
+def _is_compiling() -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_compiling()
+
+
+def _known(value: Any) -> Any:
+    """A number of Python, of which torch.compile may have made a symbol: what is
+    compiled is for this value."""
+    if not _is_compiling():
+        return value
+    return sys.modules["torch"].fx.experimental.symbolic_shapes.guard_scalar(value)
+
+
 class _Trace:
     """The ops of one function."""
 
@@ -33,6 +46,8 @@ class _Trace:
 
     def refuse(self, message: str) -> NoReturn:
         """An error that shows the line of the function."""
+        if _is_compiling():
+            raise TypeError(message)  # Without frames; torch shows the line.
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code is not self.code:
             frame = frame.f_back
@@ -77,9 +92,9 @@ class _Trace:
         if isinstance(value, bool):
             return self.constant(value, "i1")
         if isinstance(value, numbers.Integral):
-            return self.constant(int(value), "i32")
+            return self.constant(int(_known(value)), "i32")
         if isinstance(value, numbers.Real):
-            return self.constant(float(value), "f32")
+            return self.constant(float(_known(value)), "f32")
         self.refuse(f"a {type(value).__name__}; accepted are the arguments, what is "
                     "made of them, and numbers of Python; tensors are given as captures")
 
@@ -87,7 +102,7 @@ class _Trace:
         if (kind == "f32" and isinstance(value, numbers.Integral) and
                 not isinstance(value, bool)):
             try:
-                return self.constant(float(value), "f32")
+                return self.constant(float(_known(value)), "f32")
             except OverflowError:
                 self.refuse("a number beyond those of float32")
         number = self.read(value)

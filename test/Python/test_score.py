@@ -238,6 +238,32 @@ def test_operator(device):
                                                      score=score))
 
 
+def test_compile(device):
+    """One graph, with gradients of captures; numbers that a score closes over are
+    part of what is compiled, also where torch would make symbols of them."""
+    tensors = [*operands(torch.float32, device, key_heads=4),
+               normal(4, 1, 1, seed=5, device=device)]
+    cap = 3.0
+    def score(x, b, n, h, i, j, sq, sk, slope):
+        return torch.where(i - j < 4, cap * s.tanh(x / cap), x) - slope * abs(i - j)
+    def run(q, k, v, slope):
+        return evoformer.attention(q, k, v, layout="bshd", score=score, captures=[slope])
+    compiled = torch.compile(run, fullgraph=True, backend="aot_eager")
+    for cap in (3.0, 2.0, 1.0):
+        found, wanted = compiled(*tensors), run(*tensors)
+        assert torch.equal(found, wanted)
+    for one, other in zip(torch.autograd.grad(found.sum(), tensors),
+                          torch.autograd.grad(wanted.sum(), tensors), strict=True):
+        assert torch.equal(one, other)
+    def branch(x, *_):
+        return x if x > 0 else -x
+    for whole in (False, True):
+        with pytest.raises(Exception, match="a branch on a number that is not known"):
+            torch.compile(lambda q: evoformer.attention(q, q, q, layout="bshd",
+                                                        score=branch),
+                          fullgraph=whole, backend="aot_eager")(tensors[0])
+
+
 def test_large_softcap(device):
     """The quick tanh would be off by more than a score is large."""
     tensors = operands(torch.bfloat16, device)
@@ -305,10 +331,6 @@ def test_refused():
 
 def test_not_yet():
     q = torch.randn(1, 5, 2, 16)
-    with pytest.raises(Exception, match="score inside of torch.compile; accepted are"):
-        torch.compile(lambda q: evoformer.attention(
-            q, q, q, layout="bshd", score=lambda x, *_: x + 1.0),
-            fullgraph=True, backend="aot_eager")(q)
     with pytest.raises(NotImplementedError, match="inside of torch.fx.symbolic_trace"):
         torch.fx.symbolic_trace(lambda q: evoformer.attention(
             q, q, q, layout="bshd", score=lambda x, *_: x + 1.0))
