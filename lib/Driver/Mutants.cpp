@@ -89,6 +89,9 @@ private:
   std::vector<sim::Mutant>
   draw(llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const;
   sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module);
+  /// Why a defect is not reported.
+  Expected<std::string> explain(const LaunchedKernel &kernel,
+                                const sim::Mutation &mutation);
   /// A case with a broken kernel.
   sim::MutantOutcome runCase(const LaunchedKernel &kernel, GroupCase &entry,
                              std::shared_ptr<sim::Simulator> broken,
@@ -336,6 +339,30 @@ sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
   return outcome;
 }
 
+Expected<std::string> MutantChecker::explain(const LaunchedKernel &kernel,
+                                             const sim::Mutation &mutation) {
+  sim::MutationTrace trace =
+      sim::traceMutation(kernel.module->getModule(), kernel.name, mutation);
+  auto traced = sim::Simulator::create(*trace.module);
+  if (!traced)
+    return traced.takeError();
+  std::vector<uint64_t> counts(trace.probes.size());
+  for (const GroupCase &entry : kernel.group->cases) {
+    auto launches = entry.launches.find({kernel.module.get(), kernel.name});
+    if (launches == entry.launches.end())
+      continue;
+    for (const RecordedLaunch &recorded : launches->second) {
+      auto result = (*traced)->launch(arena.restore(recorded));
+      if (!result)
+        return result.takeError();
+      for (const sim::Finding &finding : result->findings)
+        if (auto probe = sim::MutationTrace::getProbe(finding.location))
+          counts[*probe] += finding.count;
+    }
+  }
+  return trace.explain(counts);
+}
+
 std::vector<sim::Mutant> MutantChecker::draw(
     llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const {
   std::vector<sim::Mutant> drawn = sim::drawMutants(mutations, options.draw);
@@ -368,7 +395,7 @@ Error MutantChecker::check(llvm::raw_ostream &os) {
       // No defect of it follows.
       last->cases.clear();
     last = kernel.group;
-    if (!last->isPrepared)
+    if (!options.onlyLists && !last->isPrepared)
       if (Error error = prepare(*last, wanted))
         return error;
     std::string what;
@@ -376,10 +403,22 @@ Error MutantChecker::check(llvm::raw_ostream &os) {
         kernel.module->getModule(), kernel.name, mutant, options.draw, what);
     if (!module)
       return module.takeError();
+    if (options.onlyLists) {
+      os << mutant.number << ": " << kernel.name << ": " << what << "\n";
+      continue;
+    }
     sim::MutantOutcome outcome = runMutant(kernel, **module);
+    if (options.explain && (outcome == sim::MutantOutcome::Survived ||
+                            outcome == sim::MutantOutcome::Differs)) {
+      Expected<std::string> why = explain(kernel, mutant.mutation);
+      if (!why)
+        return why.takeError();
+      what += *why;
+    }
     table.add(mutant, kernel.name + ": " + what, outcome);
   }
-  table.print(os, options.verbose);
+  if (!options.onlyLists)
+    table.print(os, options.verbose);
   return Error::success();
 }
 

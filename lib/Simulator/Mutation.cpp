@@ -456,8 +456,12 @@ std::string mlir::evoformer::sim::applyMutation(Operation *module,
     target->getUsers().begin()->print(
         os, OpPrintingFlags().useLocalScope().skipRegions());
   }
-  for (const Operator &o : operators)
-    if (o.kind == mutation.kind)
-      o.apply(target);
+  applyMutation(target, mutation.kind);
   return text;
+}
+
+void mlir::evoformer::sim::applyMutation(Operation *op, StringRef kind) {
+  llvm::find_if(operators, [&](const Operator &o) {
+    return o.kind == kind;
+  })->apply(op);
 }

@@ -51,8 +51,10 @@ cl::opt<unsigned>
 cl::opt<unsigned> partsOption("parts", cl::init(1),
                               cl::desc("Into how many parts they are cut"),
                               cl::cat(category));
-cl::opt<bool> listOption("list", cl::desc("Only print the cases"),
-                         cl::cat(category));
+cl::opt<bool>
+    listOption("list",
+               cl::desc("Only print the cases, or with --mutants the defects"),
+               cl::cat(category));
 cl::opt<std::string>
     printModuleOption("print-module",
                       cl::desc("Print the module of this case and stop"),
@@ -101,6 +103,11 @@ cl::opt<std::string> mutantsFolderOption(
     "mutants-folder",
     cl::desc("Keep each defect's module here, unbroken and broken"),
     cl::cat(category));
+cl::opt<bool> mutantsExplainOption(
+    "mutants-explain",
+    cl::desc("Say of each defect that is not reported where the values that it "
+             "changes lead, and what makes them equal again"),
+    cl::cat(category));
 cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
                             cl::cat(category));
 
@@ -129,6 +136,7 @@ struct Settings : ToolSettings {
       {mutantsOnlyOption.begin(), mutantsOnlyOption.end()},
       mutantsFolderOption};
   std::string mutantsKernels = mutantsKernelsOption;
+  bool mutantsExplain = mutantsExplainOption;
   bool kernelTimes = kernelTimesOption;
   bool verbose = verboseOption;
 };
@@ -188,7 +196,8 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
   mlir::MLIRContext context(registry);
   MutantOptions options = {settings->mutants,        settings->mutantsKernels,
                            settings->part,           settings->parts,
-                           settings->device.threads, settings->verbose};
+                           settings->device.threads, settings->verbose,
+                           settings->mutantsExplain, settings->list};
   return checkMutants(context, cases, settings->compile, options, llvm::outs());
 }
 

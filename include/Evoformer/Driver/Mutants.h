@@ -29,6 +29,10 @@ struct MutantOptions {
   unsigned threads = 0;
   /// List all defects, not only the survivors.
   bool verbose = false;
+  /// Follow the values that a defect changes which is not reported.
+  bool explain = false;
+  /// Make the defects, but run nothing.
+  bool onlyLists = false;
 };
 
 /// Draws defects of the kernels that the cases launch. A defect is reported if

@@ -21,6 +21,7 @@
 #include "llvm/Support/Error.h"
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,36 @@ std::vector<Mutation> listMutations(mlir::Operation *module,
 /// location.
 std::string applyMutation(mlir::Operation *module, llvm::StringRef kernel,
                           const Mutation &mutation);
+
+/// The same for the operation at hand, without a word.
+void applyMutation(mlir::Operation *op, llvm::StringRef kind);
+
+/// What becomes of the values that a defect changes.
+struct MutationTrace {
+  /// A place where a value of the broken kernel may be another one.
+  struct Probe {
+    std::string operation;
+    /// The probes of the values that it is made of.
+    std::vector<unsigned> sources;
+    /// It writes memory or decides where to go.
+    bool isEnd = false;
+  };
+
+  /// A copy of the module whose kernel makes both values, with and without the
+  /// defect, of all that depends on it but memory and branches, where it goes
+  /// by those without. Where they differ it divides by zero; the finding's
+  /// location names the probe.
+  mlir::OwningOpRef<mlir::Operation *> module;
+  std::vector<Probe> probes;
+  static std::optional<unsigned> getProbe(llvm::StringRef location);
+
+  /// Where the values differ in the end and what makes them equal again, given
+  /// how often each probe saw a difference.
+  std::string explain(llvm::ArrayRef<uint64_t> counts) const;
+};
+
+MutationTrace traceMutation(mlir::Operation *module, llvm::StringRef kernel,
+                            const Mutation &mutation);
 
 /// A defect of one of several kernels.
 struct Mutant {
