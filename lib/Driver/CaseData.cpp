@@ -419,7 +419,8 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
     bool isBias = i >= 3 && i < 3 + numBiases;
     bool isSequence =
         i < 3 || operands[i].name == "gate" ||
-        llvm::StringRef(operands[i].name).starts_with("capture") ||
+        (llvm::StringRef(operands[i].name).starts_with("capture") &&
+         !operands[i].isOutput) ||
         operands[i].name == "out_grad";
     if (isBias) {
       fillBias(problem.biases[i - 3], seed, arrays[i]);

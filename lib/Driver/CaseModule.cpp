@@ -264,6 +264,15 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   for (auto [number, bias] : llvm::enumerate(problem.biases))
     if (bias.type != ElementType::I1)
       operands.push_back(maker.biasGradient(bias, number));
+  if (problem.scoreCase)
+    for (auto [number, capture] :
+         llvm::enumerate(getCaptures(*problem.scoreCase))) {
+      operands.push_back(maker.capture(capture, number));
+      operands.back().name += "_grad";
+      operands.back().clause =
+          "bias_grad[" + std::to_string(problem.biases.size() + number) + "]";
+      operands.back().isOutput = true;
+    }
   if (problem.gateType)
     sequence("gate_grad", "gate_grad",
              problem.gradientType ? ElementType::F32 : *problem.gateType,

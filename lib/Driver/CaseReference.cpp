@@ -141,6 +141,9 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   for (const BiasCase &bias : problem.biases)
     outputs.biases.push_back(
         bias.type == runtime::ElementType::I1 ? reference::View() : take());
+  // Captures behind the biases.
+  for (size_t i = 0; i < result.captures.size(); ++i)
+    outputs.biases.push_back(take());
   if (problem.gateType)
     outputs.gate = take();
   return result;
@@ -214,12 +217,17 @@ static Error compareGradients(const AttentionCase &problem,
     if (Error error = compare(outputs.gate, "gate_grad",
                               [](auto &all) -> auto & { return all.gate; }))
       return error;
-  for (size_t i = 0; i < outputs.biases.size() && !partial; ++i)
+  size_t numBiases = problem.biases.size();
+  for (size_t i = 0; i < outputs.biases.size() && !partial; ++i) {
+    std::string name = i < numBiases
+                           ? "bias" + std::to_string(i)
+                           : "capture" + std::to_string(i - numBiases);
     if (outputs.biases[i].data)
       if (Error error =
-              compare(outputs.biases[i], "bias" + std::to_string(i) + "_grad",
+              compare(outputs.biases[i], name + "_grad",
                       [i](auto &all) -> auto & { return all.biases[i]; }))
         return error;
+  }
   return Error::success();
 }
 

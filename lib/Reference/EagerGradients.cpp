@@ -85,6 +85,9 @@ private:
           roundToFloat(head.softmax[j] * (products[j] - delta), head.logitType);
       sums.logits[i * problem.keys + j] = logit;
       float score = roundToFloat(logit, type);
+      if (!problem.captures.empty())
+        sums.captures[i * problem.keys + j] =
+            roundToFloat(score * head.captureDerivatives[j], type);
       if (problem.score)
         score = roundToFloat(score * head.derivatives[j], type);
       float scaled =
@@ -116,9 +119,10 @@ AttentionGradients mlir::evoformer::reference::computeEagerGradients(
   forEachHead(problem, threads, [&](int64_t b, int64_t n, int64_t h) {
     EagerGradientHead(problem, outputGradient, type, b, n, h).run(result);
   });
-  for (size_t i = 0; i < problem.biases.size(); ++i)
+  std::vector<Bias> all = problem.getAllBiases();
+  for (size_t i = 0; i < all.size(); ++i)
     for (double &element : result.gradients.biases[i].elements)
-      element = roundTo(element, problem.biases[i].view.type);
+      element = roundTo(element, all[i].view.type);
   // What the heads of a group have each rounded is summed and rounded again.
   for (DenseArray *array : {&result.gradients.key, &result.gradients.value})
     for (double &element : array->elements)

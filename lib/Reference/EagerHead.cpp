@@ -47,6 +47,7 @@ EagerHead::EagerHead(const AttentionProblem &problem, ElementType type,
 void EagerHead::computeLogits(int64_t i) {
   logits.assign(problem.keys, 0.0f);
   derivatives.assign(problem.keys, 1.0f);
+  captureDerivatives.assign(problem.keys, 0.0f);
   for (int64_t d = 0; d < problem.depth; ++d) {
     float q = inputs.query[i * problem.depth + d];
     const float *keys = inputs.keyTransposed.data() + d * problem.keys;
@@ -61,6 +62,7 @@ void EagerHead::computeLogits(int64_t i) {
       ScoreResult result = problem.applyScore(b, n, h, i, j, scaled);
       scaled = roundToFloat(result.value, type);
       derivatives[j] = roundToFloat(result.derivative, type);
+      captureDerivatives[j] = roundToFloat(result.byCapture, type);
     }
     float relative =
         roundToFloat(biases.independent()[j] - biases.m0(), logitType);

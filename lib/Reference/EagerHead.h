@@ -48,8 +48,8 @@ public:
   /// The softmax rounded to the logits' type, and then to the type.
   std::vector<float> softmax, weights;
   std::vector<float> ungated;
-  /// The derivatives of logits by scaled scores.
-  std::vector<float> derivatives;
+  /// The derivatives of logits by scaled scores, and by what is captured.
+  std::vector<float> derivatives, captureDerivatives;
 
 private:
   void computeLogits(int64_t i);

@@ -68,8 +68,9 @@ struct ElementSum {
 /// The bias gradients' sums, to which heads add in their order.
 class BiasSums {
 public:
-  BiasSums(const AttentionProblem &problem) : problem(problem) {
-    for (const Bias &bias : problem.biases) {
+  BiasSums(const AttentionProblem &problem)
+      : problem(problem), all(problem.getAllBiases()) {
+    for (const Bias &bias : all) {
       sums.emplace_back();
       if (bias.view.type == ElementType::I1)
         continue;
@@ -87,7 +88,7 @@ public:
                    int64_t j) {
     if (sums[index].empty())
       return nullptr;
-    const std::array<bool, 5> &broadcast = problem.biases[index].broadcast;
+    const std::array<bool, 5> &broadcast = all[index].broadcast;
     const int64_t sizes[] = {problem.batch, problem.rows, problem.heads,
                              problem.queries, problem.keys};
     const int64_t place[] = {b, n, h, i, j};
@@ -99,6 +100,8 @@ public:
   }
 
   const AttentionProblem &problem;
+  /// And behind the biases what is captured.
+  std::vector<Bias> all;
   std::vector<std::vector<ElementSum>> sums;
 };
 
@@ -114,6 +117,11 @@ struct LogitErrors {
   /// those of their sum.
   std::vector<ErrorSum> common;
   ErrorSum ofSum;
+  /// By which a capture's gradient is more than the logits': the derivatives by
+  /// it; what its terms' own errors are then, and those of their sum.
+  std::vector<double> factors;
+  std::vector<ErrorSum> ofCapture;
+  ErrorSum ofCaptureSum;
 };
 
 /// One head, query by query.
@@ -169,6 +177,9 @@ private:
   void boundQuery(int64_t i);
   void boundValues(int64_t i, int64_t j, const ErrorSum &ofWeight);
   void boundQueryGradient(int64_t i);
+  /// What a capture's gradient has of the query.
+  void boundCapture(int64_t i);
+  void addCapture(BiasSums &biases) const;
 
   const AttentionProblem &problem;
   const View &outputGradient, &output;
@@ -397,6 +408,56 @@ void GradientHeadBound::boundQuery(int64_t i) {
   for (int64_t e = 0; e < problem.valueDepth; ++e)
     row.ofSum.add(weightedErrors[e], spreads[e]);
   boundQueryGradient(i);
+  if (!problem.captures.empty())
+    boundCapture(i);
+}
+
+void GradientHeadBound::boundCapture(int64_t i) {
+  LogitErrors &row = logits[i];
+  row.factors.assign(problem.keys, 0);
+  row.ofCapture.assign(problem.keys, {});
+  row.ofCaptureSum = {};
+  std::vector<double> spreads(problem.valueDepth);
+  double result = 0, ofDelta = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    if (!head.kept[j])
+      continue;
+    double factor = row.factors[j] = head.results[j].byCapture;
+    double term = row.gradients[j] * factor;
+    ErrorSum &own = row.ofCapture[j];
+    own.add(row.own[j], factor);
+    own.add(errors.captureDerivatives[j], row.gradients[j]);
+    own.add(kProduct, term);
+    row.ofCaptureSum.square += row.dependent[j] * factor * factor;
+    result += term;
+    ofDelta += weightOf(j) * factor;
+    for (int64_t e = 0; e < problem.valueDepth; ++e)
+      spreads[e] += weightOf(j) * factor * (valueAt(j, e) - before[e]);
+  }
+  row.ofCaptureSum.add(statistics, result);
+  row.ofCaptureSum.square += kDependent * statistics.square * result * result;
+  row.ofCaptureSum.add(deltaError, ofDelta);
+  for (int64_t e = 0; e < problem.valueDepth; ++e)
+    row.ofCaptureSum.add(weightedErrors[e], spreads[e]);
+}
+
+void GradientHeadBound::addCapture(BiasSums &biases) const {
+  size_t index = problem.biases.size();
+  bool sumsKeys = problem.captures.front().broadcast[4];
+  for (int64_t i = 0; i < problem.queries; ++i) {
+    const LogitErrors &row = logits[i];
+    ElementSum *sum = nullptr;
+    for (int64_t j = 0; j < static_cast<int64_t>(row.factors.size()); ++j) {
+      sum = biases.find(index, b, n, h, i, j);
+      sum->add(row.gradients[j] * row.factors[j]);
+      sum->add(row.ofCapture[j], 1);
+      sum->lost += row.lost[j] * std::fabs(row.factors[j]);
+      if (!sumsKeys)
+        sum->add(row.common[j], row.factors[j]);
+    }
+    if (sum && sumsKeys)
+      sum->add(row.ofCaptureSum, 1);
+  }
 }
 
 void GradientHeadBound::boundQueryGradient(int64_t i) {
@@ -458,6 +519,8 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
         sum->add(row.ofSum, 1);
     }
   }
+  if (!problem.captures.empty())
+    addCapture(biases);
 }
 
 GradientBounds mlir::evoformer::reference::boundGradients(

@@ -36,7 +36,7 @@ GradientResult::GradientResult(const AttentionProblem &problem)
   gradients.value = ofKeys(problem.valueDepth);
   if (problem.gate)
     gradients.gate = sequence(problem.queries, heads, problem.valueDepth);
-  for (const Bias &bias : problem.biases) {
+  for (const Bias &bias : problem.getAllBiases()) {
     gradients.biases.emplace_back();
     if (bias.view.type == ElementType::I1)
       continue;
@@ -69,18 +69,20 @@ void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
   place(gradients.key, keyRow, keyHead, sums.key);
   place(gradients.value, keyRow, keyHead, sums.value);
   place(gradients.gate, row, h, sums.gate);
-  for (size_t bias = 0; bias < problem.biases.size(); ++bias) {
+  std::vector<Bias> all = problem.getAllBiases();
+  for (size_t bias = 0; bias < all.size(); ++bias) {
     DenseArray &array = gradients.biases[bias];
     std::vector<double> &to = array.*part;
     to.resize(array.elements.size());
-    const std::array<bool, 5> &broadcast = problem.biases[bias].broadcast;
+    const std::array<bool, 5> &broadcast = all[bias].broadcast;
     auto at = [&](int64_t base, int dim, int64_t index) {
       return base * array.sizes[dim] + (broadcast[dim] ? 0 : index);
     };
     int64_t head = at(at(at(0, 0, b), 1, n), 2, h);
     for (int64_t i = 0; i < problem.queries && !to.empty(); ++i)
       for (int64_t j = 0; j < problem.keys; ++j)
-        to[at(at(head, 3, i), 4, j)] += sums.logits[i * problem.keys + j];
+        to[at(at(head, 3, i), 4, j)] +=
+            sums.ofPairs(bias, problem)[i * problem.keys + j];
   }
 }
 

@@ -24,12 +24,20 @@ struct GradientSums {
         key(problem.keys * problem.depth),
         value(problem.keys * problem.valueDepth),
         gate(problem.queries * problem.valueDepth),
-        logits(problem.queries * problem.keys) {}
+        logits(problem.queries * problem.keys),
+        captures(problem.captures.empty() ? 0 : logits.size()) {}
+
+  /// What pairs add to the gradient of a bias, or behind them of a capture.
+  const std::vector<double> &ofPairs(size_t bias,
+                                     const AttentionProblem &problem) const {
+    return bias < problem.biases.size() ? logits : captures;
+  }
 
   std::vector<double> query, key; // [Sq][D], [Sk][D]
   std::vector<double> value;      // [Sk][Dv]
   std::vector<double> gate;       // [Sq][Dv]
   std::vector<double> logits;     // [Sq][Sk]
+  std::vector<double> captures;   // [Sq][Sk], of the only one
 };
 
 /// The gradients of all heads. Heads may be added from several threads.

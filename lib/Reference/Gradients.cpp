@@ -91,6 +91,11 @@ private:
       double logit = weightOf(j) * (product.value - delta.value);
       double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
       add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
+      if (!problem.captures.empty()) {
+        double factor = head.results[j].byCapture;
+        add(&GradientSums::captures, i * problem.keys + j, logit * factor,
+            magnitude * std::fabs(factor));
+      }
       double scale = problem.scale * head.getDerivative(j);
       for (int64_t d = 0; d < problem.depth; ++d) {
         double key = scale * head.inputs.keyTransposed[d * problem.keys + j];

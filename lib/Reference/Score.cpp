@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Reference/Score.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstdlib>
 
@@ -111,18 +112,27 @@ ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
   }
   case ScoreKind::Slopes: {
     double term = captured * getDistance(place);
-    return {x - term, 1, 0, std::fabs(term) + std::fabs(x - term), 0};
+    return {x - term,           1, 0, std::fabs(term) + std::fabs(x - term), 0,
+            -getDistance(place)};
   }
   case ScoreKind::Matrix:
-    return {x * captured, captured, 0, std::fabs(x * captured), 0};
+    return {x * captured, captured, 0, std::fabs(x * captured), 0, x, 1};
   case ScoreKind::Keywise: {
     double term = c * captured;
-    return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0};
+    return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0, c};
   }
   case ScoreKind::Querywise: {
-    double factor = c * std::exp2(captured);
-    return {x * factor, factor, 0, (kFunction + 2) * std::fabs(x * factor),
-            (kFunction + 2) * std::fabs(factor)};
+    double factor = c * std::exp2(captured), logit = x * factor;
+    // Of 2^m, with x, c and the natural logarithm of 2.
+    double slope = logit * llvm::numbers::ln2;
+    return {logit,
+            factor,
+            0,
+            (kFunction + 2) * std::fabs(logit),
+            (kFunction + 2) * std::fabs(factor),
+            slope,
+            factor * llvm::numbers::ln2,
+            (kFunction + 4) * std::fabs(slope)};
   }
   case ScoreKind::Leaky:
     return {std::fmax(x, c * x), x >= c * x ? 1.0 : c, 0, std::fabs(c * x), 0};

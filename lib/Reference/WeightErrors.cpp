@@ -35,6 +35,7 @@ void WeightErrors::applyScore() {
   if (!problem.score)
     return;
   derivatives.assign(problem.keys, {});
+  captureDerivatives.assign(problem.keys, {});
   for (int64_t j = 0; j < problem.keys; ++j) {
     const ScoreResult &result = head.results[j];
     ErrorSum ofScore = logits[j];
@@ -47,6 +48,8 @@ void WeightErrors::applyScore() {
     logits[j].add(kScoreOps, result.error);
     derivatives[j].add(ofScore, result.second);
     derivatives[j].add(kScoreOps, result.derivativeError);
+    captureDerivatives[j].add(ofScore, result.byBoth);
+    captureDerivatives[j].add(kScoreOps, result.byCaptureError);
   }
 }
 

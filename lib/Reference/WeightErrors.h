@@ -163,6 +163,8 @@ public:
   /// The relative errors of derivatives of logits by scaled scores, times
   /// these; none where there is no score.
   std::vector<ErrorSum> derivatives;
+  /// Those by what is captured.
+  std::vector<ErrorSum> captureDerivatives;
   /// What weights may become, relative to the row's largest, that have no
   /// digits left; else 0.
   std::vector<double> lost;

@@ -105,6 +105,13 @@ struct AttentionProblem {
       return queryLengths[b][n];
     return allQueries ? allQueries : queries;
   }
+  /// The biases, and behind them what the score captures: gradients are in this
+  /// order.
+  std::vector<Bias> getAllBiases() const {
+    std::vector<Bias> all = biases;
+    all.insert(all.end(), captures.begin(), captures.end());
+    return all;
+  }
   /// What the score, which there is, makes of x for a pair of this part.
   ScoreResult applyScore(int64_t b, int64_t n, int64_t h, int64_t i, int64_t j,
                          double x) const;

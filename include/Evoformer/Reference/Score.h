@@ -52,6 +52,9 @@ struct ScorePlace {
 struct ScoreResult {
   double value, derivative = 1, second = 0;
   double error = 0, derivativeError = 0;
+  /// The logit's derivative by what is captured; that's by the score; and by
+  /// how much f32 may be off of the former.
+  double byCapture = 0, byBoth = 0, byCaptureError = 0;
 };
 
 ScoreResult evaluateScore(const Score &score, const ScorePlace &place, double x,
