@@ -26,4 +26,7 @@ def __getattr__(name: str) -> _Any:
     if name == "scaled_dot_product_attention":
         from ._sdpa import scaled_dot_product_attention
         return scaled_dot_product_attention
+    if name == "flex_attention":
+        from ._flex import flex_attention
+        return flex_attention
     raise AttributeError(f"module 'evoformer' has no attribute '{name}'")

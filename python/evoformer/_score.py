@@ -10,7 +10,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Optional, Union
+from typing import Any, NoReturn, Optional
 
 # As evoformer-c/Compile.h has them, behind which captures follow.
 _ARGUMENTS = (("x", "f32"), ("b", "i32"), ("n", "i32"), ("h", "i32"), ("i", "i32"),
@@ -32,17 +32,43 @@ def _known(value: Any) -> Any:
     return sys.modules["torch"].fx.experimental.symbolic_shapes.guard_scalar(value)
 
 
-class _Trace:
+class Trace:
     """The ops of one function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        self.lines: list[str] = []
+        self.known: dict[str, str] = {}
+        # What reads other values than numbers, where something does.
+        self.read_other: Optional[Callable[[Any], Optional[Number]]] = None
+        self.enter(function)
+
+    def enter(self, function: Callable[..., Any]) -> None:
+        """What is called next: errors show its lines."""
         while isinstance(function, functools.partial):
             function = function.func
         if not hasattr(function, "__code__"):
             function = getattr(type(function), "__call__", function)
         self.code: Any = getattr(function, "__code__", None)
-        self.lines: list[str] = []
-        self.known: dict[str, str] = {}
+
+    def arguments(self, captures: int = 0) -> "list[Number]":
+        """What the region is given."""
+        return [*(Number(self, f"%{name}", kind) for name, kind in _ARGUMENTS),
+                *(Number(self, f"%c{number}", "f32") for number in range(captures))]
+
+    def ops(self) -> dict[str, str]:
+        """Each by the name of its result."""
+        return {name: op for op, name in self.known.items()}
+
+    def finish(self, result: Any) -> str:
+        """The region that gives this, as the word `score` of the C interface has it."""
+        if not isinstance(result, (Number, bool, int, float)):
+            place = (f" ({self.code.co_filename}:{self.code.co_firstlineno})"
+                     if self.code else "")
+            raise TypeError(f"score gives a {type(result).__name__}{place}; accepted is "
+                            "a number, what is made of its arguments")
+        logit = self.convert(result, "f32")
+        lines = [*self.lines, f"evoformer.yield {logit._name} : f32"]
+        return ";".join(lines).replace(" ", "~")
 
     def refuse(self, message: str) -> NoReturn:
         """An error that shows the line of the function."""
@@ -95,6 +121,9 @@ class _Trace:
             return self.constant(int(_known(value)), "i32")
         if isinstance(value, numbers.Real):
             return self.constant(float(_known(value)), "f32")
+        other = self.read_other(value) if self.read_other else None
+        if other is not None:
+            return other
         self.refuse(f"a {type(value).__name__}; accepted are the arguments, what is "
                     "made of them, and numbers of Python; tensors are given as captures")
 
@@ -117,6 +146,8 @@ class _Trace:
 
     def both(self, a: Any, b: Any) -> "tuple[Number, Number]":
         """Floats where one is a float, else integers."""
+        if self.read_other:
+            a, b = (x if isinstance(x, numbers.Real) else self.read(x) for x in (a, b))
         kinds = {self.read(x)._kind for x in (a, b) if isinstance(x, Number)}
         isFloat = "f32" in kinds or any(
             isinstance(x, numbers.Real) and not isinstance(x, numbers.Integral)
@@ -132,7 +163,7 @@ _COMPARISONS = {"<": ("olt", "slt"), "<=": ("ole", "sle"), ">": ("ogt", "sgt"),
 class Number:
     """A float32, an int32 or a truth value of a score that is being traced."""
 
-    def __init__(self, trace: _Trace, name: str, kind: str) -> None:
+    def __init__(self, trace: Trace, name: str, kind: str) -> None:
         self._trace, self._name, self._kind = trace, name, kind
 
     def _arithmetic(self, a: Any, b: Any, op: str) -> "Number":
@@ -255,6 +286,16 @@ class Number:
         self._trace.refuse("a branch on a number that is not known; accepted is "
                            "evoformer.score.where(condition, a, b)")
 
+    def new_ones(self, size: Any, **_: Any) -> "Number":
+        """True, as torch's and_masks starts from."""
+        return self._trace.constant(True, "i1")
+
+    def new_zeros(self, size: Any, **_: Any) -> "Number":
+        return self._trace.constant(False, "i1")
+
+    def abs(self) -> "Number":
+        return builtins.abs(self)
+
     def _unknown(self, *_: Any) -> NoReturn:
         self._trace.refuse("a number that is not known; accepted are operations on it")
 
@@ -277,13 +318,12 @@ class Number:
         if named or len(given) != ours.__code__.co_argcount:
             trace.refuse(f"torch.{name} with these arguments; accepted are its "
                          f"{ours.__code__.co_argcount} operands")
-        for value in given:
-            if not isinstance(value, (Number, numbers.Real)):
-                trace.read(value)  # Refuses tensors, which would come back here.
-        return ours(*given)
+        # Tensors would come back here.
+        return ours(*(value if isinstance(value, (Number, numbers.Real)) else
+                      trace.read(value) for value in given))
 
 
-def _trace_of(*values: Any) -> _Trace:
+def _trace_of(*values: Any) -> Trace:
     for value in values:
         if isinstance(value, Number):
             return value._trace
@@ -343,14 +383,19 @@ def where(condition: Any, a: Any, b: Any) -> Number:
 
 def abs(x: Any) -> Number:  # noqa: A001
     """The magnitude of a number of a score, as Python's own abs."""
-    return builtins.abs(x)
+    size: Number = builtins.abs(x)
+    return size
 
 
 _TORCH: dict[str, Callable[..., Any]] = {
     "exp": exp, "exp2": exp2, "log": log, "log2": log2, "sqrt": sqrt, "rsqrt": rsqrt,
     "tanh": tanh, "abs": abs, "where": where, "maximum": maximum, "minimum": minimum,
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b}
+    "div": lambda a, b: a / b, "sigmoid": lambda x: 1.0 / (1.0 + exp(-x)),
+    "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
+    "logical_and": lambda a, b: a & b, "logical_or": lambda a, b: a | b,
+    "logical_not": lambda x: ~x}
 
 
 def trace(function: Callable[..., Any], captures: int) -> str:
@@ -358,15 +403,5 @@ def trace(function: Callable[..., Any], captures: int) -> str:
     if not callable(function):
         raise TypeError(f"score is a {type(function).__name__}; accepted is a function "
                         "of (score, b, n, h, i, j, sq, sk, *captures)")
-    record = _Trace(function)
-    arguments = [Number(record, f"%{name}", kind) for name, kind in _ARGUMENTS]
-    arguments += [Number(record, f"%c{number}", "f32") for number in range(captures)]
-    result: Union[Number, Any] = function(*arguments)
-    if not isinstance(result, (Number, bool, int, float)):
-        place = (f" ({record.code.co_filename}:{record.code.co_firstlineno})"
-                 if record.code else "")
-        raise TypeError(f"score gives a {type(result).__name__}{place}; accepted is a "
-                        "number, what is made of its arguments")
-    logit = record.convert(result, "f32")
-    lines = [*record.lines, f"evoformer.yield {logit._name} : f32"]
-    return ";".join(lines).replace(" ", "~")
+    record = Trace(function)
+    return record.finish(function(*record.arguments(captures)))

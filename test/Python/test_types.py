@@ -37,6 +37,7 @@ assert_type(nn.TriangleAttention(8, 2, 4, out_bias=False).forward(q, None),
             torch.Tensor)
 assert_type(evoformer.device("cpu").chip, str)
 assert_type(evoformer.chips(), list[str])
+evoformer.attention_vjp(a, a, a, score=lambda x, *c: x * c[-1], captures=[a])
 """
 
 WRONG = """
