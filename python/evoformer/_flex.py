@@ -189,7 +189,7 @@ def _find_range(condition: str, ops: dict[str, str]) -> tuple[str, str, list[str
 
 # Blocks ------------------------------------------------------------------------
 
-# Those that have been looked at, by their tensors' versions.
+# Those that have been looked at: their tensors and the versions of these.
 _checked: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
 
@@ -209,8 +209,10 @@ def _check_blocks(mask: BlockMask) -> None:
     """The blocks must be what mask_mod implies: kernels ask that, and no list."""
     tensors = (mask.kv_num_blocks, mask.kv_indices, mask.full_kv_num_blocks,
                mask.full_kv_indices)
-    state = tuple((id(one), one._version) for one in tensors if one is not None)
-    if _checked.get(mask) == state:
+    versions = [one if one is None else one._version for one in tensors]
+    known, of_known = _checked.get(mask, ((), ()))
+    if (len(known) == len(tensors) and versions == of_known and
+            all(a is b for a, b in zip(known, tensors))):
         return
     batch, heads = mask.kv_indices.shape[:2]
     implied = create_block_mask(mask.mask_mod, batch, heads, *mask.seq_lengths,
@@ -232,7 +234,7 @@ def _check_blocks(mask: BlockMask) -> None:
             f"block_mask lists other blocks than its mask_mod implies, first block "
             f"({row}, {column}) of batch {b} and head {h}; accepted are those that "
             "create_block_mask makes of mask_mod, which alone says what is seen")
-    _checked[mask] = state
+    _checked[mask] = tensors, versions
 
 
 # The function --------------------------------------------------------------------

@@ -71,4 +71,6 @@ def test_agrees(device, seed):
     def theirs(q, k, v, *captures):
         return written_out(q, k, v, lambda x, *places: evaluate(region, x, places,
                                                                 captures))
-    compare(ours, theirs, tensors)
+    # Of functions kernels round by up to four units in the last place (as the f64
+    # reference says, lib/Reference/Score.cpp), torch by half of one.
+    compare(ours, theirs, tensors, times=8)
