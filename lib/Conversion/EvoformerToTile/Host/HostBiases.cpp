@@ -39,7 +39,8 @@ Value HostBuilder::expandKeys(const Bias &bias, OpFoldResult keys) {
                                            sizes, strides);
 }
 
-KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases,
+KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
+                                  ArrayRef<Bias> biases,
                                   const LogitShape &shape, int64_t keyBlock) {
   OpFoldResult keys = shape.size(builder, kBiasK);
   SmallVector<Bias> parts;
@@ -77,15 +78,19 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases,
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})
     sizes.push_back(broadcast[dim] ? builder.getIndexAttr(1)
                                    : shape.size(builder, dim));
+  // What drops keys and adds nothing is the same in any unit.
+  SmallVector<double, 2> units = {getLogitUnit(facts.elementType)};
+  if (hasFloat && mayStartFromBiases(factory.getTarget(), facts))
+    units.push_back(getProductUnit(facts));
   SmallVector<OpFoldResult> sumSizes = sizes;
+  sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
   sumSizes.push_back(padded(keys, keyBlock));
-  Type element = cast<ShapedType>(shape.query.getType()).getElementType();
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
   KernelOp kernel =
       createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum, rows,
-                         getLogitUnit(element), keyBlock);
+                         units, keyBlock);
   SmallVector<Value> arguments;
   for (const Bias &bias : parts)
     arguments.push_back(bias.memory);
@@ -94,7 +99,7 @@ KeySum HostBuilder::prepareKeySum(ArrayRef<Bias> biases,
     arguments.push_back(maximum);
   llvm::append_range(arguments, rows.present());
   arguments.push_back(builder.index(keys));
-  launch(builder, kernel, sizesOf(sum, {0, 1, 2}), arguments);
+  launch(builder, kernel, sizesOf(sum, {1, 2, 3}), arguments);
   Bias result = {sum, broadcast, /*isMask=*/false};
   result.isTail = parts.empty();
   return {result, maximum};

@@ -43,7 +43,7 @@ public:
   /// the last one in blocks of `keyBlock`; not needed where there is neither.
   /// Keys behind a row's length, see RowLengths, are none of its maximum; that
   /// they are dropped is the kernels' affair.
-  KeySum prepareKeySum(ArrayRef<Bias> biases, const LogitShape &shape,
+  KeySum prepareKeySum(const AttentionFacts &facts, ArrayRef<Bias> biases, const LogitShape &shape,
                        int64_t keyBlock);
 
   /// A bias with rows that whole vectors of whole key blocks can read: itself

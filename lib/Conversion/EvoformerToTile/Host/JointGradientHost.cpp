@@ -46,7 +46,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
   operands.keySum =
-      host.prepareKeySum(given.biases, shape, kJointBlocks.keys).sum;
+      host.prepareKeySum(facts, given.biases, shape, kJointBlocks.keys).sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases)
     if (!bias.broadcast[kBiasQ])

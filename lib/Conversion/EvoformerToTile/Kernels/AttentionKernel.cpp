@@ -66,12 +66,13 @@ public:
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
-                   Reference reference, bool losesInfinities, bool fillsZeros)
+                   Reference reference, bool startsFromBiases,
+                   bool losesInfinities, bool fillsZeros)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
-        losesInfinities(losesInfinities), fillsZeros(fillsZeros),
-        parts(cutDepth(facts.elementType, facts.depth)),
+        startsFromBiases(startsFromBiases), losesInfinities(losesInfinities),
+        fillsZeros(fillsZeros), parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
                             facts.keys)
@@ -141,7 +142,10 @@ private:
     // Else a NaN of a dropped key makes the sum NaN, after which it is cleared:
     // that costs the usual case nothing.
     bool clears = isRunning && sources.logits.keySum.memory;
+    if (!isRunning && startsFromBiases)
+      sources.logits = sources.logits.startingFromBiases();
     sources.logits.drops = drops;
+    const LogitsSlices &ofLogits = sources.logits;
     SmallVector<int64_t, 2> rowShape = {blocks.rows, blocks.queries};
     Type f32 = b.getF32Type();
     State start;
@@ -168,16 +172,17 @@ private:
                         return item.load(b, sources.values, key, step.item.keys,
                                          part);
                       });
-                  Value scores;
+                  Value start = startOf(b, ofLogits, step.tile), scores;
                   for (auto [query, k] : llvm::zip(sources.queries, ks)) {
-                    Value some = multiplyTransposed(b, query, k);
+                    Value some = multiplyTransposed(b, query, k,
+                                                    scores ? Value() : start);
                     scores = scores ? b.addf(scores, some) : some;
                   }
-                  Value logits =
-                      buildLogits(b, sources.logits, step.tile, scores);
+                  Value logits = buildLogits(b, ofLogits, step.tile, scores);
                   State before = State::of(carried);
-                  State next = isRunning ? update(b, before, logits, vs)
-                                         : add(b, before, logits, vs);
+                  State next = isRunning
+                                   ? update(b, before, logits, vs)
+                                   : add(b, before, logits, ofLogits.unit, vs);
                   return next.carried();
                 }));
     if (isRunning)
@@ -200,11 +205,39 @@ private:
     Value isOutside = arith::CmpFOp::create(
         builder, arith::CmpFPredicate::UGT, state.sum,
         builder.splatLike(state.sum, getLargestSum(facts.elementType)));
+    if (mayLoseKeys())
+      isOutside = arith::OrIOp::create(builder, isOutside,
+                                       findLostRows(sources, state));
     return State::of(
         builder.where(isOutside, state.carried(), [&](TileBuilder &b) {
           return loopOverKeys(b, sources, careful, drops, Reference::Running)
               .carried();
         }));
+  }
+
+  /// Whether a bias of the query may leave f32 in units of products, where it
+  /// drops its key.
+  bool mayLoseKeys() const {
+    return reference == Reference::First && startsFromBiases &&
+           llvm::any_of(operands.biases, [](const Bias &bias) {
+             Type type = cast<MemRefType>(bias.memory.getType()).getElementType();
+             return !bias.isMask && !type.isF16();
+           });
+  }
+
+  /// Rows that have lost all keys, although they see some that the prepared sum
+  /// keeps: biases of the query have dropped these, or left f32.
+  Value findLostRows(const Sources &sources, const State &state) {
+    Value isEmpty = builder.equals(state.maximum, -kInfinity);
+    Value none = builder.splatLike(state.sum, 0);
+    Value kept = builder.where(
+        isEmpty, none, [&](TileBuilder &b) -> SmallVector<Value> {
+          if (!sources.logits.keySum.memory)
+            return {b.splatLike(none, 1)};
+          return {b.select(item.keepsNone(b, sources.logits.keySum), none,
+                           b.splatLike(none, 1))};
+        }).front();
+    return arith::AndIOp::create(builder, isEmpty, builder.equals(kept, 1));
   }
 
   /// Where a sum is NaN, looks whether the prepared sum keeps any key at all,
@@ -255,8 +288,9 @@ private:
 
   /// One step relative to the first block's maximum. `state` has for a maximum
   /// what is added to the exponents, `kNoKey` before there is a key.
-  State add(TileBuilder &b, State state, Value logits, ValueRange values) {
-    Value offset = findFirst(b, state.maximum, logits);
+  State add(TileBuilder &b, State state, Value logits, double unit,
+            ValueRange values) {
+    Value offset = findFirst(b, state.maximum, logits, unit);
     Value raised =
         raisesExponents()
             ? b.addf(offset, b.splatLike(offset, getTruncationExponent()))
@@ -272,8 +306,10 @@ private:
   }
 
   /// `offset`, or of a row without a key so far what these logits give it. NaN,
-  /// and with it the sum, where units of logits have no exponent.
-  Value findFirst(TileBuilder &b, Value offset, Value logits) {
+  /// and with it the sum, where units of logits have no exponent, or too few
+  /// digits in products.
+  Value findFirst(TileBuilder &b, Value offset, Value logits, double unit) {
+    double largest = startsFromBiases ? kLargestStart : kNoKey;
     Value isNew = b.equals(offset, kNoKey);
     return b
         .where(isNew, {offset},
@@ -282,7 +318,7 @@ private:
                  Value isUsual =
                      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
                                            math::AbsFOp::create(b, maximum),
-                                           b.splatLike(maximum, kNoKey / unit));
+                                           b.splatLike(maximum, largest / unit));
                  constexpr double nan =
                      std::numeric_limits<double>::quiet_NaN();
                  Value first = b.select(
@@ -489,6 +525,9 @@ private:
   /// What NaN has spoilt where the loop does not choose is done again.
   Drops drops;
   Reference reference;
+  /// The loop's products start from the biases where weights are relative to
+  /// the first keys.
+  bool startsFromBiases;
   /// Outside of rare work infinite scores come out as NaN.
   bool losesInfinities;
   /// See BiasSlice.
@@ -562,8 +601,8 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
             builder, facts, inside, blocks, alignedRows, fastRounding,
             getWeightScale(target, facts.elementType),
             getDrops(target, facts, !inside.biases.empty()),
-            chooseReference(target, facts), losesInfinities(target, facts),
-            copiesPastRegisters(target))
+            chooseReference(target, facts), mayStartFromBiases(target, facts),
+            losesInfinities(target, facts), copiesPastRegisters(target))
             .write();
       });
 }

@@ -94,13 +94,14 @@ struct RowKeys {
 };
 
 /// The kernel that prepares the sum of query-independent biases. Arguments: the
-/// biases' memories, the sum [b, n, h, keys], the maximum [b, n, h] if there is
-/// a float bias, what `rows` has, and the number of keys. Space: b, n, h of the
-/// sum, which is in `unit` (see getLogitUnit). Its rows are whole key blocks.
+/// biases' memories, the sums [units, b, n, h, keys], the maximum [b, n, h] if
+/// there is a float bias, what `rows` has, and the number of keys. Space: b, n,
+/// h of the sums, which are in `units` of so many binary exponents. Their rows
+/// are whole key blocks.
 tile::KernelOp createKeySumKernel(KernelFactory &factory, Location loc,
                                   ArrayRef<Bias> biases, Value sum,
                                   Value maximum, const RowKeys &rows,
-                                  double unit, int64_t keyBlock);
+                                  ArrayRef<double> units, int64_t keyBlock);
 
 /// The kernel that copies a bias to rows that whole vectors can read.
 /// Arguments: source and destination. Space: b, n, h, query blocks, key blocks.

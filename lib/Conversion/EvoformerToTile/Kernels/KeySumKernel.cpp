@@ -22,8 +22,8 @@ class KeySumProgram {
 public:
   KeySumProgram(TileBuilder &builder, ArrayRef<Bias> biases,
                 ValueRange arguments, bool hasMaximum, const RowKeys &rowKeys,
-                double unit, int64_t block, int64_t alignment)
-      : builder(builder), biases(biases), shape({1, block}), unit(unit),
+                ArrayRef<double> units, int64_t block, int64_t alignment)
+      : builder(builder), biases(biases), shape({1, block}), units(units),
         alignment(alignment), keys(arguments.back()),
         sum(arguments[biases.size()]) {
     if (hasMaximum)
@@ -43,21 +43,26 @@ public:
 
   void write() {
     Value reference = maximum ? findMaximum() : Value();
-    SmallVector<SliceDim> dims = {
-        {item[0], {}},
-        {item[1], builder.getIndexAttr(1)},
-        {item[2], {}},
-        {builder.getIndexAttr(0), builder.dim(sum, 3)}};
-    Value row = builder.slice(sum, dims);
+    SmallVector<Value> results;
+    for (size_t which = 0; which < units.size(); ++which) {
+      SmallVector<SliceDim> dims = {
+          {builder.getIndexAttr(which), {}},
+          {item[0], {}},
+          {item[1], builder.getIndexAttr(1)},
+          {item[2], {}},
+          {builder.getIndexAttr(0), builder.dim(sum, 4)}};
+      results.push_back(builder.slice(sum, dims));
+    }
     // From 0 to the padded size, which is more than the number of keys only by
     // part of a block; no key at all leaves nothing to do.
-    Value end = builder.index(builder.dim(sum, 3));
+    Value end = builder.index(builder.dim(sum, 4));
     builder.loop(
         builder.index(0), end, builder.index(shape[1]), {},
         [&](TileBuilder &inner, Value key, ValueRange) -> SmallVector<Value> {
           Terms terms = termsAt(inner, key);
-          inner.store(finish(inner, terms, reference), row,
-                      {inner.index(0), key}, {true}, alignment);
+          for (auto [result, unit] : llvm::zip_equal(results, units))
+            inner.store(finish(inner, terms, reference, unit), result,
+                        {inner.index(0), key}, {true}, alignment);
           return {};
         });
   }
@@ -149,8 +154,9 @@ private:
     return largest;
   }
 
-  /// sum - maximum in the logits' units and f32, -inf for dropped keys.
-  Value finish(TileBuilder &inner, Terms terms, Value reference) {
+  /// sum - maximum in a unit and f32, -inf for dropped keys.
+  Value finish(TileBuilder &inner, const Terms &terms, Value reference,
+               double unit) {
     Value result = inner.splat(shape, inner.getF32Type(), 0);
     if (reference) {
       Value relative =
@@ -172,7 +178,8 @@ private:
   TileBuilder &builder;
   ArrayRef<Bias> biases;
   SmallVector<int64_t, 2> shape;
-  double unit;
+  /// Binary exponents in a unit of each result.
+  ArrayRef<double> units;
   int64_t alignment;
   Value keys, sum, maximum;
   /// How many of the keys the row has; null: all.
@@ -185,7 +192,8 @@ private:
 KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        ArrayRef<Bias> biases, Value sum,
                                        Value maximum, const RowKeys &rowKeys,
-                                       double unit, int64_t keyBlock) {
+                                       ArrayRef<double> units,
+                                       int64_t keyBlock) {
   // One subgroup with four keys a lane; on the CPU some vectors.
   int64_t lanes = factory.getTarget().getSubgroupSize();
   int64_t block = lanes == 1 ? 64 : 4 * lanes;
@@ -203,7 +211,7 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
   return factory.create(loc, "key_bias", types, schedule,
                         [&](TileBuilder &builder, ValueRange arguments) {
                           KeySumProgram(builder, biases, arguments,
-                                        maximum != nullptr, rowKeys, unit,
+                                        maximum != nullptr, rowKeys, units,
                                         block, getVectorBytes(4 * keyBlock))
                               .write();
                         });

@@ -47,7 +47,8 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       weightScale(getWeightScale(target, facts.elementType)),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
-      chooseAll(target.isCPU()) {
+      chooseAll(target.isCPU()),
+      mayStart(mayStartFromBiases(target, facts)) {
   // What the score makes of a key that is cleared may be NaN.
   if (facts.score && !facts.score.isTotal)
     chooseDrops = chooseAll = true;
@@ -75,6 +76,8 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
                                    operands.captures, operands.getShape());
+  if (startsFromBiases())
+    slices.logits = slices.logits.startingFromBiases();
   return slices;
 }
 
@@ -184,7 +187,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     return product;
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
-  Value scores = multiply(queries.query, keys.key, keys.keyColumns, {});
+  Value scores = multiply(queries.query, keys.key, keys.keyColumns,
+                          startOf(b, slices.logits, tile));
   LogitsSlices ofLogits = slices.logits;
   ofLogits.drops = getDrops();
   Value derivative;

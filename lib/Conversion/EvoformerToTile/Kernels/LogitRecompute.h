@@ -169,6 +169,9 @@ private:
     return repeatsForKeys() && getOwnedDim(operands) == OwnedDim::Queries;
   }
   void addStatistics(TileBuilder &b, QueryTiles &tiles) const;
+  /// Whether products of queries and keys start from the biases. A row whose
+  /// logits are too large for that has no single number.
+  bool startsFromBiases() const { return mayStart && addsStatistics(); }
   /// `narrow`: the same in the inputs' type.
   void storeLogitGrads(TileBuilder &b, const BlockStep &step, Value logitGrad,
                        Value narrow) const;
@@ -190,6 +193,8 @@ private:
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
   bool chooseDrops, chooseAll;
+  /// See mayStartFromBiases().
+  bool mayStart;
   bool careful = false;
 };
 

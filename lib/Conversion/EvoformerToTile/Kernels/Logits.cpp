@@ -21,6 +21,26 @@ double evoformer::getLogitUnit(Type elementType) {
   return elementType.isF32() ? kUnit * llvm::numbers::log2e : kUnit;
 }
 
+bool evoformer::mayStartFromBiases(tile::TargetAttr target,
+                                   const AttentionFacts &facts) {
+  // Of such scales quotients and products are ordinary numbers.
+  constexpr double kSmallScale = 0x1p-20, kLargeScale = 0x1p20;
+  return !target.isCPU() && !facts.elementType.isF32() && !facts.score &&
+         facts.scale >= kSmallScale && facts.scale <= kLargeScale;
+}
+
+double evoformer::getProductUnit(const AttentionFacts &facts) {
+  return facts.scale * llvm::numbers::log2e;
+}
+
+LogitsSlices LogitsSlices::startingFromBiases() const {
+  LogitsSlices result = *this;
+  result.keySum = keyStart;
+  result.unit = scale * llvm::numbers::log2e;
+  result.startsFromBiases = true;
+  return result;
+}
+
 Value LogitsTile::broadcast(TileBuilder &builder, Value tile,
                             ArrayRef<LogitDim> dims) const {
   SmallVector<int64_t> positions;
@@ -85,9 +105,41 @@ Value evoformer::readCapture(TileBuilder &builder, const BiasSlice &capture,
                          builder.getF32Type());
 }
 
+Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,
+                         const LogitsTile &tile) {
+  if (!slices.startsFromBiases)
+    return {};
+  Value start;
+  if (slices.keySum.memory)
+    start = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                           slices.keySum.dims);
+  for (const BiasSlice &bias : slices.biases) {
+    if (bias.isMask)
+      continue;
+    Value read = readBias(builder, bias, tile);
+    Value factor = builder.splatLike(read, 1 / static_cast<double>(slices.scale));
+    start = start ? builder.fma(read, factor, start)
+                  : builder.mulf(read, factor);
+  }
+  return start;
+}
+
+/// `logits` that have the biases in them, and -inf where masks of the query
+/// drop keys or a query does not see one.
+static Value applyMasks(TileBuilder &builder, const LogitsSlices &slices,
+                        const LogitsTile &tile, Value logits) {
+  Value nothing = builder.splatLike(logits, -kInfinity);
+  for (const BiasSlice &bias : slices.biases)
+    if (bias.isMask)
+      logits = builder.select(readBias(builder, bias, tile), logits, nothing);
+  return tile.seen ? builder.select(tile.seen, logits, nothing) : logits;
+}
+
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                              const LogitsTile &tile, Value scores,
                              Value *derivative) {
+  if (slices.startsFromBiases)
+    return applyMasks(builder, slices, tile, scores);
   double scale = slices.scale;
   if (slices.score) {
     SmallVector<Value> given = applyScore(

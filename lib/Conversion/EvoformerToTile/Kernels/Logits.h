@@ -74,19 +74,40 @@ enum class Drops {
   Chosen,
 };
 
+/// Whether products of queries and keys may start from the biases, which saves
+/// an operation a logit. Then logits are in units of products, and those of
+/// more than kLargestStart have too few digits: such rows are done in another
+/// way.
+bool mayStartFromBiases(tile::TargetAttr target, const AttentionFacts &facts);
+
+/// The largest size of a binary exponent of a row whose products start from
+/// biases.
+inline constexpr double kLargestStart = 0x1p11;
+
+/// The binary exponents in a unit of products.
+double getProductUnit(const AttentionFacts &facts);
+
 /// What the logits of one work item depend on besides the scores.
 struct LogitsSlices {
   /// Null memory: no prepared sum.
   BiasSlice keySum;
+  /// The same in units of products, see mayStartFromBiases; null memory: none.
+  BiasSlice keyStart = {};
   SmallVector<BiasSlice> biases;
   float scale;
-  /// See getLogitUnit.
+  /// Binary exponents in a unit of logits, see getLogitUnit; with
+  /// `startsFromBiases` see getProductUnit.
   double unit;
+  /// Whether the scores have the biases in them, see startOf.
+  bool startsFromBiases = false;
   Drops drops = Drops::Added;
   ScoreFacts score = {};
   ScorePlace place = {};
   /// What the score reads.
   SmallVector<BiasSlice> captures = {};
+
+  /// The same for products that start from the biases.
+  LogitsSlices startingFromBiases() const;
 };
 
 /// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
@@ -97,6 +118,10 @@ Value readBias(TileBuilder &builder, const BiasSlice &bias,
 /// the slice's dimensions; of one with queries and keys in the tile's shape.
 Value readCapture(TileBuilder &builder, const BiasSlice &capture,
                   const LogitsTile &tile);
+
+/// What a product of queries and keys starts from; null: zero.
+Value startOf(TileBuilder &builder, const LogitsSlices &slices,
+              const LogitsTile &tile);
 
 /// The logits, in their units and relative to the prepared maximum: scale *
 /// scores, or what the score makes of that, + biases, and -inf for dropped keys

@@ -395,8 +395,13 @@ LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
   LogitsSlices slices;
   slices.scale = facts.scale;
   slices.unit = getLogitUnit(facts.elementType);
-  if (keySum.memory)
-    slices.keySum = sliceKeySum(keySum);
+  if (keySum.memory) {
+    slices.keySum = sliceKeySum(keySum, /*unit=*/0);
+    int64_t units =
+        cast<MemRefType>(keySum.memory.getType()).getDimSize(0);
+    slices.keyStart =
+        units == 1 ? slices.keySum : sliceKeySum(keySum, /*unit=*/1);
+  }
   for (const Bias &bias : biases)
     slices.biases.push_back(sliceBias(bias, fillsZeros));
   if (!facts.score)
@@ -421,14 +426,15 @@ Value WorkItem::sliceBiasGradient(const Bias &gradient) const {
        {ofKeys.start, ofKeys.extent}});
 }
 
-BiasSlice WorkItem::sliceKeySum(const Bias &sum) const {
+BiasSlice WorkItem::sliceKeySum(const Bias &sum, int64_t unit) const {
   BiasSlice result;
-  SmallVector<SliceDim> dims = {{offsetIn(sum, kBiasB), {}},
+  SmallVector<SliceDim> dims = {{builder.getIndexAttr(unit), {}},
+                                {offsetIn(sum, kBiasB), {}},
                                 {offsetIn(sum, kBiasN), {}},
                                 {offsetIn(sum, kBiasH), {}},
-                                {keys.start, keyExtent(sum.memory, 3)}};
+                                {keys.start, keyExtent(sum.memory, 4)}};
   if (!sum.broadcast[kBiasN]) {
-    dims[1].extent = rows.extent;
+    dims[2].extent = rows.extent;
     result.dims.push_back(LogitDim::Rows);
     result.inBounds.push_back(rows.fits);
   }

@@ -181,7 +181,7 @@ struct WorkItem {
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;
   /// The prepared sum is a bias without the query's dimension.
-  BiasSlice sliceKeySum(const Bias &sum) const;
+  BiasSlice sliceKeySum(const Bias &sum, int64_t unit) const;
 
   /// Keys that are dropped for all queries score 0, so that a NaN in them is
   /// not seen; -inf is added to their scores later. Once per key, this costs
