@@ -62,6 +62,7 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   lastProgram->arithmetic.flushesSubnormals = target->flushesSubnormals();
   lastProgram->arithmetic.splitsProducts =
       splitsProducts(context, compileOptions);
+  lastProgram->arithmetic.startsFromBiases = !target->isCPU();
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
   return lastProgram.get();

@@ -9,6 +9,7 @@
 #include "BoundJudge.h"
 #include "Head.h"
 #include "RowJudge.h"
+#include "WeightErrors.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -172,9 +173,12 @@ Comparison mlir::evoformer::reference::compareStats(
     int64_t row = index.statistic(b, n, h, i);
     std::string name = nameRow(b, n, h, i);
     double maximum = stats.at(0, b, n, h, i), logSum = stats.at(1, b, n, h, i);
+    // The weight of the reference itself is 1 but for the rounding of its
+    // exponent.
+    double least = -rounding - kSingle * 16 * std::fabs(maximum);
     bool isEmpty = std::isinf(reference[row]) && reference[row] < 0;
     if (isEmpty ? maximum != 0 || logSum != 0
-                : logSum < -rounding || logSum > mostSum)
+                : logSum < least || logSum > mostSum)
       judge.rejectSpecial(name + ", logarithm of the sum",
                           isEmpty ? 0 : mostSum, logSum);
     else if (isEmpty)

@@ -81,6 +81,11 @@ inline constexpr Rounding kScale = {0, 0, 1, Alike::Scale};
 /// What the operations of a score round, relative to the sum of the most that
 /// each may; of either sign.
 inline constexpr Rounding kScoreOps = {1 / 3.0, 1, 0};
+/// 16-bit types on GPUs: sums start from the biases in units of products, made
+/// by multiply-adds, and the factor scale * log2(e) is that of all of a logit.
+/// Where a row's logits are larger it is done again without this; the factor
+/// 1 / scale of a bias rounds as kBiasUnit does.
+inline constexpr double kLargestStart = 0x1p11 * 0.6931471805599453;
 /// The sum of the query-independent biases, in f64 up to here. Queries share
 /// it.
 inline constexpr Rounding kKeySum = {kNearest, 1, 1};

@@ -9,12 +9,32 @@
 
 using namespace mlir::evoformer::reference;
 
+/// What sums of products of query i start from. Beside a bias that drops its key
+/// nothing counts.
+void WeightErrors::findStarts(int64_t i) {
+  starts.assign(problem.keys, 0);
+  bool mayStart = type.startsFromBiases && !problem.score && problem.scale > 0;
+  // The largest logit may exceed the one that weights are relative to.
+  if (!mayStart || std::fabs(head.stats) > kLargestStart + kGrowth)
+    return;
+  for (int64_t j = 0; j < problem.keys; ++j)
+    starts[j] = head.biases.independent()[j] - head.biases.m0();
+  std::vector<uint8_t> kept;
+  head.biases.readQuery(i, kept,
+                        [&](int64_t j, double term) { starts[j] += term; });
+  for (int64_t j = 0; j < problem.keys; ++j)
+    if (!head.kept[j] || !std::isfinite(starts[j]))
+      starts[j] = 0;
+}
+
 /// The errors of the scores of query i.
 void WeightErrors::boundScores(int64_t i) {
   bool inParts = type.isSingle && problem.depth > kLongDepth;
   PartialSums start(type.usesFMA ? kSingleScoreSum : kScoreSum,
                     inParts ? kDepthOfPart : 0, 0, type.ofProduct);
   std::vector<PartialSums> sums(problem.keys, start);
+  for (int64_t j = 0; j < problem.keys; ++j)
+    sums[j] = PartialSums(start, starts[j]);
   for (int64_t d = 0; d < problem.depth; ++d) {
     double query = head.inputs.query[i * problem.depth + d];
     double q = query * problem.scale;
@@ -56,12 +76,13 @@ void WeightErrors::applyScore() {
 /// The errors of the logits relative to the largest, and of the weights.
 void WeightErrors::boundLogits(int64_t i) {
   logits.resize(problem.keys);
+  findStarts(i);
   boundScores(i);
   applyScore();
   std::vector<double> sums(problem.keys);
   for (int64_t j = 0; j < problem.keys; ++j) {
     double relative = head.biases.independent()[j] - head.biases.m0();
-    logits[j].add(kScale, head.products[j]);
+    logits[j].add(kScale, head.products[j] + starts[j]);
     logits[j].add(kKeySum, relative);
     sums[j] = head.products[j] + relative;
     logits[j].add(kLogit, sums[j]);

@@ -87,6 +87,11 @@ public:
                        double start = 0, const Rounding *ofTerm = nullptr)
       : rounding(&rounding), ofTerm(ofTerm), length(length), part(start) {}
 
+  /// The same from another start.
+  PartialSums(const PartialSums &other, double start) : PartialSums(other) {
+    part = start;
+  }
+
   void add(double term) {
     if (ofTerm)
       error.add(*ofTerm, term);
@@ -114,6 +119,7 @@ struct OperandType {
   explicit OperandType(ElementType type, const Arithmetic &arithmetic)
       : isSingle(type == ElementType::F32 || type == ElementType::F64),
         usesFMA(isSingle && !arithmetic.splitsProducts),
+        startsFromBiases(!isSingle && arithmetic.startsFromBiases),
         ofProduct(isSingle && arithmetic.splitsProducts ? &kSplitProduct
                                                         : nullptr),
         unit(isSingle ? 0 : ulpOf(1, type) / 2),
@@ -135,6 +141,8 @@ struct OperandType {
   bool isSingle;
   /// Multiply-adds round sums, which matrix units may cut off.
   bool usesFMA;
+  /// Sums of products may start from the biases.
+  bool startsFromBiases;
   /// What products are rounded by; null where they are exact.
   const Rounding *ofProduct;
   /// The unit roundoff, and half of the smallest number; 0 where f32 is not
@@ -182,6 +190,10 @@ public:
   }
 
 private:
+  /// In the logits' order of keys.
+  std::vector<double> starts;
+
+  void findStarts(int64_t i);
   void boundScores(int64_t i);
   void applyScore();
   void boundLogits(int64_t i);

@@ -35,6 +35,8 @@ struct Arithmetic {
   bool flushesSubnormals = false;
   /// Products of f32 are made of products of two terms of tf32 each.
   bool splitsProducts = false;
+  /// Sums of products of 16-bit queries and keys may start from the biases.
+  bool startsFromBiases = false;
 };
 
 /// Propagates the declared roundings (Roundings.h) to an output of a type, to

@@ -45,6 +45,15 @@ KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
                                      SumLoop loop) {
   const GradientOperands &operands = shared.operands;
   Sums sums = loop(builder, shared, start(builder, shared));
+  // An item sums over all queries, of which one may have statistics too large
+  // for one number: then it takes the loop with both.
+  if (shared.addsStatistics())
+    sums = sums.with(builder.where(
+        shared.haveNaN(builder, operands.valueGrad ? sums.value : sums.key),
+        sums.carried(), [&](TileBuilder &b) {
+          return loop(b, shared.withStatisticsApart(), start(b, shared))
+              .carried();
+        }));
   // One after the other, which takes fewer registers than both at once.
   if (operands.keyGrad && !shared.choosesDrops() && shared.dropsForQueries())
     sums.key = shared.repeatWithCare(

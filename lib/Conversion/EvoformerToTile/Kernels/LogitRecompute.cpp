@@ -54,9 +54,16 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
     chooseDrops = chooseAll = true;
 }
 
+LogitRecompute LogitRecompute::withStatisticsApart() const {
+  LogitRecompute result = *this;
+  result.apart = true;
+  return result;
+}
+
 LogitRecompute LogitRecompute::withCare() const {
   LogitRecompute careful = *this;
   careful.chooseDrops = careful.chooseAll = careful.careful = true;
+  careful.apart = true;
   return careful;
 }
 
@@ -76,8 +83,6 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
                                    operands.captures, operands.getShape());
-  if (startsFromBiases())
-    slices.logits = slices.logits.startingFromBiases();
   return slices;
 }
 
@@ -112,12 +117,11 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
                               ownsQueries ? std::nullopt
                                           : std::optional<double>(outside)));
   };
-  // Beyond the last query weights are 0 where scores are finite; small enough
-  // for one number, and for scores of 0, where statistics become one.
-  constexpr double kLargeOfOne = 64;
-  tiles.minusMaximum =
-      negative(slices.maximum, addsStatistics() ? kLargeOfOne : kInfinity);
-  tiles.minusLogSum = negative(slices.logSum, 0);
+  // Beyond the last query weights are 0 where scores are finite. One number
+  // made of both needs a maximum that is not large.
+  bool inOne = addsStatistics();
+  tiles.minusMaximum = negative(slices.maximum, inOne ? 0 : kInfinity);
+  tiles.minusLogSum = negative(slices.logSum, inOne ? kInfinity : 0);
   if (addsStatistics())
     addStatistics(b, tiles);
   if (raisesExponents())
@@ -132,12 +136,13 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
 void LogitRecompute::addStatistics(TileBuilder &b, QueryTiles &tiles) const {
   // Smaller ones are rounded by at most 2^-14, which changes all weights of a
   // row by one factor.
-  constexpr double kLargest = 0x1p11;
-  Value unit = b.splatLike(tiles.minusMaximum, getLogitUnit(facts.elementType));
-  Value sum = b.fma(tiles.minusMaximum, unit, tiles.minusLogSum);
-  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
-                                        math::AbsFOp::create(b, sum),
-                                        b.splatLike(sum, kLargest));
+  double unit = getLogitUnit(facts.elementType);
+  Value sum = b.fma(tiles.minusMaximum, b.splatLike(tiles.minusMaximum, unit),
+                    tiles.minusLogSum);
+  Value isSmall = arith::CmpFOp::create(
+      b, arith::CmpFPredicate::OLT,
+      math::AbsFOp::create(b, tiles.minusMaximum),
+      b.splatLike(sum, kLargestStart / unit));
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   tiles.minusMaximum = {};
   tiles.minusLogSum = b.select(isSmall, sum, b.splatLike(sum, nan));
@@ -187,10 +192,11 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     return product;
   };
   constexpr LogitDim perQuery[] = {LogitDim::Rows, LogitDim::Queries};
-  Value scores = multiply(queries.query, keys.key, keys.keyColumns,
-                          startOf(b, slices.logits, tile));
-  LogitsSlices ofLogits = slices.logits;
+  LogitsSlices ofLogits =
+      startsFromBiases() ? slices.logits.startingFromBiases() : slices.logits;
   ofLogits.drops = getDrops();
+  Value scores = multiply(queries.query, keys.key, keys.keyColumns,
+                          startOf(b, ofLogits, tile));
   Value derivative;
   Value logits = buildLogits(b, ofLogits, tile, scores, &derivative);
   Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
@@ -203,7 +209,7 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     relative =
         b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
   result.weights =
-      b.exp2(b.fma(relative, b.splatLike(relative, slices.logits.unit),
+      b.exp2(b.fma(relative, b.splatLike(relative, ofLogits.unit),
                    tile.broadcast(b, queries.minusLogSum, perQuery)));
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
   if (dropped)
@@ -354,6 +360,12 @@ SmallVector<Value> LogitRecompute::repeatWithCare(
     TileBuilder &b, ValueRange sums,
     function_ref<SmallVector<Value>(TileBuilder &, const LogitRecompute &)>
         sumAgain) const {
+  LogitRecompute careful = withCare();
+  return b.where(haveNaN(b, sums), sums,
+                 [&](TileBuilder &inner) { return sumAgain(inner, careful); });
+}
+
+Value LogitRecompute::haveNaN(TileBuilder &b, ValueRange sums) const {
   // Of all that a position has: infinite sums may add up to NaN, too.
   bool hasDepth = getGradientKind(operands) != GradientKind::Bias;
   Value total;
@@ -361,7 +373,5 @@ SmallVector<Value> LogitRecompute::repeatWithCare(
     Value some = hasDepth ? b.reduce(ReduceKind::Add, sum, 2) : sum;
     total = total ? b.addf(total, some) : some;
   }
-  LogitRecompute careful = withCare();
-  return b.where(b.isNaN(total), sums,
-                 [&](TileBuilder &inner) { return sumAgain(inner, careful); });
+  return b.isNaN(total);
 }

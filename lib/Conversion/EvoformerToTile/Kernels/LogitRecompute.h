@@ -26,7 +26,9 @@ public:
                  const AttentionBlocks &blocks, bool alignedRows,
                  tile::TargetAttr target);
 
-  /// The same, choosing zeros for all that is dropped (see choosesDrops).
+  /// The same with both statistics (see addsStatistics).
+  LogitRecompute withStatisticsApart() const;
+  /// That, choosing zeros for all that is dropped (see choosesDrops).
   LogitRecompute withCare() const;
   /// Whether that made it.
   bool isCareful() const { return careful; }
@@ -147,6 +149,26 @@ public:
                                                  const LogitRecompute &careful)>
                      sumAgain) const;
 
+  /// Positions whose sums are NaN.
+  Value haveNaN(TileBuilder &b, ValueRange sums) const;
+  /// Whether the statistics become one number, at an operation less a logit,
+  /// and more where products then start from the biases: NaN where that has too
+  /// few digits, after which sums are made again.
+  bool addsStatistics() const {
+    if (apart || chooseDrops)
+      return false;
+    switch (getGradientKind(operands)) {
+    case GradientKind::Query:
+      return true;
+    case GradientKind::Bias:
+      return getOwnedDim(operands) == OwnedDim::Queries;
+    case GradientKind::KeyValue:
+      return mayStart;
+    default:
+      return false;
+    }
+  }
+
 private:
   bool needsLogitGrad() const { return operands.delta != nullptr; }
   /// Whether weights of dropped keys and gradients of their logits in a tile
@@ -161,12 +183,6 @@ private:
     GradientKind kind = getGradientKind(operands);
     return !chooseDrops &&
            (kind == GradientKind::Query || kind == GradientKind::Bias);
-  }
-  /// Whether the statistics become one number, at an operation less a logit:
-  /// NaN where that has too few digits, after which sums are made again. Only
-  /// of items that have few queries: one such row spoils all of an item.
-  bool addsStatistics() const {
-    return repeatsForKeys() && getOwnedDim(operands) == OwnedDim::Queries;
   }
   void addStatistics(TileBuilder &b, QueryTiles &tiles) const;
   /// Whether products of queries and keys start from the biases. A row whose
@@ -195,6 +211,7 @@ private:
   bool chooseDrops, chooseAll;
   /// See mayStartFromBiases().
   bool mayStart;
+  bool apart = false;
   bool careful = false;
 };
 
