@@ -78,7 +78,9 @@ static void addLanes(OpPassManager &pm) {
   // a pattern looks at it; from the top every erased user has a loop looked at
   // again, whose patterns compare all pairs of the registers that it carries.
   // Hosts are as they were.
-  addCleanup(pm.nest<gpu::GPUModuleOp>(), /*topDown=*/false);
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  addCleanup(kernels, /*topDown=*/false);
+  kernels.addPass(tile::createDeferLaneSums());
 }
 
 /// The kernels' part; host functions stay what a launch plan is made of.
