@@ -164,22 +164,6 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
-  // Copies run further ahead where all workgroups that lanes' registers let be
-  // resident leave half of the memory: it is the cache of what they read past
-  // it.
-  if (isCut && kind == GradientKind::KeyValue &&
-      machine.streamsMatrices(facts) && !request.stages) {
-    GradientCut further = cut;
-    ++further.stages;
-    ScheduleCost ofFurther = costOf(further);
-    int64_t mostResident = getResident(
-        target, cut.subgroups * target.getSubgroupSize(), cost.registers);
-    if (fits(machine, ofFurther) &&
-        2 * ofFurther.ldsBytes * mostResident <= target.getLdsBytes()) {
-      cut = further;
-      cost = ofFurther;
-    }
-  }
   // More subgroups share what is copied.
   if (isCut && machine.streamsOperands() && !machine.streamsMatrices(facts) &&
       !sumsBias(kind) && !request.subgroups && !forcedOwn) {
@@ -222,13 +206,18 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t resident = request.resident.value_or(0);
   int64_t numSubgroups = cut.subgroups * cut.alongOther;
   int64_t lanes = numSubgroups * target.getSubgroupSize();
-  if (!request.resident && kind == GradientKind::Bias &&
-      machine.streamsOperands() && copiesWords(facts) &&
-      target.getRegistersPerProcessor() > 0)
-    resident = std::clamp<int64_t>(
-        std::min(target.getLatencyLanes() / lanes,
-                 target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
-        1, kMaxResident);
+  if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
+      target.getRegistersPerProcessor() > 0) {
+    int64_t most = target.getLatencyLanes() / lanes;
+    if (kind == GradientKind::Bias)
+      resident = std::clamp<int64_t>(
+          std::min(most, target.getLdsBytes() /
+                             std::max<int64_t>(cost.ldsBytes, 1)),
+          1, kMaxResident);
+    // The loop over keys waits less, and its registers are well known.
+    else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
+      resident = std::min(most, getResident(target, lanes, cost.registers));
+  }
   bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
   // What is chosen here may spill registers and read in narrow pieces; what a
