@@ -27,14 +27,16 @@ KERNELS = ("query_grad", "key_value_grad", "bias_grad")
 # above what was counted, against regressions.
 LIMITS = {
     ("gfx942", "bf16", 32): (13, 14, 9),
-    ("gfx942", "bf16", 64): (12.5, 20, 10.2),
+    ("gfx942", "bf16", 64): (12.1, 18.3, 9.6),
     ("gfx942", "f32", 24): (23.6, 30.2, 18),
     ("gfx942", "f32", 48): (34.6, 43.5, 20.7),
-    ("gfx1100", "bf16", 32): (19.4, 24.5, 16.3),
-    ("gfx1100", "bf16", 64): (27.3, 35.9, 19),
-    ("gfx1100", "f16", 16): (11.7, 17.5, 10.5),
-    ("gfx1100", "f16", 40): (24.6, 40.2, 19.3),
+    ("gfx1100", "bf16", 32): (17, 22.3, 14.8),
+    ("gfx1100", "bf16", 64): (25.8, 32.4, 17.5),
+    ("gfx1100", "f16", 16): (10.6, 15.1, 9.7),
+    ("gfx1100", "f16", 40): (23.3, 37.9, 17.8),
 }
+# No registers are left to load an iteration ahead what its products multiply.
+KNOWN_DRAINS = {("gfx1100", "f16", 40, "bias_grad")}
 
 CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "
         "bias=bhqk:{kind}:normal static=heads pass=backward")
@@ -58,7 +60,8 @@ def problems_of(target, kind, depth):
         # The variant for aligned rows.
         (report,) = (r for r in reports if r.startswith(f"attention_{name} for"))
         for finding in re.findall(r"finding: (.*)", report):
-            drains = "drain all" in finding and target in NEVER_DRAINS
+            drains = ("drain all" in finding and target in NEVER_DRAINS
+                      and (target, kind, depth, name) not in KNOWN_DRAINS)
             if drains or "most 2 bytes" in finding:
                 found.append(f"{name}: {finding}")
         ideal = re.search(r"ideal transcendental +(\d+)", report)

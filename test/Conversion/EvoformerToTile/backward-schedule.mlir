@@ -21,7 +21,7 @@
 
 // Kernels with cuts of their own; subgroups along keys are for the sum of a bias.
 // RUN: evoformer-opt %t.bias --evoformer-lower='target=sm_80 stop-after=tiles schedule=v1:stages=1;query_grad:v1:q=64,k=32,own=lds;bias_grad:v1:q=64,k=64,subgroups=4x2' | FileCheck %s --check-prefix=NAMED
-// NAMED-DAG: kernel @{{.*}}query_grad{{.*}}block = [1, 64, 32], subgroups = [1, 4, 1], stages = 3, own = lds>
+// NAMED-DAG: kernel @{{.*}}query_grad{{.*}}block = [1, 64, 32], subgroups = [1, 4, 1], stages = 3, {{.*}}own = lds>
 // NAMED-DAG: kernel @{{.*}}key_value_grad{{.*}}stages = 1>
 // NAMED-DAG: kernel @{{.*}}bias_grad{{.*}}block = [1, 64, 64], subgroups = [1, 4, 2], stages = 2
 // RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=query_grad:v1:subgroups=4x2' 2>&1 | FileCheck %s --check-prefix=ALONG-OTHER

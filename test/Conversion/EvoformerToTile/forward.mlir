@@ -4,7 +4,7 @@
 // (batch, row), and a pair bias that the loop reads.
 
 // CHECK-LABEL: evo_tile.kernel @triangle_key_bias(
-// CHECK-SAME:    %[[MASK:[^:]*]]: memref<2x?x1x1x?xi8>, %[[SUM:[^:]*]]: memref<2x?x1x?xf32>, %[[KEYS:[^:]*]]: index)
+// CHECK-SAME:    %[[MASK:[^:]*]]: memref<2x?x1x1x?xi8>, %[[SUM:[^:]*]]: memref<1x2x?x1x?xf32>, %[[KEYS:[^:]*]]: index)
 // CHECK-SAME:    schedule = #evo_tile.schedule<v1, block = [1, 1, 256], subgroups = [1, 1, 1], stages = 1>
 // CHECK:         scf.for
 // CHECK:           %[[BYTES:.*]] = evo_tile.load {{.*}} padding 0 : i8 {{.*}} -> tensor<1x256xi8>
@@ -27,14 +27,14 @@
 // CHECK:         scf.for {{.*}} step %c64 iter_args(%[[O:.*]] = {{.*}}, %[[M:.*]] = {{.*}}, %[[L:.*]] = {{.*}})
 // CHECK:           %[[K:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
 // CHECK:           %[[V:.*]] = evo_tile.load {{.*}} -> tensor<1x64x32xbf16>
-// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[K]] [0, 2, 1]
-// CHECK:           %[[S:.*]] = evo_tile.mma %[[QT]], %[[KT]], {{.*}} : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
+// The product starts from the biases.
 // CHECK:           %[[KEY:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} {{.*}} -> tensor<1x64xf32>
-// CHECK:           %[[C:.*]] = math.fma %[[S]],
+// CHECK:           %[[C:.*]] = evo_tile.broadcast %[[KEY]]
 // CHECK:           %[[PAIR:.*]] = evo_tile.load {{.*}} {alignment = 16 : i64, in_bounds = array<i1: false, true>} {{.*}} -> tensor<256x64xbf16>
 // CHECK:           arith.extf %[[PAIR]]
-// Large masks are added last, in one rounding.
-// CHECK:           %[[T:.*]] = math.fma {{.*}}, %[[C]]
+// CHECK:           %[[START:.*]] = math.fma {{.*}}, %[[C]]
+// CHECK:           %[[KT:.*]] = evo_tile.transpose %[[K]] [0, 2, 1]
+// CHECK:           %[[T:.*]] = evo_tile.mma %[[QT]], %[[KT]], %[[START]] : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
 // Of rows without a key so far the maximum is looked for.
 // CHECK:           %[[NEW:.*]] = arith.cmpf oeq, %[[M]], %{{.*}} : tensor<1x256xf32>
 // CHECK:           %[[FIRST:.*]] = evo_tile.where %[[NEW]], %[[M]] {
@@ -48,7 +48,14 @@
 // What has outgrown the first keys is done again: dropped keys score 0 then,
 // whatever they hold, and the maximum runs along.
 // CHECK:         %[[OUTSIDE:.*]] = arith.cmpf ugt, {{.*}} : tensor<1x256xf32>
-// CHECK:         evo_tile.where %[[OUTSIDE]], {{.*}} {
+// So is a row that has lost all keys although the prepared sum keeps some: its
+// biases may have left f32 in units of products.
+// CHECK:         %[[KEPT:.*]] = evo_tile.where %[[EMPTY:.*]], %{{.*}} {
+// CHECK:           evo_tile.reduce max
+// CHECK:         %[[SOME:.*]] = arith.cmpf oeq, %[[KEPT]], %{{.*}}
+// CHECK:         %[[LOST:.*]] = arith.andi %[[EMPTY]], %[[SOME]]
+// CHECK:         %[[AGAIN:.*]] = arith.ori %[[OUTSIDE]], %[[LOST]]
+// CHECK:         evo_tile.where %[[AGAIN]], {{.*}} {
 // CHECK:           scf.for {{.*}} step %c32
 // CHECK:             %[[AGAIN:.*]] = evo_tile.load {{.*}} -> tensor<1x32x32xbf16>
 // CHECK:             arith.select {{.*}}, {{.*}}, %[[AGAIN]] : tensor<1x32x32xi1>, tensor<1x32x32xbf16>
@@ -56,8 +63,8 @@
 // CHECK:         evo_tile.store {{.*}} tensor<1x256x32xbf16>
 
 // CHECK-LABEL: func.func @triangle(
-// CHECK:         %[[BUFFER:.*]] = memref.alloc({{.*}}) {alignment = 64 : i64} : memref<2x?x1x?xf32>
-// CHECK:         evo_tile.launch @triangle_key_bias space(%c2, %{{.*}}, %c1) args({{.*}} memref<2x?x1x1x?xi1>, memref<2x?x1x?xf32>, index)
+// CHECK:         %[[BUFFER:.*]] = memref.alloc({{.*}}) {alignment = 64 : i64} : memref<1x2x?x1x?xf32>
+// CHECK:         evo_tile.launch @triangle_key_bias space(%c2, %{{.*}}, %c1) args({{.*}} memref<2x?x1x1x?xi1>, memref<1x2x?x1x?xf32>, index)
 // The pair bias is read where it lies, or copied.
 // CHECK:         %[[PAIR:.*]] = scf.if
 // CHECK:         } else {

@@ -17,20 +17,23 @@
 // CHECK:         evo_tile.return
 
 // In the steady loop the next row is copied, whose place is the counter plus the
-// step, behind one barrier.
+// step, to the other of two buffers.
 // AHEAD-LABEL: evo_tile.kernel @one_batch_bias_grad(
 // AHEAD-NOT:     arith.{{div|rem}}
 // AHEAD:         evo_tile.async_copy
 // AHEAD:         evo_tile.async_group
 // AHEAD:         scf.for %[[ROW:[^ ]+]] = {{.*}} step %[[STEP:[^ ]+]]
-// AHEAD:           evo_tile.wait
-// AHEAD-NEXT:      evo_tile.barrier
 // AHEAD-NOT:       evo_tile.barrier
 // AHEAD-NOT:       arith.{{div|rem}}
 // AHEAD:           evo_tile.async_copy
 // AHEAD-NOT:       evo_tile.barrier
 // AHEAD-NOT:       arith.{{div|rem}}
-// AHEAD:           scf.yield
+// AHEAD:           evo_tile.wait
+// AHEAD-NEXT:      evo_tile.barrier
+// AHEAD-NOT:       evo_tile.barrier
+// AHEAD-NOT:       arith.{{div|rem}}
+// AHEAD:           evo_tile.barrier
+// AHEAD-NEXT:      scf.yield
 func.func @one_batch(%x: !x, %p: !pair, %delta: memref<1x?x4x?xf32>,
                      %stats: memref<2x1x?x4x?xf32>, %dp: !pair) {
   evoformer.attention_gradient

@@ -9,11 +9,12 @@
 // CHECK:         %[[MINUS_REF:.*]] = arith.negf
 // CHECK:         %[[MINUS_LOG:.*]] = arith.negf
 // CHECK:         %[[ONE:.*]] = math.fma %[[MINUS_REF]], %{{.*}}, %[[MINUS_LOG]] : [[ROW:tensor<1x[0-9]+xf32>]]
-// CHECK:         %[[SIZE:.*]] = math.absf %[[ONE]] : [[ROW]]
+// CHECK:         %[[SIZE:.*]] = math.absf %[[MINUS_REF]] : [[ROW]]
 // CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %[[SIZE]], %{{.*}} : [[ROW]]
 // CHECK:         %[[OFFSET:.*]] = arith.select %[[SMALL]], %[[ONE]], %{{.*}} : tensor<{{.*}}xi1>, [[ROW]]
 // CHECK:         scf.for
-// CHECK:           %[[LOGITS:.*]] = math.fma
+// CHECK:           %[[LOGITS:.*]] = evo_tile.mma
+// CHECK-NOT:       math.fma
 // CHECK:           %[[BROAD:.*]] = evo_tile.broadcast %[[OFFSET]] dim 2
 // CHECK:           %[[EXPONENT:.*]] = math.fma %[[LOGITS]], %{{.*}}, %[[BROAD]]
 // CHECK:           math.exp2 %[[EXPONENT]]

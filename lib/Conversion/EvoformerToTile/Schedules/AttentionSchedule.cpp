@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CostModel.h"
+#include "FittedCosts.h"
 
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
