@@ -9,8 +9,8 @@
 
 using namespace mlir::evoformer::reference;
 
-/// What sums of products of query i start from. Beside a bias that drops its key
-/// nothing counts.
+/// What sums of products of query i start from. Beside a bias that drops its
+/// key nothing counts.
 void WeightErrors::findStarts(int64_t i) {
   starts.assign(problem.keys, 0);
   bool mayStart = type.startsFromBiases && !problem.score && problem.scale > 0;

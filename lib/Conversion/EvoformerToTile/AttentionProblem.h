@@ -74,9 +74,10 @@ struct AttentionOperands {
   SmallVector<Bias> biases;
   /// What the score reads.
   SmallVector<Bias> captures;
-  /// The prepared sum [units, b, n, h, keys] of the other biases, of f32: in the
-  /// logits' units, and, where it differs and is read, in those of products. Its
-  /// `broadcast` has true for k and q never read. Null memory: none.
+  /// The prepared sum [units, b, n, h, keys] of the other biases, of f32: in
+  /// the logits' units, and, where it differs and is read, in those of
+  /// products. Its `broadcast` has true for k and q never read. Null memory:
+  /// none.
   Bias keySum;
   /// The maximum [b, n, h] that the sum is relative to; null: 0.
   Value keyMax;

@@ -212,9 +212,10 @@ void LaneSums::defer() {
                      : result;
     sums.push_back(exchange(builder, element, own));
   }
-  Value sum = type ? vector::FromElementsOp::create(builder, loc, type, sums)
-                         .getResult()
-                   : sums.front();
+  Value sum =
+      type
+          ? vector::FromElementsOp::create(builder, loc, type, sums).getResult()
+          : sums.front();
   if (!startsAtZero)
     sum = arith::AddFOp::create(builder, loc, start, sum);
   for (OpOperand *use : uses)

@@ -107,7 +107,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
-  operands.keySum = host.prepareKeySum(facts, given.biases, shape, keyBlock).sum;
+  operands.keySum =
+      host.prepareKeySum(facts, given.biases, shape, keyBlock).sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases) {
     if (bias.broadcast[kBiasQ])

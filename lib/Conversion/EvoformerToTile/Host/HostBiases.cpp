@@ -88,9 +88,8 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
-  KernelOp kernel =
-      createKeySumKernel(factory, builder.getLoc(), parts, sum, maximum, rows,
-                         units, keyBlock);
+  KernelOp kernel = createKeySumKernel(factory, builder.getLoc(), parts, sum,
+                                       maximum, rows, units, keyBlock);
   SmallVector<Value> arguments;
   for (const Bias &bias : parts)
     arguments.push_back(bias.memory);

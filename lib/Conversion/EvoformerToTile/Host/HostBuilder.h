@@ -43,8 +43,8 @@ public:
   /// the last one in blocks of `keyBlock`; not needed where there is neither.
   /// Keys behind a row's length, see RowLengths, are none of its maximum; that
   /// they are dropped is the kernels' affair.
-  KeySum prepareKeySum(const AttentionFacts &facts, ArrayRef<Bias> biases, const LogitShape &shape,
-                       int64_t keyBlock);
+  KeySum prepareKeySum(const AttentionFacts &facts, ArrayRef<Bias> biases,
+                       const LogitShape &shape, int64_t keyBlock);
 
   /// A bias with rows that whole vectors of whole key blocks can read: itself
   /// or, where a guard finds that it has none, a copy.

@@ -29,7 +29,8 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.lengths = attention.lengths;
   LogitShape shape = operands.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
-  KeySum keySum = host.prepareKeySum(attention.facts, attention.biases, shape, keyBlock);
+  KeySum keySum =
+      host.prepareKeySum(attention.facts, attention.biases, shape, keyBlock);
   operands.keySum = keySum.sum;
   operands.keyMax = keySum.maximum;
   for (const Bias &bias : attention.biases)

@@ -220,7 +220,8 @@ private:
   bool mayLoseKeys() const {
     return reference == Reference::First && startsFromBiases &&
            llvm::any_of(operands.biases, [](const Bias &bias) {
-             Type type = cast<MemRefType>(bias.memory.getType()).getElementType();
+             Type type =
+                 cast<MemRefType>(bias.memory.getType()).getElementType();
              return !bias.isMask && !type.isF16();
            });
   }
@@ -230,13 +231,16 @@ private:
   Value findLostRows(const Sources &sources, const State &state) {
     Value isEmpty = builder.equals(state.maximum, -kInfinity);
     Value none = builder.splatLike(state.sum, 0);
-    Value kept = builder.where(
-        isEmpty, none, [&](TileBuilder &b) -> SmallVector<Value> {
-          if (!sources.logits.keySum.memory)
-            return {b.splatLike(none, 1)};
-          return {b.select(item.keepsNone(b, sources.logits.keySum), none,
-                           b.splatLike(none, 1))};
-        }).front();
+    Value kept =
+        builder
+            .where(isEmpty, none,
+                   [&](TileBuilder &b) -> SmallVector<Value> {
+                     if (!sources.logits.keySum.memory)
+                       return {b.splatLike(none, 1)};
+                     return {b.select(item.keepsNone(b, sources.logits.keySum),
+                                      none, b.splatLike(none, 1))};
+                   })
+            .front();
     return arith::AndIOp::create(builder, isEmpty, builder.equals(kept, 1));
   }
 
@@ -315,10 +319,10 @@ private:
         .where(isNew, {offset},
                [&](TileBuilder &b) -> SmallVector<Value> {
                  Value maximum = b.reduce(ReduceKind::Max, logits, 2);
-                 Value isUsual =
-                     arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
-                                           math::AbsFOp::create(b, maximum),
-                                           b.splatLike(maximum, largest / unit));
+                 Value isUsual = arith::CmpFOp::create(
+                     b, arith::CmpFPredicate::OLT,
+                     math::AbsFOp::create(b, maximum),
+                     b.splatLike(maximum, largest / unit));
                  constexpr double nan =
                      std::numeric_limits<double>::quiet_NaN();
                  Value first = b.select(

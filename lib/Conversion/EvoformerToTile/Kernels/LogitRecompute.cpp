@@ -47,8 +47,7 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       weightScale(getWeightScale(target, facts.elementType)),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
-      chooseAll(target.isCPU()),
-      mayStart(mayStartFromBiases(target, facts)) {
+      chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)) {
   // What the score makes of a key that is cleared may be NaN.
   if (facts.score && !facts.score.isTotal)
     chooseDrops = chooseAll = true;
@@ -140,8 +139,7 @@ void LogitRecompute::addStatistics(TileBuilder &b, QueryTiles &tiles) const {
   Value sum = b.fma(tiles.minusMaximum, b.splatLike(tiles.minusMaximum, unit),
                     tiles.minusLogSum);
   Value isSmall = arith::CmpFOp::create(
-      b, arith::CmpFPredicate::OLT,
-      math::AbsFOp::create(b, tiles.minusMaximum),
+      b, arith::CmpFPredicate::OLT, math::AbsFOp::create(b, tiles.minusMaximum),
       b.splatLike(sum, kLargestStart / unit));
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   tiles.minusMaximum = {};

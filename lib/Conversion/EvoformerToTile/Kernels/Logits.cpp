@@ -117,9 +117,10 @@ Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,
     if (bias.isMask)
       continue;
     Value read = readBias(builder, bias, tile);
-    Value factor = builder.splatLike(read, 1 / static_cast<double>(slices.scale));
-    start = start ? builder.fma(read, factor, start)
-                  : builder.mulf(read, factor);
+    Value factor =
+        builder.splatLike(read, 1 / static_cast<double>(slices.scale));
+    start =
+        start ? builder.fma(read, factor, start) : builder.mulf(read, factor);
   }
   return start;
 }

@@ -397,8 +397,7 @@ LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
   slices.unit = getLogitUnit(facts.elementType);
   if (keySum.memory) {
     slices.keySum = sliceKeySum(keySum, /*unit=*/0);
-    int64_t units =
-        cast<MemRefType>(keySum.memory.getType()).getDimSize(0);
+    int64_t units = cast<MemRefType>(keySum.memory.getType()).getDimSize(0);
     slices.keyStart =
         units == 1 ? slices.keySum : sliceKeySum(keySum, /*unit=*/1);
   }

@@ -211,8 +211,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     int64_t most = target.getLatencyLanes() / lanes;
     if (kind == GradientKind::Bias)
       resident = std::clamp<int64_t>(
-          std::min(most, target.getLdsBytes() /
-                             std::max<int64_t>(cost.ldsBytes, 1)),
+          std::min(most,
+                   target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
           1, kMaxResident);
     // The loop over keys waits less, and its registers are well known.
     else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
