@@ -122,17 +122,21 @@ def remainders():
                    f"{program} first=1 seed={100 + r}")
 
 
-def with_and_without_nan(cases):
+def with_and_without_nan(cases, sparse):
     """Where keys that are dropped hold NaN, rows are done again, and what the loop
     before has made does not count: the same cases without NaN hold it to its
-    numbers."""
-    return [*cases,
-            *(case.replace(" nan=1", "") for case in cases if " nan=1" in case)]
+    numbers. `sparse`: one way and the other in turn."""
+    cases = [*cases]
+    plain = [case.replace(" nan=1", "") for case in cases]
+    if sparse:
+        return [(case, other)[k % 2] for k, (case, other) in
+                enumerate(zip(cases, plain))]
+    return [*cases, *(other for case, other in zip(cases, plain) if case != other)]
 
 
-def attention_cases():
+def attention_cases(sparse):
     cases = (INPUTS / "mutants.txt").read_text().splitlines()
-    return with_and_without_nan([*cases, *remainders()])
+    return with_and_without_nan([*cases, *remainders()], sparse)
 
 
 def gradient_cases(step):
@@ -208,8 +212,9 @@ def check(options, chip, family, *which):
     cases = work / f"{family}.{name}.cases"
     step = 8 if options.sparse else 1
     cases.write_text("\n".join(
-        with_and_without_nan([*gradient_cases(step)]) if family == "gradients"
-        else key_cases(step) if family == "keys" else attention_cases()))
+        with_and_without_nan(gradient_cases(step), options.sparse)
+        if family == "gradients" else key_cases(step) if family == "keys"
+        else attention_cases(options.sparse)))
     best = {}
     for target in targets_of(options, chip, family, cases.with_suffix(".mlir")):
         left = [what.split(":")[0] for what, outcome in best.items()
