@@ -53,6 +53,9 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   capture=h:f32         one word for each of these, in order, as bias=: they
 ///                         come behind the biases; grad= names them capture0, …
 ///   gate=bf16 out=f32     types; without gate= there is none
+///   dropout=0.1           with which probability weights are dropped, from 0
+///   to
+///                         before 1
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)
 ///   pass=backward         the gradient instead
@@ -60,14 +63,14 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///
 /// Its function is `attention`. Its arguments are memrefs query, key, value
 /// [b,n,s,h,d], each bias [b,n,h,q,k], gate, key_lengths and query_lengths
-/// [b,n] i32, or where sequences start, of queries and keys [b+1] i32, out
-/// [b,n,q,h,d], lse and stats
-/// [b,n,h,q] f32, as far as they are there; backward takes no lse, but stats,
-/// then out_grad and the gradients query_grad, key_grad, value_grad,
-/// bias0_grad, …, gate_grad, each of its operand's type. Of ragged sequences
-/// two scalars follow: the most queries and keys that one has, q and k of
-/// biases. Strides are arbitrary but for those of d, which are 1, and for lse
-/// and stats, which are dense.
+/// [b,n] i32, or where sequences start, of queries and keys [b+1] i32, dropout
+/// [2] i64 (a seed and an offset), out [b,n,q,h,d], lse and stats [b,n,h,q]
+/// f32, as far as they are there; backward takes no lse, but stats, then
+/// out_grad and the gradients query_grad, key_grad, value_grad, bias0_grad, …,
+/// gate_grad, each of its operand's type. Of ragged sequences two scalars
+/// follow: the most queries and keys that one has, q and k of biases. Strides
+/// are arbitrary but for those of d, which are 1, and for lse and stats, which
+/// are dense.
 ///
 /// `*text` is to be released by evoformerFreeText.
 EVOFORMER_EXPORT EvoformerStatus

@@ -37,7 +37,7 @@ struct Description {
   SmallVector<Bias> biases, captures;
   /// The ops of the region, one a line.
   std::string score;
-  std::optional<double> scale;
+  std::optional<double> scale, dropout;
   bool lse = false, stats = false, backward = false, ragged = false;
   std::optional<SmallVector<StringRef>> gradients;
 };
@@ -164,6 +164,14 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     result.scale = scale;
     return Error::success();
   }
+  if (key == "dropout") {
+    double probability = 0;
+    if (value.getAsDouble(probability) ||
+        !(probability >= 0 && static_cast<float>(probability) < 1))
+      return expect(key, value, "a probability, from 0 to before 1");
+    result.dropout = probability;
+    return Error::success();
+  }
   if (key == "pass") {
     if (value != "forward" && value != "backward")
       return expect(key, value, "forward or backward");
@@ -280,6 +288,8 @@ void ModuleWriter::addInputs() {
     add("query_starts", "", starts());
     add("key_starts", "", starts());
   }
+  if (d.dropout)
+    add("dropout", "dropout", "memref<2xi64, strided<[?]>>");
   add("out", d.backward ? "output" : "outs",
       sequence(d.outputType, d.valueDepth));
   if (d.lse && !d.backward)
@@ -349,9 +359,12 @@ Expected<std::string> ModuleWriter::write() {
     if (operand.name == "query_lengths")
       os << (description.keyLengths ? "" : "      lengths(")
          << "queries %query_lengths : " << operand.type << ")\n";
-    if (!operand.clause.empty())
-      os << "      " << operand.clause << "(%" << operand.name << " : "
-         << operand.type << ")\n";
+    if (operand.clause.empty())
+      continue;
+    os << "      " << operand.clause << "(";
+    if (operand.name == "dropout")
+      os << format("%.9e", *description.dropout) << ", ";
+    os << "%" << operand.name << " : " << operand.type << ")\n";
   }
   if (description.scale)
     os << "      scale(" << format("%.9e", *description.scale) << ")\n";

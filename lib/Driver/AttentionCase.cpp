@@ -71,6 +71,8 @@ std::string AttentionCase::str() const {
     os << " ragged=" << ragged;
   if (!score.empty())
     os << " score=" << score;
+  if (!dropout.empty())
+    os << " dropout=" << dropout;
   if (scale)
     os << " scale=" << llvm::format("%.9g", *scale);
   if (order != "bnshd")
@@ -267,6 +269,22 @@ static llvm::Error parseRagged(StringRef text, AttentionCase &result) {
   return llvm::Error::success();
 }
 
+static llvm::Error parseDropout(StringRef text, AttentionCase &result) {
+  auto [probability, seed] = text.split(':');
+  double p;
+  uint64_t number;
+  if (probability.getAsDouble(p) || !(p >= 0 && p < 1) ||
+      (text.contains(':') && seed.getAsInteger(10, number)))
+    return createStringError("dropout is P[:SEED], a number from 0 to before 1 "
+                             "and one from 0, not '" +
+                             text + "'");
+  result.dropout = text.str();
+  result.dropProbability = p;
+  if (text.contains(':'))
+    result.dropSeed = number;
+  return llvm::Error::success();
+}
+
 /// What sizes and other words must be where there are ragged sequences.
 static llvm::Error checkRagged(const AttentionCase &result, StringRef text) {
   auto fail = [&](const llvm::Twine &why) {
@@ -389,6 +407,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
     }
     if (key == "ragged") {
       if (llvm::Error error = parseRagged(value, result))
+        return std::move(error);
+      continue;
+    }
+    if (key == "dropout") {
+      if (llvm::Error error = parseDropout(value, result))
         return std::move(error);
       continue;
     }

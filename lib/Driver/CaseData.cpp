@@ -214,6 +214,14 @@ int64_t mlir::evoformer::countQueries(const AttentionCase &problem,
   return readLength(arrays[at], b, n, problem.queries);
 }
 
+std::pair<uint64_t, uint64_t>
+mlir::evoformer::getDropoutState(const AttentionCase &problem) {
+  // Both halves of both count; doubles hold them exactly.
+  std::mt19937_64 engine(problem.dropSeed.value_or(problem.seed));
+  uint64_t seed = engine() >> 11, offset = engine() >> 11;
+  return {seed, offset};
+}
+
 static void fillLengths(const LengthsCase &lengths, int64_t size, uint64_t seed,
                         HostArray &array) {
   if (!lengths.list.empty()) {
@@ -426,6 +434,10 @@ void mlir::evoformer::fillInputs(const AttentionCase &problem,
       fillBias(problem.biases[i - 3], seed, arrays[i]);
     } else if (operands[i].name == "key_lengths") {
       fillLengths(*problem.keyLengths, problem.keys, seed, arrays[i]);
+    } else if (operands[i].name == "dropout") {
+      auto [seed, offset] = getDropoutState(problem);
+      arrays[i].write({0}, static_cast<double>(seed));
+      arrays[i].write({1}, static_cast<double>(offset));
     } else if (operands[i].name == "query_lengths") {
       fillLengths(*problem.queryLengths, problem.queries, seed, arrays[i]);
     } else if (isSequence) {

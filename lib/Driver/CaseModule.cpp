@@ -48,6 +48,7 @@ public:
   CaseOperand statistic(StringRef name);
   CaseOperand lengths(StringRef name);
   CaseOperand starts(StringRef name);
+  CaseOperand dropout();
 
 private:
   /// `isStrided`: arbitrary strides but for `unitDim` (-1: none).
@@ -196,6 +197,15 @@ CaseOperand OperandMaker::starts(StringRef name) {
   return operand;
 }
 
+CaseOperand OperandMaker::dropout() {
+  CaseOperand operand;
+  operand.name = "dropout";
+  operand.order = {0};
+  operand.layout = makeDense(ElementType::I64, {2});
+  setType(operand, true, false, -1);
+  return operand;
+}
+
 std::vector<std::pair<std::string, int64_t>>
 mlir::evoformer::getNumbers(const AttentionCase &problem) {
   if (!problem.isRagged() || problem.isStatic('s'))
@@ -232,6 +242,8 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
     operands.push_back(maker.starts("query_starts"));
     operands.push_back(maker.starts("key_starts"));
   }
+  if (problem.dropProbability)
+    operands.push_back(maker.dropout());
   operands.push_back(maker.sequence("out", problem.getOutputType(),
                                     maker.queries, heads, valueDepth, false));
   operands.back().isOutput = true;
@@ -310,7 +322,10 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
                          : name.starts_with("bias") ? "bias"
                          : name == "out"            ? output.str()
                                                     : operand.name;
-    os << "      " << clause << "(%" << operand.name;
+    os << "      " << clause << "(";
+    if (name == "dropout")
+      os << llvm::format("%.9e", *problem.dropProbability) << ", ";
+    os << "%" << operand.name;
     if (operand.order.size() == 5 && name != "stats" &&
         !name.starts_with("bias") && !name.starts_with("capture") &&
         problem.order != "bnshd")

@@ -94,6 +94,13 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   result.scale = static_cast<float>(problem.scale.value_or(
       1 / std::sqrt(static_cast<double>(problem.depth))));
   result.score = problem.scoreCase;
+  if (problem.dropProbability) {
+    reference::Dropout &dropout = result.dropout.emplace();
+    dropout.probability = *problem.dropProbability;
+    std::tie(dropout.seed, dropout.offset) = getDropoutState(problem);
+    dropout.allRows = problem.rows;
+    dropout.allHeads = problem.heads;
+  }
   size_t next = 0;
   auto take = [&] { return makeView(arrays[next++]); };
   result.query = take();
@@ -126,7 +133,8 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
     }
   if (problem.gateType)
     result.gate = take();
-  next += (problem.keyLengths ? 1 : 0) + (problem.queryLengths ? 1 : 0);
+  next += (problem.keyLengths ? 1 : 0) + (problem.queryLengths ? 1 : 0) +
+          (problem.dropProbability ? 1 : 0);
   outputs.out = take();
   if (problem.lse)
     outputs.lse = take();

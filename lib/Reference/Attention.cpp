@@ -29,7 +29,8 @@ static void runHead(const AttentionProblem &problem, int64_t b, int64_t n,
     result.stats[row] = head.stats;
     for (int64_t j = 0; any && j < problem.keys; ++j)
       for (int64_t e = 0; e < problem.valueDepth; ++e) {
-        double term = head.weights[j] * value[j * problem.valueDepth + e];
+        double term = head.weights[j] * head.dropFactors[j] *
+                      value[j * problem.valueDepth + e];
         out[e] += term;
         magnitudes[e] += std::fabs(term);
       }

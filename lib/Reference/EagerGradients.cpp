@@ -76,6 +76,8 @@ private:
         value[j * problem.valueDepth + e] += head.weights[j] * weighted[e];
       }
       products[j] = roundToFloat(product, type);
+      if (problem.dropout)
+        products[j] = roundToFloat(products[j] * head.dropFactors[j], type);
       delta += head.softmax[j] * products[j];
     }
     for (int64_t j = 0; j < problem.keys; ++j) {

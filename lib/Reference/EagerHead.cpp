@@ -87,6 +87,7 @@ float EagerHead::computeWeights(int64_t i) {
   float maximum = -std::numeric_limits<float>::infinity();
   for (float logit : logits)
     maximum = std::max(maximum, logit);
+  dropFactors.resize(problem.keys);
   float total = 0;
   for (int64_t begin = 0; begin < problem.keys; begin += kBlock) {
     float part = 0;
@@ -98,7 +99,10 @@ float EagerHead::computeWeights(int64_t i) {
   }
   for (int64_t j = 0; j < problem.keys; ++j) {
     softmax[j] = roundToFloat(softmax[j] / total, logitType);
+    dropFactors[j] = static_cast<float>(problem.getDropFactor(b, n, h, i, j));
     weights[j] = roundToFloat(softmax[j], type);
+    if (problem.dropout)
+      weights[j] = roundToFloat(weights[j] * dropFactors[j], type);
   }
   return maximum + std::log(total);
 }

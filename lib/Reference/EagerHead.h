@@ -50,6 +50,8 @@ public:
   std::vector<float> ungated;
   /// The derivatives of logits by scaled scores, and by what is captured.
   std::vector<float> derivatives, captureDerivatives;
+  /// What dropout multiplies each weight by, where values are summed.
+  std::vector<float> dropFactors;
 
 private:
   void computeLogits(int64_t i);

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Reference/ErrorBound.h"
 #include "WeightErrors.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::evoformer::reference;
 
@@ -31,10 +32,22 @@ private:
   double valueAt(int64_t j, int64_t e) const {
     return head.inputs.value[j * problem.valueDepth + e];
   }
+  /// With what dropout multiplies the key's weight by.
+  double countedValueAt(int64_t j, int64_t e) const {
+    return valueAt(j, e) * head.dropFactors[j];
+  }
 
   /// Whether a weight is 1, which any type holds.
   bool isOne(int64_t j) const {
     return head.exponents[j] == 0 && errors.growth == 0;
+  }
+
+  /// Whether dropout's factor makes the output of one key's value: all rows
+  /// that see this key alone round the same.
+  bool isFactorOfOneValue() const {
+    return problem.dropout && llvm::any_of(head.weights, [&](double weight) {
+             return weight / head.total >= 1 - type.unit;
+           });
   }
 
   /// The error of a weight's narrowing, as a share of the sum of weights.
@@ -62,7 +75,7 @@ private:
     for (int64_t e = 0; e < depth; ++e) {
       for (int64_t j = 0; j < problem.keys; ++j)
         if (head.kept[j])
-          out[e] += head.weights[j] / head.total * valueAt(j, e);
+          out[e] += head.weights[j] / head.total * countedValueAt(j, e);
       if (problem.gate) {
         double gate = problem.gate->at(b, n, i, h, e);
         factor[e] = sigmoid(gate);
@@ -84,10 +97,10 @@ private:
       double share = head.weights[j] / head.total, ofRow = 0;
       ErrorSum narrowing = boundNarrowing(j);
       for (int64_t e = 0; e < depth; ++e) {
-        double value = valueAt(j, e), difference = value - out[e];
+        double value = countedValueAt(j, e), difference = value - out[e];
         elements[e].add(errors.logits[j], share * difference);
         elements[e].add(narrowing, value);
-        if (type.isFlushed(value)) {
+        if (type.isFlushed(valueAt(j, e))) {
           double flushed = share * std::fabs(value);
           elements[e].shared += flushed;
           along.shared += flushed * factor[e] * factor[e] * std::fabs(out[e]);
@@ -120,7 +133,10 @@ private:
           std::sqrt(elements[e].square * factor[e] * factor[e] +
                     rounding * rounding / 12);
       along.add(own, factor[e] * result);
-      along.square += rounding * rounding / 12 * result * result;
+      if (isFactorOfOneValue())
+        along.shared += rounding / 2 * std::fabs(result);
+      else
+        along.square += rounding * rounding / 12 * result * result;
     }
     bounds.alongVariance[row] = along.square;
     bounds.alongShared[row] = along.getShared();
@@ -155,6 +171,9 @@ private:
       if (head.kept[j])
         sums.add(head.weights[j] / head.total);
     sums.error.add(kNormalization, 1);
+    // The factor of dropout, which is rounded as well.
+    if (problem.dropout)
+      sums.error.add(kDropFactor, 1);
     return sums.error;
   }
 
@@ -164,7 +183,7 @@ private:
                      type.isSingle ? kKeysOfPart : 0, 0, type.ofProduct);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
-        sums.add(head.weights[j] / head.total * valueAt(j, e));
+        sums.add(head.weights[j] / head.total * countedValueAt(j, e));
     return sums.error;
   }
 

@@ -167,6 +167,10 @@ private:
     return head.inputs.keyTransposed[d * problem.keys + j];
   }
   double weightOf(int64_t j) const { return head.weights[j] / head.total; }
+  /// With what dropout multiplies the key's weight by.
+  double countedValueAt(int64_t j, int64_t e) const {
+    return valueAt(j, e) * head.dropFactors[j];
+  }
 
   /// w, o and delta with their errors, and the gate's gradient.
   void boundDelta(int64_t i);
@@ -284,19 +288,25 @@ ErrorSum GradientHeadBound::boundDifference(int64_t j,
                   type.isSingle && depth > kLongDepth ? kDepthOfPart : 0,
                   -delta, type.ofProduct);
   difference = -delta;
+  if (head.dropFactors[j] == 0)
+    return {};
   for (int64_t e = 0; e < depth; ++e) {
-    double product = weighted[e] * valueAt(j, e);
+    double product = weighted[e] * countedValueAt(j, e);
     difference += product;
     sum.add(product);
     if (type.isFlushed(weighted[e]) || type.isFlushed(valueAt(j, e)))
       sum.error.shared += std::fabs(product);
   }
+  if (problem.dropout)
+    sum.error.add(kDropFactor, difference + delta);
   return sum.error;
 }
 
 void GradientHeadBound::boundValues(int64_t i, int64_t j,
                                     const ErrorSum &ofWeight) {
-  double weight = weightOf(j);
+  double weight = weightOf(j), factor = head.dropFactors[j];
+  if (factor == 0)
+    return;
   ErrorSum all = ofWeight;
   bool vanishes = errors.hasDigits && type.vanishes(weight, ofWeight);
   if (!type.isSingle && !vanishes) {
@@ -305,17 +315,18 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
   }
   for (int64_t e = 0; e < problem.valueDepth; ++e) {
     ElementSum &sum = values[j * problem.valueDepth + e];
+    double counted = weighted[e] * factor;
     if (vanishes) {
-      sum.addVanished(weight * weighted[e]);
+      sum.addVanished(weight * counted);
       continue;
     }
-    sum.add(weight * weighted[e]);
-    sum.add(all, weighted[e]);
-    sum.addCommon(weightedErrors[e], weight);
+    sum.add(weight * counted);
+    sum.add(all, counted);
+    sum.addCommon(weightedErrors[e], weight * factor);
     if (type.isFlushed(weighted[e]))
-      sum.errors.shared += weight * std::fabs(weighted[e]);
+      sum.errors.shared += weight * std::fabs(counted);
     if (!errors.hasDigits)
-      sum.lost += errors.getLargestWeight(j) * std::fabs(weighted[e]);
+      sum.lost += errors.getLargestWeight(j) * std::fabs(counted);
   }
 }
 
@@ -357,7 +368,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     common.add(statistics, gradient);
     common.add(deltaError, weight);
     for (int64_t e = 0; e < problem.valueDepth; ++e) {
-      double spread = weight * (valueAt(j, e) - before[e]);
+      double spread = weight * (countedValueAt(j, e) - before[e]);
       common.add(weightedErrors[e], spread);
       spreads[e] += spread;
     }
@@ -488,7 +499,8 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
       sum.lost += row.lost[j] * std::fabs(factor);
       if (isWeightedStored)
         for (int64_t e = 0; e < problem.valueDepth; ++e)
-          spreads[e] += weightOf(j) * factor * (valueAt(j, e) - before[e]);
+          spreads[e] +=
+              weightOf(j) * factor * (countedValueAt(j, e) - before[e]);
     }
     sum.add(statistics, result);
     sum.errors.square += kDependent * statistics.square * result * result;
@@ -580,8 +592,10 @@ GradientBounds mlir::evoformer::reference::boundGradients(
     place(bounds.key, row, problem.keys, keyHeads, keyHead, problem.depth,
           [&](int64_t at) { return last.keys[at].get(kGradientScale); });
     place(bounds.value, row, problem.keys, keyHeads, keyHead,
-          problem.valueDepth,
-          [&](int64_t at) { return last.values[at].get(kNoFactor); });
+          problem.valueDepth, [&](int64_t at) {
+            return last.values[at].get(problem.dropout ? kDropFactor
+                                                       : kNoFactor);
+          });
     std::unique_lock<std::mutex> lock(mutex);
     int64_t own = row * keyHeads + keyHead;
     isNext.wait(lock, [&] { return next == own; });

@@ -36,12 +36,16 @@ private:
   }
 
   double weightOf(int64_t j) const { return head.weights[j] / head.total; }
+  /// With what dropout makes of it.
+  double countedWeightOf(int64_t j) const {
+    return weightOf(j) * head.dropFactors[j];
+  }
 
   /// The output before the gate: 0 in a row without keys, whatever the values.
   double sumValues(int64_t e) const {
     double sum = 0;
     for (int64_t j = 0; head.total != 0 && j < problem.keys; ++j)
-      sum += weightOf(j) * valueAt(j, e);
+      sum += countedWeightOf(j) * valueAt(j, e);
     return sum;
   }
 
@@ -83,8 +87,9 @@ private:
         continue;
       Sum product;
       for (int64_t e = 0; e < problem.valueDepth; ++e) {
-        product.add(weighted[e] * valueAt(j, e));
-        double ofValue = weightOf(j) * weighted[e];
+        if (head.dropFactors[j] != 0)
+          product.add(weighted[e] * valueAt(j, e) * head.dropFactors[j]);
+        double ofValue = countedWeightOf(j) * weighted[e];
         add(&GradientSums::value, j * problem.valueDepth + e, ofValue,
             std::fabs(ofValue));
       }

@@ -47,6 +47,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     part.batch = size;
     if (part.score)
       part.score->firstBatch += begin;
+    if (part.dropout)
+      part.dropout->firstBatch += begin;
     for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
       if (!lengths->empty())
         *lengths =
@@ -56,6 +58,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     part.rows = size;
     if (part.score)
       part.score->firstRow += begin;
+    if (part.dropout)
+      part.dropout->firstRow += begin;
     for (Lengths *lengths : {&part.keyLengths, &part.queryLengths})
       for (std::vector<int64_t> &rows : *lengths)
         rows = std::vector<int64_t>(rows.begin() + begin,
@@ -66,6 +70,8 @@ mlir::evoformer::reference::slice(const AttentionProblem &problem,
     part.heads = size;
     if (part.score)
       part.score->firstHead += begin;
+    if (part.dropout)
+      part.dropout->firstHead += begin;
     ofQueries = ofKeys = 3;
     ofBiases = 2;
     break;

@@ -66,6 +66,9 @@ int64_t HeadWeights::findLargest() const {
 bool HeadWeights::compute(int64_t i) {
   multiplyKeys(i);
   applyScore(i);
+  dropFactors.resize(problem.keys);
+  for (int64_t j = 0; j < problem.keys; ++j)
+    dropFactors[j] = problem.getDropFactor(b, n, h, i, j);
   dependent.assign(problem.keys, 0.0);
   biases.readQuery(i, kept,
                    [&](int64_t j, double term) { dependent[j] += term; });

@@ -39,6 +39,8 @@ public:
   /// The logits relative to the largest, and the scaled scores that they are
   /// made of; where a score makes logits of these, what it gives.
   std::vector<double> exponents, products;
+  /// What dropout multiplies each weight by, where values are summed.
+  std::vector<double> dropFactors;
   /// There the scaled scores, and all that it says; else none.
   std::vector<double> scores;
   std::vector<ScoreResult> results;

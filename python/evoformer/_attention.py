@@ -103,6 +103,20 @@ def _with_score(seen: _keys.Keys, biases: Sequence[Any], score: Optional[Score],
                           captures=len(captures)), (*biases, *captures))
 
 
+def _dropout(probability: Any, state: Any, lengths: Lengths) -> tuple[float, Lengths]:
+    """The probability, and the state beside what else the device reads."""
+    try:
+        probability = float(probability)
+    except (TypeError, ValueError):
+        raise TypeError(f"dropout_p is a {type(probability).__name__}; accepted is a "
+                        "number from 0 to before 1") from None
+    if not 0 <= probability < 1:
+        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1")
+    if probability == 0:
+        return 0.0, lengths
+    return probability, lengths._replace(dropout=state)
+
+
 @overload
 def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = (),
               gate: Optional[Array] = None, scale: Optional[float] = None,
@@ -115,6 +129,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
+              dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
               check_lengths: bool = False) -> Array: ...
 
 
@@ -130,6 +145,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
+              dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
               check_lengths: bool = False) -> tuple[Array, Array]: ...
 
 
@@ -145,6 +161,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               cu_seqlens: Optional[OneOrTwo[Array]] = None,
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
+              dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
               check_lengths: bool = False
               ) -> Union[Array, tuple[Array, Array]]: ...
 
@@ -157,7 +174,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               query_lengths: Optional[Any] = None,
               cu_seqlens: Optional[Any] = None,
               max_seqlen: Optional[Any] = None, score: Optional[Score] = None,
-              captures: Sequence[Any] = (), check_lengths: bool = False) -> Any:
+              captures: Sequence[Any] = (), dropout_p: float = 0.0,
+              dropout_state: Optional[Any] = None, check_lengths: bool = False) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -223,6 +241,13 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                evoformer.score's where, maximum, minimum, exp, exp2, log, log2, sqrt,
                rsqrt and tanh (or torch's of these names), at most 64 operations.
                Gradients follow from it. A logit of -inf drops the key
+      dropout_p: with which probability, from 0 to before 1, each weight is 0 where
+               values are summed; the others are divided by what is left of 1. It is
+               taken to 2^-16. lse is that of all weights. For training alone: with
+               torch and NumPy
+      dropout_state: a seed and an offset in int64, (2,), read on the device: equal ones
+               drop the same weights, on any device. With torch the default is two
+               numbers of the device's default generator; NumPy has none
       captures: what score reads beside: any number of arrays with the dimensions of
                biases, of the query's type or float32. They have gradients as biases do
 
@@ -241,6 +266,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     _check_biases(biases)
     lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
     _check_captures(captures, score)
+    dropout_p, lengths = _dropout(dropout_p, dropout_state, lengths)
     proxy = _proxy(query, key, value, gate, *biases, *lengths, *captures)
     if proxy is not None and score is not None:
         raise NotImplementedError("score inside of torch.fx.symbolic_trace; accepted are "
@@ -253,16 +279,23 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             {"causal": causal, "window": window, "keys": keys,
              "key_lengths": key_lengths, "query_lengths": query_lengths,
              "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen,
-             **({"check_lengths": True} if check_lengths else {})})
+             **({"check_lengths": True} if check_lengths else {}),
+             **({"dropout_p": dropout_p, "dropout_state": dropout_state}
+                if dropout_p else {})})
     if check_lengths:
         from . import _check_lengths
-        _check_lengths.check(query, key, layout, lengths)
+        _check_lengths.check(query, key, layout, lengths._replace(dropout=None))
     backend, seen = _backend(query), _keys.resolve(causal, window, keys)
     if score is not None:
         if backend.__name__.endswith("._jax"):
             raise NotImplementedError("score of JAX arrays; accepted are torch tensors "
                                       "and NumPy arrays")
         seen, biases = _with_score(seen, biases, score, captures)
+    if dropout_p:
+        if backend.__name__.endswith("._jax"):
+            raise NotImplementedError("dropout_p of JAX arrays; accepted are torch "
+                                      "tensors and NumPy arrays")
+        seen = seen._replace(dropout_p=dropout_p)
     return backend.attention(query, key, value, biases, gate, scale, layout, return_lse,
                              seen, lengths)
 
@@ -274,7 +307,8 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   key_lengths: Optional[Any] = None,
                   query_lengths: Optional[Any] = None,
                   cu_seqlens: Optional[Any] = None, max_seqlen: Optional[Any] = None,
-                  score: Optional[Score] = None, captures: Sequence[Any] = ()
+                  score: Optional[Score] = None, captures: Sequence[Any] = (),
+                  dropout_p: float = 0.0, dropout_state: Optional[Any] = None
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
@@ -282,8 +316,9 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     from . import _numpy
     _check_biases(biases)
     _check_captures(captures, score)
+    lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
+    dropout_p, lengths = _dropout(dropout_p, dropout_state, lengths)
     seen, biases = _with_score(_keys.resolve(causal, window, keys), biases, score,
                                captures)
-    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout, seen,
-                                _lengths(key_lengths, query_lengths, cu_seqlens,
-                                         max_seqlen))
+    return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
+                                seen._replace(dropout_p=dropout_p), lengths)

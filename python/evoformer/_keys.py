@@ -13,11 +13,13 @@ class Keys(NamedTuple):
     """The first key and the one behind the last, as words of the C interface have them
     (evoformer-c/Compile.h); empty where there is no such bound. And what makes logits
     of the scores of those that a query sees: likewise, and how many of the biases, the
-    last ones, it captures instead of adding them."""
+    last ones, it captures instead of adding them. And with which probability weights
+    are dropped."""
     first: str = ""
     end: str = ""
     score: str = ""
     captures: int = 0
+    dropout_p: float = 0.0
 
 
 ALL = Keys()

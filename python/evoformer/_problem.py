@@ -29,28 +29,33 @@ class Lengths(NamedTuple):
     """How many keys and queries rows have, or where those of sequences start that lie
     one behind the other: of operands what a framework has, or their Metas; None where
     there are none. And the most queries and keys that such a sequence has, None: all
-    there are."""
+    there are. Beside them what else the device reads, the state of dropout: a seed and
+    an offset."""
     keys: Any = None
     queries: Any = None
     query_starts: Any = None
     key_starts: Any = None
     most_queries: Optional[int] = None
     most_keys: Optional[int] = None
+    dropout: Any = None
 
     def present(self) -> tuple[Any, ...]:
-        return tuple(one for one in self[:4] if one is not None)
+        return tuple(one for one in (*self[:4], self.dropout) if one is not None)
 
     def named(self) -> dict[str, Any]:
         """Those arrays that there are, in the order of the C interface."""
-        names = ("key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k")
-        return {name: one for name, one in zip(names, self) if one is not None}
+        names = ("key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k",
+                 "dropout_state")
+        arrays = (*self[:4], self.dropout)
+        return {name: one for name, one in zip(names, arrays) if one is not None}
 
     def map(self, function: Callable[[Any], Any]) -> "Lengths":
         """With other arrays."""
-        keys, queries, query_starts, key_starts = (
-            function(one) if one is not None else None for one in self[:4])
+        keys, queries, query_starts, key_starts, dropout = (
+            function(one) if one is not None else None
+            for one in (*self[:4], self.dropout))
         return self._replace(keys=keys, queries=queries, query_starts=query_starts,
-                             key_starts=key_starts)
+                             key_starts=key_starts, dropout=dropout)
 
     @property
     def ragged(self) -> bool:
@@ -133,6 +138,8 @@ class Attention:
                  lengths: Lengths = NO_LENGTHS,
                  output_type: Optional[str] = None) -> None:
         rank = len(query.shape)
+        self._dropout = _check_dropout(keys.dropout_p, lengths.dropout)
+        lengths = lengths._replace(dropout=None)
         self.layout = Layout(layout or default_layout(rank), lengths.ragged)
         self._check_sequences(query, key, value, gate)
         self.scale = _check_scale(scale)
@@ -383,6 +390,8 @@ class Attention:
             words.append(f"score={self.keys.score}")
         words += [f"{name}={has}" for name, (has, _) in self._lengths.items()]
         words += ["ragged"] * self.ragged
+        if self._dropout:
+            words.append(f"dropout={self.keys.dropout_p!r}")
         return words
 
     def describe(self, lse: bool = False, stats: bool = False,
@@ -416,7 +425,8 @@ class Attention:
         views += [(sizes, strides) for _, _, sizes, strides in self._biases]
         if self._gate_view:
             views.append(self._gate_view)
-        return views + [view for _, view in self._lengths.values()] + self._starts
+        views += [view for _, view in self._lengths.values()] + self._starts
+        return views + [self._dropout] * (self._dropout is not None)
 
     def _numbers(self) -> "list[View | int]":
         """What calls are given behind their arrays."""
@@ -489,6 +499,23 @@ def count_pairs(keys: _keys.Keys, sizes: dict[str, int], memory: dict[str, int])
     pairs = _keys.count_pairs(keys, sizes["q"], sizes["k"])
     return min(sizes["b"] * pairs, memory["q"] * sizes["k"] * memory["b"],
                memory["k"] * sizes["q"] * memory["b"])
+
+
+def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
+    """What the state's sizes and strides are, where weights are dropped."""
+    if not probability:
+        return None
+    if not 0 < probability < 1 - 2 ** -25:
+        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1")
+    if state is None:
+        raise ValueError(f"dropout_p is {probability} without dropout_state; accepted "
+                         "are both, the state a seed and an offset in int64, (2,)")
+    if state.type != "i64":
+        raise TypeError(f"dropout_state has type {state.type}; accepted is int64")
+    if state.shape != (2,) or state.strides[0] < 0:
+        raise ValueError(f"dropout_state has shape {state.shape}; accepted is (2,), a "
+                         "seed and an offset")
+    return state.shape, state.strides
 
 
 def _check_scale(scale: Any) -> Optional[float]:

@@ -28,8 +28,12 @@ def scaled_dot_product_attention(
 
     A query without keys gives 0, with gradients of 0.
 
-    Raises as torch does RuntimeError for attn_mask with is_causal; NotImplementedError
-    for dropout_p; TypeError and ValueError for operands that do not fit.
+    dropout_p: the probability with which each weight is dropped, others are divided by
+    1 - dropout_p; from 0 to before 1, and as in torch whether training or not. Random
+    numbers are those of the device's default generator.
+
+    Raises as torch does RuntimeError for attn_mask with is_causal; TypeError and
+    ValueError for operands that do not fit.
     """
     proxy = _proxy(query, key, value, attn_mask)
     if proxy is not None:
@@ -38,8 +42,6 @@ def scaled_dot_product_attention(
             "call_function", scaled_dot_product_attention,
             (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa), {})
         return traced
-    if dropout_p != 0:
-        raise NotImplementedError(f"dropout_p is {dropout_p}; accepted is 0")
     if is_causal and attn_mask is not None:
         raise RuntimeError("attn_mask is given and is_causal is True; accepted is one "
                            "of them")
@@ -48,7 +50,7 @@ def scaled_dot_product_attention(
     biases = []
     if attn_mask is not None:
         biases.append(_fold(attn_mask, (*front, query.shape[-2], key.shape[-2])))
-    out: Any = attention(query, key, value, biases, scale=scale, layout="bnhsd",
+    out: Any = attention(query, key, value, biases, scale=scale, layout="bnhsd", dropout_p=dropout_p,
                          keys=CAUSAL_FROM_FIRST if is_causal else None)
     return out.reshape(*front, *out.shape[-2:])  # type: ignore[no-any-return]
 

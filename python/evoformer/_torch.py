@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 _TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
-          torch.bool: "i1", torch.int32: "i32"}
+          torch.bool: "i1", torch.int32: "i32", torch.int64: "i64"}
 _GPU = "hip" if torch.version.hip else "cuda"
 _DEVICES = ("cpu", "cuda", "meta")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -192,7 +192,7 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
         identity += (bias.shape, bias.stride(), bias.dtype, bias.device)
     if gate is not None:
         identity += (gate.shape, gate.stride(), gate.dtype, gate.device)
-    identity += lengths[4:]
+    identity += lengths[4:6]
     for name, one in lengths.named().items():
         identity += (name, one.shape, one.stride(), one.dtype, one.device)
     prepared = _prepared.get(identity)
@@ -398,6 +398,12 @@ def _refuse_tangents(tensors: Iterable[object]) -> None:
                 "reverse mode (backward, torch.autograd.grad)")
 
 
+def draw_state(device: torch.device) -> Tensor:
+    """Seed and offset of dropout, of the device's default generator: manual_seed and
+    captured graphs have their way."""
+    return torch.randint(-2 ** 63, 2 ** 63 - 1, (2,), dtype=torch.int64, device=device)
+
+
 def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
               gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
               return_lse: bool, keys: _keys.Keys,
@@ -418,6 +424,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         query.requires_grad or key.requires_grad or value.requires_grad or
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
+    if keys.dropout_p and lengths.dropout is None:
+        lengths = lengths._replace(dropout=draw_state(query.device))
     if not plain or (return_lse and wants_gradient) or _wants_operator(query):
         sharded = None
         if not torch.compiler.is_compiling():
@@ -426,6 +434,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             wants_gradient = wants_gradient or torch._C._is_tracing()
             sharded = _sharded(query, key, value, biases, gate, lengths)
         if sharded is not None:
+            if keys.dropout_p:
+                raise NotImplementedError("dropout_p of DTensors; accepted are plain "
+                                          "tensors")
             sharded.check(_named(query, key, value, biases, gate, lengths), layout)
         if query.is_meta or sharded is not None:
             # Nothing else looks at what they are as a whole.

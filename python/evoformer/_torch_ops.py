@@ -16,27 +16,30 @@ _library = torch.library.Library("evoformer", "DEF")
 _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
     "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
-    "str keys_from, str keys_to, str score, int captures, "
+    "str keys_from, str keys_to, str score, int captures, float dropout_p, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
-    "SymInt? max_seqlen_q, SymInt? max_seqlen_k) "
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
+    "Tensor? dropout_state) "
     "-> (Tensor, Tensor, Tensor)")
 _library.define(
     "attention_backward(Tensor query, Tensor key, Tensor value, "
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
     "float? scale, str layout, bool[] needs, "
-    "str keys_from, str keys_to, str score, int captures, "
+    "str keys_from, str keys_to, str score, int captures, float dropout_p, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
-    "SymInt? max_seqlen_q, SymInt? max_seqlen_k) -> Tensor[]")
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
+    "Tensor? dropout_state) -> Tensor[]")
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
              stats: bool, keys_from: str, keys_to: str, score: str,
-             captures: int, *lengths: Any) -> tuple[Tensor, ...]:
+             captures: int, dropout_p: float, *lengths: Any) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, _keys.Keys(keys_from, keys_to, score, captures),
+                               layout, _keys.Keys(keys_from, keys_to, score, captures,
+                                                  dropout_p),
                                tuple(b.requires_grad for b in biases),
                                _problem.Lengths(*lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
@@ -49,9 +52,10 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
               scale: Optional[float], layout: str, needs: Sequence[bool],
               keys_from: str, keys_to: str, score: str,
-              captures: int, *lengths: Any) -> list[Tensor]:
+              captures: int, dropout_p: float, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
-                               layout, _keys.Keys(keys_from, keys_to, score, captures),
+                               layout, _keys.Keys(keys_from, keys_to, score, captures,
+                                                  dropout_p),
                                tuple(needs[4:]),
                                _problem.Lengths(*lengths),
                                out.dtype if out.dtype != query.dtype else None)
@@ -79,7 +83,7 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
                   lse: bool, stats: bool, keys_from: str, keys_to: str, score: str,
-                  captures: int, *lengths: Any
+                  captures: int, dropout_p: float, *lengths: Any
                   ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
@@ -96,7 +100,7 @@ def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[T
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
                    scale: Optional[float], layout: str, needs: Sequence[bool],
                    keys_from: str, keys_to: str, score: str,
-                   captures: int, *lengths: Any) -> list[Tensor]:
+                   captures: int, dropout_p: float, *lengths: Any) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -115,15 +119,15 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     query, key, value, biases, gate, ctx.scale, ctx.layout, has_lse, _, *rest = inputs
-    ctx.keys, lengths = rest[:4], _problem.Lengths(*rest[4:])
+    ctx.keys, lengths = rest[:5], _problem.Lengths(*rest[5:])
     out, lse, stats = output
     ctx.mark_non_differentiable(*([] if has_lse else [lse]), stats)
     ctx.set_materialize_grads(False)
     ctx.num_biases, ctx.gated = len(biases), gate is not None
     tensors = (query, key, value, *biases, *([gate] if ctx.gated else []))
     ctx.flags = [t.requires_grad for t in tensors]
-    ctx.has_lengths = tuple(one is not None for one in lengths[:4])
-    ctx.most = lengths[4:]
+    ctx.has_lengths = tuple(one is not None for one in (*lengths[:4], lengths.dropout))
+    ctx.most = lengths[4:6]
     ctx.save_for_backward(*tensors, *lengths.present(), out, lse, stats)
 
 
@@ -172,7 +176,7 @@ def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _
     query, key, value, *rest, out, lse, stats = ctx.saved_tensors
     biases, rest = rest[:ctx.num_biases], rest[ctx.num_biases:]
     gate = rest.pop(0) if ctx.gated else None
-    lengths = [rest.pop(0) if has else None for has in ctx.has_lengths]
+    *lengths, dropout = (rest.pop(0) if has else None for has in ctx.has_lengths)
     if stats.numel() == 0 and out.numel() != 0:
         raise RuntimeError("torch.ops.evoformer.attention was called without "
                            "stats=True, which its gradient needs")
@@ -180,8 +184,8 @@ def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _
     needs = [*flags[:3], ctx.gated and flags[-1], *flags[3:3 + ctx.num_biases]]
     found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
                           of_lse, needs, ctx.scale, ctx.layout,
-                          (*ctx.keys, *lengths, *ctx.most))
-    return (*found[:3], found[4:], found[3], *[None] * 14)
+                          (*ctx.keys, *lengths, *ctx.most, dropout))
+    return (*found[:3], found[4:], found[3], *[None] * 16)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -195,8 +199,8 @@ torch.library.register_autograd("evoformer::attention_backward",
 def _logits(query: Sequence[int], key: Sequence[int], layout: str,
             keys: _keys.Keys, key_lengths: Any = None, query_lengths: Any = None,
             cu_seqlens_q: Any = None, cu_seqlens_k: Any = None,
-            max_seqlen_q: Optional[int] = None, max_seqlen_k: Optional[int] = None
-            ) -> int:
+            max_seqlen_q: Optional[int] = None, max_seqlen_k: Optional[int] = None,
+            dropout_state: Any = None) -> int:
     """Where rows have lengths those of full ones, of packed sequences at most."""
     at = layout.index("s")
     memory = {"b": 1, **dict(zip(layout, query)), "q": query[at], "k": key[at]}
@@ -212,7 +216,7 @@ def _logits(query: Sequence[int], key: Sequence[int], layout: str,
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
                         biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
                         stats: Any, keys_from: str, keys_to: str, score: str,
-                        captures: int, *lengths: Any,
+                        captures: int, dropout_p: float, *lengths: Any,
                         out_shape: Any = None, **named: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
@@ -225,7 +229,7 @@ def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
                          stats: Any, gradient: Any, scale: Any, layout: str,
                          needs: Any, keys_from: str, keys_to: str, score: str,
-                         captures: int, *lengths: Any,
+                         captures: int, dropout_p: float, *lengths: Any,
                          out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")

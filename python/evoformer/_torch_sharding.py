@@ -70,7 +70,7 @@ class _Call:
         self.lse, self.stats = given.get("lse"), given.get("stats")
         self.bounded = bool(given["keys_from"] or given["keys_to"])
         # Which counts from the first of everything.
-        self.scored = bool(given["score"])
+        self.scored = bool(given["score"] or given["dropout_p"])
         self.ragged = given["cu_seqlens_q"] is not None
         self.lengths = [name for name in ("key_lengths", "query_lengths")
                         if given[name] is not None]

@@ -191,7 +191,7 @@ class _ContextParallel(torch.autograd.Function):
         # keys, whatever the other processes have.
         found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
                               of_lse, (*flags[:4], *flags[7:]), scale, layout,
-                              (*_keys.ALL, *[None] * 6))
+                              (*_keys.ALL, *[None] * 7))
         parts = {i: part for i, part in enumerate(found) if part is not None and (
             i == 0 or i >= 4 and biases[i - 4].shape[-1:] in ((), (1,)))}
         for i, total in zip(parts, _sum([*parts.values()], group)):

@@ -120,7 +120,7 @@ def test_bad_arguments():
     def call(*arguments, **options):
         return lambda: evoformer.scaled_dot_product_attention(*arguments, **options)
     for function, error, text in (
-            (call(q, q, q, dropout_p=0.1), NotImplementedError, "dropout_p is 0.1; acc"),
+            (call(q, q, q, dropout_p=1.0), ValueError, "dropout_p is 1.0; accepted"),
             (call(q, q, q, torch.ones(6, 6), is_causal=True), RuntimeError,
              "attn_mask is given and is_causal is True; accepted is one"),
             (call(q, q, None), TypeError, "value is a NoneType; accepted"),

@@ -94,6 +94,9 @@ struct PutNumber {
 ///                        buckets, slopes, matrix, keywise, querywise or leaky,
 ///                        see Evoformer/Reference/Score.h; alibi, slopes and
 ///                        matrix have no number. Captures are normal numbers
+///     dropout            P[:SEED], the probability with which weights are
+///                        dropped, and a number of which seed and offset are
+///                        made; default: the case's
 ///     lse, stats         0 or 1
 ///     scale              a number; default D^-1/2
 ///     order              dimension order of q, k, v, gate, out in the IR
@@ -138,6 +141,10 @@ struct AttentionCase {
   /// The word `score`, and what it says.
   std::string score;
   std::optional<reference::Score> scoreCase;
+  /// The word `dropout`, and what it says.
+  std::string dropout;
+  std::optional<double> dropProbability;
+  std::optional<uint64_t> dropSeed;
   /// 0: as depth.
   int64_t valueDepth = 0;
   runtime::ElementType type = runtime::ElementType::F32;
@@ -190,8 +197,9 @@ struct CaseOperand {
 
 /// The operands in the order of the function's arguments: query, key, value,
 /// biases, gate, lengths of keys and queries, starts of ragged queries and
-/// keys, output, lse, stats; then, of the backward pass, the output's gradient
-/// and the gradients of query, key, value, float biases and gate.
+/// keys, the state of dropout, output, lse, stats; then, of the backward pass,
+/// the output's gradient and the gradients of query, key, value, float biases
+/// and gate.
 std::vector<CaseOperand> getOperands(const AttentionCase &problem);
 
 /// Numbers that the function takes behind the operands, by name.
@@ -208,6 +216,9 @@ int64_t countKeys(const AttentionCase &problem,
                   llvm::ArrayRef<HostArray> arrays, int64_t b, int64_t n);
 int64_t countQueries(const AttentionCase &problem,
                      llvm::ArrayRef<HostArray> arrays, int64_t b, int64_t n);
+
+/// Seed and offset of a case with dropout.
+std::pair<uint64_t, uint64_t> getDropoutState(const AttentionCase &problem);
 
 /// A module with a function `attention` over them.
 std::string makeModule(const AttentionCase &problem);

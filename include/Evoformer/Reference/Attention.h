@@ -14,6 +14,7 @@
 #ifndef EVOFORMER_REFERENCE_ATTENTION_H
 #define EVOFORMER_REFERENCE_ATTENTION_H
 
+#include "Evoformer/Reference/Dropout.h"
 #include "Evoformer/Reference/Numbers.h"
 #include "Evoformer/Reference/Score.h"
 #include <array>
@@ -88,6 +89,8 @@ struct AttentionProblem {
   std::optional<Score> score;
   /// What it captures.
   std::vector<Bias> captures;
+  /// Which weights are dropped; none: all count.
+  std::optional<Dropout> dropout;
   /// The first key that a query sees, and the one behind the last.
   std::optional<KeyBound> keysFrom, keysTo;
   /// From 0 to the numbers of keys and queries. What lies behind counts
@@ -115,6 +118,12 @@ struct AttentionProblem {
   /// What the score, which there is, makes of x for a pair of this part.
   ScoreResult applyScore(int64_t b, int64_t n, int64_t h, int64_t i, int64_t j,
                          double x) const;
+  /// What a weight of this part is multiplied by where values are summed: the
+  /// sum of weights that it is divided by has all of them.
+  double getDropFactor(int64_t b, int64_t n, int64_t h, int64_t i,
+                       int64_t j) const {
+    return dropout ? dropout->getFactor(b, n, h, firstQuery + i, j) : 1;
+  }
   /// Whether the row has query i of this part.
   bool hasQuery(int64_t b, int64_t n, int64_t i) const {
     return firstQuery + i < countQueries(b, n);

@@ -84,6 +84,8 @@ struct AttentionOperands {
   /// [b, n, h, s] of f32; [2, b, n, h, s].
   Value lse, stats;
   RowLengths lengths;
+  /// [2] of i64: the seed and the offset of random numbers.
+  Value dropout;
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
@@ -121,6 +123,8 @@ struct AttentionFacts {
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
   ScoreFacts score = {};
+  /// Of 2^16 draws those whose weight is dropped.
+  int64_t dropThreshold = 0;
 };
 
 } // namespace mlir::evoformer

@@ -129,6 +129,12 @@ public:
             getMost(AttentionOperand::MostKeys)};
   }
 
+  /// The state of random numbers, where any weight is dropped.
+  Value getDropout() {
+    return family::getDropoutThreshold(op) != 0 ? get(AttentionOperand::Dropout)
+                                                : Value();
+  }
+
   /// The biases, or what the score captures.
   SmallVector<Bias> getBiases(AttentionOperand role) {
     SmallVector<Bias> biases;
@@ -228,6 +234,11 @@ protected:
       return emitError(op.getLoc())
              << "schedule: rows=" << requests.getMostRows()
              << ", but rows that have lengths are taken one at a time";
+    if (!op.getRoleOperands(Role::Dropout).empty() &&
+        requests.getMostRows() != 1)
+      return emitError(op.getLoc())
+             << "schedule: rows=" << requests.getMostRows()
+             << ", but rows that drop weights are taken one at a time";
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
     // The CPU's offsets have 64 bits.
@@ -286,6 +297,7 @@ protected:
         facts.biasBytes +=
             getElementBytes(getElementTypeOrSelf(bias.get().getType()));
     facts.score = {op.getScoreBody(), totalScores.contains(op)};
+    facts.dropThreshold = family::getDropoutThreshold(op);
     return facts;
   }
 
@@ -307,6 +319,7 @@ protected:
     attention.lse = views.get(Role::Lse);
     attention.stats = views.get(Role::Stats);
     attention.lengths = views.getLengths();
+    attention.dropout = views.getDropout();
     attention.biases = views.getBiases(Role::Bias);
     attention.captures = views.getBiases(Role::Capture);
     writeHostProgram(builder, factory, attention, *cut);
@@ -345,6 +358,7 @@ protected:
     operands.stats = views.get(Role::Stats);
     operands.delta = views.get(Role::Delta);
     operands.lengths = views.getLengths();
+    operands.dropout = views.getDropout();
     operands.biases = views.getBiases(Role::Bias);
     operands.captures = views.getBiases(Role::Capture);
     operands.queryGrad = views.get(Role::QueryGradient);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/RandomDraws.h"
 #include "Lowering.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
@@ -131,6 +132,27 @@ static void lowerIota(RewriterBase &rewriter, IotaOp op) {
     if (std::optional<uint64_t> minus = op.getMinus())
       sum = arith::SubIOp::create(b, loc, sum, indexOf(*minus));
     return sum;
+  };
+  rewriter.replaceOp(op, emitParallel(rewriter, op.getLoc(), {}, {},
+                                      tileType(op.getResult()), body));
+}
+
+/// A call of the generator for each element.
+static void lowerRandom(RewriterBase &rewriter, RandomOp op) {
+  RandomBuilder outer(rewriter, op);
+  Value firstRow = outer.toI32(op.getRow());
+  Value firstColumn = outer.toI32(op.getColumn());
+  auto body = [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+    RandomBuilder random(b, op);
+    auto at = [&](Value first, uint64_t dim) {
+      return random.add(first,
+                        random.toI32(linalg::IndexOp::create(b, loc, dim)));
+    };
+    Value column = at(firstColumn, op.getColumnDim());
+    RandomWords words =
+        random.call(random.getCall(column), at(firstRow, op.getRowDim()));
+    return random.isKept(arith::ShLIOp::create(
+        b, loc, random.chooseWord(words, column), random.getShift(column)));
   };
   rewriter.replaceOp(op, emitParallel(rewriter, op.getLoc(), {}, {},
                                       tileType(op.getResult()), body));
@@ -353,6 +375,8 @@ LogicalResult tile_to_cpu::lowerComputeOp(RewriterBase &rewriter,
     lowerTranspose(rewriter, transpose);
   } else if (auto iota = dyn_cast<IotaOp>(op)) {
     lowerIota(rewriter, iota);
+  } else if (auto random = dyn_cast<RandomOp>(op)) {
+    lowerRandom(rewriter, random);
   } else if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     rewriter.replaceOp(op, convert.getSource());
   } else if (auto mma = dyn_cast<MmaOp>(op)) {

@@ -329,6 +329,7 @@ protected:
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     populateComputePatterns(converter, patterns, context);
+    populateRandomPatterns(converter, patterns, context);
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);
     populateWherePattern(converter, patterns);

@@ -20,6 +20,13 @@ def refuse(**options: Any) -> None:
                                       "evoformer.flash_attn has no such option yet")
 
 
+def refuse_dropped(dropout_p: float, return_attn_probs: bool) -> None:
+    if dropout_p and return_attn_probs:
+        raise NotImplementedError(
+            f"return_attn_probs is True with dropout_p {dropout_p}; accepted is one of "
+            "them: evoformer.flash_attn does not return which weights were dropped")
+
+
 def check(rank: int, **tensors: Any) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
@@ -89,21 +96,23 @@ def flash_attn_func(
     softmax_scale: default 1 / sqrt(d). causal: query i sees the keys
     j <= i + sk - sq. window_size: (left, right), those from i + sk - sq - left to
     i + sk - sq + right; -1: all. softcap: scores s become softcap * tanh(s / softcap);
-    0: they stay. alibi_slopes: (h,) or (b, h) in float32, without gradient; slope *
+    0: they stay. dropout_p: each weight is dropped with this probability, others are
+    divided by 1 - dropout_p; random numbers are those of the device's default generator. alibi_slopes: (h,) or (b, h) in float32, without gradient; slope *
     |i + sk - sq - j| is subtracted from scores. Results are deterministic in any case.
 
     Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
     [b, h, sq] in float32 without gradient. A query without keys has out 0 and lse
     -inf.
 
-    Raises NotImplementedError for dropout_p; TypeError and ValueError for operands that
-    do not fit.
+    Raises NotImplementedError for return_attn_probs with dropout_p; TypeError and
+    ValueError for operands that do not fit.
     """
-    refuse(dropout_p=dropout_p)
+    refuse_dropped(dropout_p, return_attn_probs)
     check(4, q=q, k=k, v=v)
     result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
                             return_lse=bool(return_attn_probs),
                             causal=bool(causal), window=tuple(window_size),
+                            dropout_p=dropout_p,
                             **scores(q, softcap, alibi_slopes, q.shape[0]))
     return (result[0], result[1].detach(), None) if return_attn_probs else result
 

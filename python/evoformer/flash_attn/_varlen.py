@@ -5,7 +5,7 @@ from typing import Any, Optional
 from torch import Tensor
 
 from .._attention import attention
-from ._dense import Result, check, refuse, scores, unpack
+from ._dense import Result, check, refuse, refuse_dropped, scores, unpack
 
 
 def flash_attn_varlen_func(
@@ -28,15 +28,17 @@ def flash_attn_varlen_func(
     [h, total of queries] in float32 without gradient. Rows of no sequence have out 0,
     lse -inf and gradients 0.
 
-    Raises NotImplementedError for dropout_p and block_table; TypeError and ValueError
-    for operands that do not fit.
+    Raises NotImplementedError for block_table and for return_attn_probs with dropout_p;
+    TypeError and ValueError for operands that do not fit.
     """
-    refuse(dropout_p=dropout_p, block_table=block_table)
+    refuse(block_table=block_table)
+    refuse_dropped(dropout_p, return_attn_probs)
     check(3, q=q, k=k, v=v)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     result: Any = attention(q, k, v, scale=softmax_scale, layout="shd",
                             return_lse=bool(return_attn_probs),
                             causal=bool(causal), window=tuple(window_size),
+                            dropout_p=dropout_p,
                             cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
                             max_seqlen=(max_seqlen_q, max_seqlen_k),
                             **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))

@@ -15,6 +15,9 @@
 // RUN: evoformer-check --print-module='N=2 Sq=16 Sk=16 D=16 share=n' > %t.shared
 // RUN: not evoformer-opt %t.shared --evoformer-lower='target=gfx942 schedule=v1:rows=2' 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: error: schedule: rows=2, but rows that share keys and values are taken one at a time
+// RUN: evoformer-check --print-module='N=2 Sq=16 Sk=16 D=16 dropout=0.5' > %t.dropout
+// RUN: not evoformer-opt %t.dropout --evoformer-lower='target=gfx942 schedule=v1:rows=2' 2>&1 | FileCheck %s --check-prefix=DROPOUT
+// DROPOUT: error: schedule: rows=2, but rows that drop weights are taken one at a time
 // RUN: evoformer-check --print-module 'N=3 H=2 Sq=32 Sk=32 D=32 type=bf16 bias=bh:f32:normal static=heads pass=backward' > %t.sum
 // RUN: not evoformer-opt %t.sum --evoformer-lower='target=gfx942 schedule=v1:subgroups=2x1' 2>&1 | FileCheck %s --check-prefix=SUBGROUPS
 // SUBGROUPS: error: schedule: one subgroup sums over queries and keys, not 2

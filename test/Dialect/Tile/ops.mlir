@@ -67,6 +67,9 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   %g = evo_tile.transpose %f [1, 0] : tensor<2x5xf32> -> tensor<5x2xf32>
   // CHECK: evo_tile.iota %{{.*}} dim 1 : tensor<2x16xi32>
   %h = evo_tile.iota %i dim 1 : tensor<2x16xi32>
+  %seed = arith.constant 3 : i64
+  // CHECK: evo_tile.random %{{.*}}, %{{.*}}, %{{.*}} at[%{{.*}} along 0, %{{.*}} along 1] threshold 6554 multiple 8 : tensor<2x16xi1>
+  %drawn = evo_tile.random %seed, %seed, %i at [%i along 0, %i along 1] threshold 6554 multiple 8 : tensor<2x16xi1>
   // CHECK: evo_tile.iota %{{.*}} dim 1 minus 0 : tensor<2x16xi32>
   %behind = evo_tile.iota %i dim 1 minus 0 : tensor<2x16xi32>
   // CHECK: %[[NONE:.*]] = arith.constant dense<true> : tensor<2xi1>

@@ -27,13 +27,17 @@ SCORES = ("softcap:5", "softcap:50", "fastcap:7", "alibi", "temperature:0.3", "s
           "distance:0.4", "buckets:-0.2", "leaky:0.2", "slopes", "matrix",
           "keywise:1.5", "querywise:0.6")
 
+# With which probability weights are dropped.
+DROPOUT = ("0.1", "0.17", "0.5", "0.9", "0.999", "0")
+
 
 class Cases:
     """Random ones, the same for a seed."""
 
-    def __init__(self, seed, rows=ROWS, scores=()):
+    def __init__(self, seed, rows=ROWS, scores=(), dropout=()):
         self.rows = rows
         self.scores = scores
+        self.dropout = dropout
         self.random = random.Random(seed)
         self.some = self.random.choice
 
@@ -119,11 +123,14 @@ class Cases:
                   f"seed={self.random.randint(1, 999)}"]
         if self.scores:
             words.append("score=" + some(self.scores))
+        if self.dropout:
+            words.append("dropout=" + some(self.dropout))
+            words.append(some(["", "", "score=softcap:5"]))
         return " ".join(word for word in words if word)
 
 
 
-def run(description, count, rows=ROWS, always=lambda: None, scores=()):
+def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=()):
     """The command line of a test: `count` cases on every target by default, and
     `always` before them."""
     parser = argparse.ArgumentParser(description=description)
@@ -136,7 +143,7 @@ def run(description, count, rows=ROWS, always=lambda: None, scores=()):
         always()
     for target in given.targets.split(","):
         # Each has its own: a case on one chip is as good as on another.
-        cases = Cases(f"{given.seed} {target}", rows, scores)
+        cases = Cases(f"{given.seed} {target}", rows, scores, dropout)
         lines = [cases.make() + "\n" for _ in range(given.count)]
         if given.print:
             print(*lines, sep="", end="")

@@ -20,6 +20,7 @@ struct HostAttention {
   Value query, key, value, gate, output, lse, stats;
   SmallVector<Bias> biases, captures;
   RowLengths lengths;
+  Value dropout;
 };
 
 /// Writes, at the builder's place, the launches that compute `attention`, with

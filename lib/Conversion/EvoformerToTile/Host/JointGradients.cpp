@@ -21,15 +21,17 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
   if (a.getScaleValue() != b.getScaleValue() ||
       a.getGroupSizeOrOne() != b.getGroupSizeOrOne() ||
       !(a.getKeyRange() == b.getKeyRange()) ||
+      a.getDropoutPAttr() != b.getDropoutPAttr() ||
       a->getNumRegions() != b->getNumRegions())
     return false;
   for (auto [x, y] : llvm::zip_equal(a->getRegions(), b->getRegions()))
     if (!OperationEquivalence::isRegionEquivalentTo(
             &x, &y, OperationEquivalence::Flags::IgnoreLocations))
       return false;
-  for (Role role : {Role::Query, Role::Key, Role::Value, Role::Bias,
-                    Role::Capture, Role::KeyLengths, Role::QueryLengths,
-                    Role::WeightedGradient, Role::Stats, Role::Delta}) {
+  for (Role role :
+       {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
+        Role::KeyLengths, Role::QueryLengths, Role::Dropout,
+        Role::WeightedGradient, Role::Stats, Role::Delta}) {
     MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
     MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
     if (role == Role::Delta && (ofA.empty() || ofB.empty()))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockLoop.h"
+#include "Dropout.h"
 #include "Kernels.h"
 #include "Truncation.h"
 #include "WeightScale.h"
@@ -77,7 +78,8 @@ public:
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
                             facts.keys)
                  .withSharedKeys(facts.shared)),
-        zero(builder.index(0)) {}
+        zero(builder.index(0)),
+        dropout(builder, facts, operands.dropout, operands.getShape()) {}
 
   void write() {
     Sources sources = findSources();
@@ -179,10 +181,13 @@ private:
                     scores = scores ? b.addf(scores, some) : some;
                   }
                   Value logits = buildLogits(b, ofLogits, step.tile, scores);
+                  Value kept =
+                      dropout ? dropout.findKept(b, ofLogits.place, step.tile)
+                              : Value();
                   State before = State::of(carried);
-                  State next = isRunning
-                                   ? update(b, before, logits, vs)
-                                   : add(b, before, logits, ofLogits.unit, vs);
+                  State next = isRunning ? update(b, before, logits, kept, vs)
+                                         : add(b, before, logits, kept,
+                                               ofLogits.unit, vs);
                   return next.carried();
                 }));
     if (isRunning)
@@ -271,7 +276,8 @@ private:
   }
 
   /// One step of the running softmax.
-  State update(TileBuilder &b, State state, Value logits, ValueRange values) {
+  State update(TileBuilder &b, State state, Value logits, Value kept,
+               ValueRange values) {
     Value maximum =
         b.maxnum(state.maximum, b.reduce(ReduceKind::Max, logits, 2));
     // Without a key so far, -inf - -inf would be NaN.
@@ -281,6 +287,7 @@ private:
     Value weights = b.exp2(getExponents(b, logits, reference));
     Value sum = b.addf(b.mulf(state.sum, shrink),
                        b.reduce(ReduceKind::Add, weights, 2));
+    weights = drop(b, weights, kept);
     State next{{}, maximum, sum};
     for (auto [output, part] : llvm::zip_equal(state.outputs, values)) {
       Value factor =
@@ -292,7 +299,7 @@ private:
 
   /// One step relative to the first block's maximum. `state` has for a maximum
   /// what is added to the exponents, `kNoKey` before there is a key.
-  State add(TileBuilder &b, State state, Value logits, double unit,
+  State add(TileBuilder &b, State state, Value logits, Value kept, double unit,
             ValueRange values) {
     Value offset = findFirst(b, state.maximum, logits, unit);
     Value raised =
@@ -303,6 +310,7 @@ private:
     Value weights = b.exp2(b.fma(logits, b.splatLike(logits, unit),
                                  b.broadcast(raised, {0, 1}, shape)));
     Value sum = b.addf(state.sum, b.reduce(ReduceKind::Add, weights, 2));
+    weights = drop(b, weights, kept);
     State next{{}, offset, sum};
     for (auto [output, part] : llvm::zip_equal(state.outputs, values))
       next.outputs.push_back(addNarrow(b, output, weights, part));
@@ -332,6 +340,11 @@ private:
                  return {b.select(isNew, first, offset)};
                })
         .front();
+  }
+
+  /// The weights of a tile that products take; the row's sum has all of them.
+  Value drop(TileBuilder &b, Value weights, Value kept) {
+    return kept ? b.select(kept, weights, b.splatLike(weights, 0)) : weights;
   }
 
   /// output * factor + weights * values.
@@ -431,6 +444,9 @@ private:
     Value scale = raisesExponents()
                       ? builder.exp2(getShift(state.maximum))
                       : builder.splatLike(state.sum, 1 / weightScale);
+    if (dropout)
+      scale =
+          builder.mulf(scale, builder.splatLike(scale, dropout.getFactor()));
     Value inverse = builder.divf(scale, state.sum);
     ItemRange written = item.queries.written();
     Value outputs = item.sliceSequence(operands.output, written);
@@ -540,6 +556,7 @@ private:
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
   Value zero;
+  Dropout dropout;
 };
 } // namespace
 

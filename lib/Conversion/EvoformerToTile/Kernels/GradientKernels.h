@@ -26,6 +26,8 @@ struct GradientOperands {
   /// value has a gradient.
   Value stats, delta;
   RowLengths lengths;
+  /// [2] of i64: the seed and the offset of random numbers, or null.
+  Value dropout;
   /// What to compute, [b, n, h, s, d].
   Value queryGrad, keyGrad, valueGrad;
   /// [b, n, h, q, k]: sums over the dimensions in which it broadcasts, which

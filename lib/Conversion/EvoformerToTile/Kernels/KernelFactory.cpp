@@ -19,6 +19,7 @@ SmallVector<Value *> AttentionOperands::present() {
     all.push_back(&capture.memory);
   all.append({&gate, &output, &keyMax, &lse, &stats});
   llvm::append_range(all, lengths.all());
+  all.push_back(&dropout);
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }

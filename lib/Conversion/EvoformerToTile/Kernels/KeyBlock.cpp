@@ -88,7 +88,7 @@ void KeyBlock::store(const LogitRecompute &shared, const WorkItem &item,
                     shared.getProductDerivative(), operands.keyGrad, item.keys);
   if (operands.valueGrad)
     item.storeParts(clear(sums.value), shared.valueParts,
-                    1 / shared.weightScale, operands.valueGrad, item.keys);
+                    shared.getWeightFactor(), operands.valueGrad, item.keys);
 }
 
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {
@@ -144,7 +144,7 @@ KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,
                                  shared.clearNaN(b, queries.query));
   if (sums.value.empty())
     return next;
-  Value weights = withKeysFirst(shared.narrowWeights(b, again.weights));
+  Value weights = withKeysFirst(shared.narrowWeights(b, again.keptWeights));
   if (sums.spoilt.empty()) {
     next.value =
         shared.accumulate(b, sums.value, weights, queries.weightedGrad);

@@ -45,6 +45,7 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       parts(cutDepth(facts.elementType, facts.depth)),
       valueParts(cutDepth(facts.elementType, facts.valueDepth)),
       weightScale(getWeightScale(target, facts.elementType)),
+      dropout(builder, facts, operands.dropout, operands.getShape()),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)) {
@@ -212,12 +213,23 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
   if (dropped)
     result.weights = b.select(dropped, b.splatLike(logits, 0), result.weights);
+  result.keptWeights = result.weights;
+  Value kept;
+  if (dropout) {
+    kept = dropout.findKept(b, slices.logits.place, tile);
+    result.keptWeights =
+        b.select(kept, result.weights, b.splatLike(result.weights, 0));
+  }
   if (!needsLogitGrad())
     return result;
-  // The product starts from -delta.
-  Value difference =
-      multiply(queries.weightedGrad, keys.value, keys.valueColumns,
-               tile.broadcast(b, queries.minusDelta, perQuery));
+  // The product starts from -delta, where all of it counts.
+  Value minusDelta = tile.broadcast(b, queries.minusDelta, perQuery);
+  Value difference = multiply(queries.weightedGrad, keys.value,
+                              keys.valueColumns, kept ? Value() : minusDelta);
+  if (kept)
+    difference =
+        b.fma(b.select(kept, difference, b.splatLike(difference, 0)),
+              b.splatLike(difference, dropout.getFactor()), minusDelta);
   // A dropped key's value may hold anything, and so may delta.
   if (dropped)
     difference = b.select(dropped, b.splatLike(difference, 0), difference);
@@ -250,6 +262,10 @@ Value LogitRecompute::narrowLogitGrad(TileBuilder &b, Value logitGrad) const {
 
 double LogitRecompute::getProductDerivative() const {
   return raisesExponents() ? facts.scale / (1 + kTruncationShare) : facts.scale;
+}
+
+double LogitRecompute::getWeightFactor() const {
+  return (dropout ? dropout.getFactor() : 1) / weightScale;
 }
 
 SmallVector<Value> LogitRecompute::accumulate(TileBuilder &b, ValueRange sums,

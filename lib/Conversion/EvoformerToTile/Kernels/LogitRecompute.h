@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_LOGITRECOMPUTE_H
 
 #include "BlockLoop.h"
+#include "Dropout.h"
 #include "GradientKernels.h"
 #include "WeightScale.h"
 
@@ -42,6 +43,7 @@ public:
   const SmallVector<DepthPart> parts, valueParts;
   /// See getWeightScale().
   const double weightScale;
+  const Dropout dropout;
 
   //===--------------------------------------------------------------------===//
   // What a tile reads
@@ -81,6 +83,9 @@ public:
     /// `logitGrad` is null where nobody needs it, and so is the gradient of the
     /// scaled score, which is the same where no region makes logits of scores.
     Value weights, logitGrad, scoreGrad;
+    /// What sums of values' gradients take, without their factor: the weights,
+    /// or those of them that dropout keeps.
+    Value keptWeights;
     /// Null where zeros are not chosen.
     Value dropped;
   };
@@ -99,6 +104,8 @@ public:
   /// by to be gradients of queries or keys: the derivative of a logit by the
   /// product of its query and key, without what the gradients have too much.
   double getProductDerivative() const;
+  /// And to be gradients of values, of narrow weights.
+  double getWeightFactor() const;
 
   /// sums + a * b for each part, `a` being narrow.
   SmallVector<Value> accumulate(TileBuilder &b, ValueRange sums, Value a,

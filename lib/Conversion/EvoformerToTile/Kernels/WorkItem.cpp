@@ -403,10 +403,11 @@ LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
   }
   for (const Bias &bias : biases)
     slices.biases.push_back(sliceBias(bias, fillsZeros));
+  if (facts.score || facts.dropThreshold != 0)
+    slices.place = findPlace(shape);
   if (!facts.score)
     return slices;
   slices.score = facts.score;
-  slices.place = findPlace(shape);
   for (const Bias &capture : captures)
     slices.captures.push_back(sliceBias(capture));
   return slices;

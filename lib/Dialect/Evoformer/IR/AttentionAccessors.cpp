@@ -27,6 +27,7 @@ ArrayRef<AttentionGroup> AttentionOp::getGroups() {
       kKeyStarts,
       kMostQueries,
       kMostKeys,
+      kDropout,
       {Role::Output, "output", "outs", GroupArity::One, "out"},
       {Role::Lse, "lse", "lse", GroupArity::Optional, "lse"},
       {Role::Stats, "stats", "stats", GroupArity::Optional, "stats"},
@@ -119,6 +120,7 @@ void AttentionOp::copyFacts(AttentionOp other) {
   setGroupSize(other.getGroupSize());
   setKeysFromAttr(other.getKeysFromAttr());
   setKeysToAttr(other.getKeysToAttr());
+  setDropoutPAttr(other.getDropoutPAttr());
   for (auto [mine, its] :
        llvm::zip(getScoreRegions(), other.getScoreRegions())) {
     IRMapping mapping;

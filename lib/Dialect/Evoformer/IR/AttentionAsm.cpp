@@ -11,6 +11,7 @@
 //       gate(%g : type)
 //       lengths(keys %j : type, queries %i : type)
 //       ragged(queries %i : type, keys %j : type, most %p, %r)
+//       dropout(0.1, %state : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) group_size(4) keys(from #map, to #map)
 //       score(%x: f32, %b: i32, ...) {...} {attributes}
@@ -55,7 +56,14 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
         parser.parseRSquare())
       return failure();
   }
-  if (parser.parseLParen() || parser.parseOperand(operand))
+  if (parser.parseLParen())
+    return failure();
+  if (group.role == AttentionOperand::Dropout &&
+      (parser.parseAttribute(clauses.dropout,
+                             parser.getBuilder().getF32Type()) ||
+       parser.parseComma()))
+    return failure();
+  if (parser.parseOperand(operand))
     return failure();
   if (hasOrder(group.role) &&
       parseOrder(parser,
@@ -226,6 +234,11 @@ void family::printClauses(OpAsmPrinter &printer, Operation *operation,
       }
       if (!shared.empty() && !group.clause.empty())
         printer << group.clause << " ";
+      if (auto p = operation->getAttrOfType<FloatAttr>(kDropoutName);
+          p && group.role == AttentionOperand::Dropout) {
+        printer.printAttributeWithoutType(p);
+        printer << ", ";
+      }
       printer << operand.get();
       DimOrderAttr order = op.getOperandOrder(operand);
       if (order && !order.isIdentity())
@@ -298,6 +311,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
+  properties.dropout_p = clauses.dropout;
 
   auto *next = clauses.orders.begin();
   auto count = [&](AttentionOperand role) {
@@ -322,7 +336,8 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   for (AttentionOperand role :
        {AttentionOperand::KeyLengths, AttentionOperand::QueryLengths,
         AttentionOperand::QueryStarts, AttentionOperand::KeyStarts,
-        AttentionOperand::MostQueries, AttentionOperand::MostKeys})
+        AttentionOperand::MostQueries, AttentionOperand::MostKeys,
+        AttentionOperand::Dropout})
     next += count(role);
   properties.output_order = *next++;
   return success();
@@ -352,6 +367,7 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
   if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
     properties.bias_gradients =
         parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
+    properties.dropout_p = clauses.dropout;
     if (family::parseScale(parser, properties.scale) ||
         family::parseGroupSize(parser, properties.group_size) ||
         family::parseKeyRange(parser, properties.keys_from,

@@ -152,7 +152,8 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         op.getBiases(), op.getGate(), op.getOutput(),
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths(),
-        op.getRagged(), op.getScoreBody() != nullptr, op.getCaptures());
+        op.getRagged(), op.getScoreBody() != nullptr, op.getCaptures(),
+        op.getDropout());
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
@@ -297,6 +298,36 @@ void family::addLengthsPatterns(RewritePatternSet &patterns, StringRef op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Dropout that drops nothing goes away.
+struct RemoveEmptyDropout : RewritePattern {
+  RemoveEmptyDropout(StringRef name, MLIRContext *context)
+      : RewritePattern(name, /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!op->hasAttr(family::kDropoutName) ||
+        family::getDropoutThreshold(op) != 0)
+      return rewriter.notifyMatchFailure(op, "some weight may be dropped");
+    rewriter.modifyOpInPlace(op, [&] {
+      op->removeAttr(family::kDropoutName);
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(
+              [&](auto attention) { attention.getDropoutMutable().clear(); });
+    });
+    return success();
+  }
+};
+} // namespace
+
+void family::addDropoutPatterns(RewritePatternSet &patterns, StringRef op) {
+  patterns.add<RemoveEmptyDropout>(op, patterns.getContext());
+}
+
+//===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
 
@@ -307,4 +338,5 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   addScorePatterns(patterns);
   family::addKeyRangePatterns(patterns, getOperationName());
   family::addLengthsPatterns(patterns, getOperationName());
+  family::addDropoutPatterns(patterns, getOperationName());
 }

@@ -31,7 +31,8 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
   auto larger = AttentionOp::create(
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr(), getKeyLengths(),
-      getQueryLengths(), getRagged(), getScoreBody() != nullptr, getCaptures());
+      getQueryLengths(), getRagged(), getScoreBody() != nullptr, getCaptures(),
+      getDropout());
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());
@@ -148,6 +149,7 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
   properties.group_size = getGroupSizeAttr();
   properties.keys_from = getKeysFromAttr();
   properties.keys_to = getKeysToAttr();
+  properties.dropout_p = getDropoutPAttr();
   llvm::copy(segments, properties.operandSegmentSizes.begin());
   for (Region &score : getScoreRegions()) {
     IRMapping mapping;

@@ -54,7 +54,7 @@ bool evoformer::isNumber(AttentionOperand role) {
 
 bool evoformer::isSequence(AttentionOperand role) {
   return !isBias(role) && !isStatistic(role) && !isLengths(role) &&
-         !isStarts(role) && !isNumber(role);
+         !isStarts(role) && !isNumber(role) && !isRandomState(role);
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,6 +238,8 @@ StringRef family::getOperandLetters(Operation *operation, OpOperand &operand) {
     return "e";
   if (isNumber(role))
     return "";
+  if (isRandomState(role))
+    return "2";
   DimOrderAttr order = op.getOperandOrder(operand);
   return order ? order.getLetters() : StringRef("bnhq");
 }
@@ -364,6 +366,15 @@ KeyRange family::getNarrowKeyRange(Operation *op) {
   return getKeyRange(op).simplified(
       known(sizes.queries, AttentionOperand::QueryLengths),
       known(sizes.keys, AttentionOperand::KeyLengths));
+}
+
+int64_t family::getDropoutThreshold(Operation *op) {
+  auto p = op->getAttrOfType<FloatAttr>(kDropoutName);
+  if (!p)
+    return 0;
+  constexpr double kDraws = 0x1p16;
+  return std::min<int64_t>(std::llround(p.getValueAsDouble() * kDraws),
+                           static_cast<int64_t>(kDraws) - 1);
 }
 
 Block *family::getScoreBody(Operation *op) {

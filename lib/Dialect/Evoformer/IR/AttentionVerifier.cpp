@@ -129,6 +129,11 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
     return given.isSignlessInteger(32)
                ? success()
                : LogicalResult(emit() << "i32, but is " << given);
+  if (isRandomState(role))
+    return given.isSignlessInteger(64)
+               ? success()
+               : LogicalResult(emit() << "i64, a seed and an offset, but is "
+                                      << given);
   if (isStatistic(role))
     return given.isF32() ? success()
                          : LogicalResult(emit() << "f32, but is " << given);
@@ -190,15 +195,19 @@ static LogicalResult verifyRank(Family op, OpOperand &operand) {
                            << "), but has rank " << rank;
 }
 
-static LogicalResult verifyStatistic(Family op, OpOperand &operand) {
-  if (op.getOperandRole(operand).first != AttentionOperand::Stats)
+static LogicalResult verifyPair(Family op, OpOperand &operand) {
+  AttentionOperand role = op.getOperandRole(operand).first;
+  if (role != AttentionOperand::Stats && !isRandomState(role))
     return success();
   int64_t size = getShapedType(operand).getDimSize(0);
   if (size == 2)
     return success();
   InFlightDiagnostic diagnostic =
       op->emitOpError() << "dimension 0 of " << op.getOperandName(operand)
-                        << " must be a static 2, a maximum and a sum, but is ";
+                        << " must be a static 2, "
+                        << (isRandomState(role) ? "a seed and an offset"
+                                                : "a maximum and a sum")
+                        << ", but is ";
   if (ShapedType::isDynamic(size))
     return diagnostic << "dynamic";
   return diagnostic << size;
@@ -415,6 +424,25 @@ static LogicalResult verifyKeyBound(Family op, StringRef name,
   })));
 }
 
+/// The probability is one that leaves some weight, and stands beside its state.
+static LogicalResult verifyDropout(Family op) {
+  auto p = op->getAttrOfType<FloatAttr>(family::kDropoutName);
+  bool hasState = !op.getRoleOperands(AttentionOperand::Dropout).empty();
+  if (hasState != (p != nullptr))
+    return op->emitOpError()
+           << "dropout has both a probability and a state of random numbers, "
+              "but there is no "
+           << (hasState ? "probability" : "state");
+  if (!p)
+    return success();
+  double value = p.getValueAsDouble();
+  if (value >= 0 && value < 1)
+    return success();
+  return op->emitOpError() << "the probability of dropout must be from 0 to "
+                              "before 1, but is "
+                           << p;
+}
+
 LogicalResult family::verifyFamily(Operation *operation) {
   auto op = cast<Family>(operation);
   int64_t groupSize = op.getGroupSizeOrOne();
@@ -428,8 +456,7 @@ LogicalResult family::verifyFamily(Operation *operation) {
         failed(verifyRank(op, operand)))
       return failure();
   for (OpOperand &operand : op->getOpOperands())
-    if (failed(verifyStatistic(op, operand)) ||
-        failed(verifyDepth(op, operand)))
+    if (failed(verifyPair(op, operand)) || failed(verifyDepth(op, operand)))
       return failure();
   if (failed(verifyRagged(op)) || failed(verifySizes(op)))
     return failure();
@@ -440,6 +467,8 @@ LogicalResult family::verifyFamily(Operation *operation) {
     return failure();
   if (failed(verifyKeyBound(op, kKeysFromName, "from")) ||
       failed(verifyKeyBound(op, kKeysToName, "to")))
+    return failure();
+  if (failed(verifyDropout(op)))
     return failure();
   auto scale = op->getAttrOfType<FloatAttr>("scale");
   if (scale && !scale.getValue().isFinite())

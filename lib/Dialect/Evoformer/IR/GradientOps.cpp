@@ -59,8 +59,9 @@ ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
       kQuery,       kKey,        kValue,        kBias,        kCaptures,
       kGate,        kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,
-      kMostQueries, kMostKeys,   kOutput,       kStats,       kOutputGrad,
-      kQueryGrad,   kKeyGrad,    kValueGrad,    kBiasGrad,    kGateGrad};
+      kMostQueries, kMostKeys,   kDropout,      kOutput,      kStats,
+      kOutputGrad,  kQueryGrad,  kKeyGrad,      kValueGrad,   kBiasGrad,
+      kGateGrad};
   return groups;
 }
 
@@ -91,6 +92,7 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       kKeyStarts,
       kMostQueries,
       kMostKeys,
+      kDropout,
       {Role::WeightedGradient, "weighted_grad", "weighted_grad",
        GroupArity::One, ""},
       kStats,
@@ -278,10 +280,12 @@ void AttentionBackwardOp::getCanonicalizationPatterns(
   addScoreGradientPatterns(patterns);
   family::addKeyRangePatterns(patterns, getOperationName());
   family::addLengthsPatterns(patterns, getOperationName());
+  family::addDropoutPatterns(patterns, getOperationName());
 }
 
 void AttentionGradientOp::getCanonicalizationPatterns(
     RewritePatternSet &patterns, MLIRContext * /*context*/) {
   family::addKeyRangePatterns(patterns, getOperationName());
   family::addLengthsPatterns(patterns, getOperationName());
+  family::addDropoutPatterns(patterns, getOperationName());
 }

@@ -61,7 +61,8 @@ struct DropIdentityScore : OpRewritePattern<AttentionOp> {
         rewriter, op.getLoc(), op.getQuery(), op.getKey(), op.getValue(),
         op.getBiases(), op.getGate(), op.getOutput(), op.getLse(),
         op.getStats(), op.getScaleAttr(), op.getKeyLengths(),
-        op.getQueryLengths(), op.getRagged());
+        op.getQueryLengths(), op.getRagged(), /*hasScore=*/false,
+        /*captures=*/ValueRange(), op.getDropout());
     plain.copyFacts(op);
     plain->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, plain->getResults());

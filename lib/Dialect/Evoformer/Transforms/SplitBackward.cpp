@@ -151,6 +151,7 @@ private:
       properties.group_size = op.getGroupSizeAttr();
       properties.keys_from = op.getKeysFromAttr();
       properties.keys_to = op.getKeysToAttr();
+      properties.dropout_p = op.getDropoutPAttr();
       if (Block *score = op.getScoreBody())
         writeScoreGradient(*score, *state.addRegion(),
                            getDifferentiated(biasGradients));
@@ -239,7 +240,7 @@ private:
     for (Role role :
          {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
           Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
-          Role::KeyStarts, Role::MostQueries, Role::MostKeys})
+          Role::KeyStarts, Role::MostQueries, Role::MostKeys, Role::Dropout})
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);

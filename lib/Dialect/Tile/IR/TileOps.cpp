@@ -313,6 +313,23 @@ LogicalResult IotaOp::verify() {
   return verifyLayout(*this, type);
 }
 
+LogicalResult RandomOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  for (uint64_t dim : {getRowDim(), getColumnDim()})
+    if (static_cast<int64_t>(dim) >= type.getRank())
+      return emitOpError("dimension ")
+             << dim << " of a tile of rank " << type.getRank();
+  if (getRowDim() == getColumnDim())
+    return emitOpError("rows and columns are along different dimensions, not "
+                       "both along ")
+           << getRowDim();
+  if (std::optional<int64_t> column = getConstantIntValue(getColumn());
+      column && *column % static_cast<int64_t>(getMultiple()) != 0)
+    return emitOpError("the column ")
+           << *column << " is no multiple of " << getMultiple();
+  return verifyLayout(*this, type);
+}
+
 LogicalResult ConvertLayoutOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto result = cast<RankedTensorType>(getType());

@@ -57,15 +57,23 @@ inline constexpr AttentionGroup kMostKeys = {
 inline constexpr AttentionGroup kCaptures = {
     AttentionOperand::Capture, "capture", "capture", GroupArity::Any, ""};
 
+/// The clause `dropout(p, %state : type)`.
+inline constexpr AttentionGroup kDropout = {
+    AttentionOperand::Dropout, "dropout", "dropout", GroupArity::Optional, ""};
+
 /// Whether the role's dimensions are those of a query, of a bias, of
 /// statistics (b, n, h, q), or of lengths (b, n); whether it says where
-/// sequences start (e), or is a number.
+/// sequences start (e), or is a number; whether it is the state of random
+/// numbers (2).
 bool isSequence(AttentionOperand role);
 bool isBias(AttentionOperand role);
 bool isStatistic(AttentionOperand role);
 bool isLengths(AttentionOperand role);
 bool isStarts(AttentionOperand role);
 bool isNumber(AttentionOperand role);
+inline bool isRandomState(AttentionOperand role) {
+  return role == AttentionOperand::Dropout;
+}
 
 /// Whether operands with the role have their dimensions in an order of choice.
 inline bool hasOrder(AttentionOperand role) {
@@ -103,11 +111,17 @@ SmallVector<OpFoldResult> getStatisticSizes(Operation *op, OpBuilder &builder,
 inline constexpr StringLiteral kKeysFromName("keys_from");
 inline constexpr StringLiteral kKeysToName("keys_to");
 KeyRange getKeyRange(Operation *op);
+/// The name of the attribute of a probability.
+inline constexpr StringLiteral kDropoutName("dropout_p");
+/// Of 2^16 draws those whose weight is dropped; 0 without dropout.
+int64_t getDropoutThreshold(Operation *op);
 KeyRange getNarrowKeyRange(Operation *op);
 /// Patterns that drop bounds which every key keeps to, and lengths that none
 /// exceeds.
 void addKeyRangePatterns(RewritePatternSet &patterns, StringRef op);
 void addLengthsPatterns(RewritePatternSet &patterns, StringRef op);
+/// Patterns that remove dropout which drops nothing.
+void addDropoutPatterns(RewritePatternSet &patterns, StringRef op);
 float getScaleValue(Operation *op);
 Block *getScoreBody(Operation *op);
 
@@ -137,6 +151,8 @@ struct ParsedClauses {
   SmallVector<DimOrderAttr> orders;
   /// The biases that the gradients of biases name.
   SmallVector<int64_t> biasGradients;
+  /// Null without dropout.
+  FloatAttr dropout;
 };
 ParseResult parseClauses(OpAsmParser &parser, OperationState &state,
                          ArrayRef<AttentionGroup> groups,

@@ -36,6 +36,9 @@ def Evoformer_GroupSize : DefaultValuedAttr<I64Attr, "1">;
 /// A bound of the keys that a query sees, see KeyRange.h.
 def Evoformer_KeyBound : OptionalAttr<AffineMapAttr>;
 
+/// The probability with which weights are dropped.
+def Evoformer_DropoutP : OptionalAttr<F32Attr>;
+
 /// What the score of a pair becomes before biases are added, see Score.h: none
 /// or one.
 def Evoformer_ScoreRegion : VariadicRegion<MaxSizedRegion<1>>;

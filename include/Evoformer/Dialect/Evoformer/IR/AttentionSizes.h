@@ -50,7 +50,9 @@ enum class AttentionOperand {
   MostQueries,
   MostKeys,
   /// What a score reads of each pair, as a bias.
-  Capture
+  Capture,
+  /// The seed and the offset of random numbers.
+  Dropout
 };
 
 /// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several

@@ -45,6 +45,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `lengths(keys, queries)`, either optional | [B, N], each static 1 broadcasts | i32 |
     | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
+    | `dropout(p, …)`, optional | [2] | i64 |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
     | `stats`, optional | [2, B, N, H, Sq] | f32 |
@@ -154,6 +155,24 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     their like hand it to the operand that they chose (of equal ones to the first),
     that of `absf` is 0 at 0, integers and conditions have none.
     A canonicalization moves a factor of x into the scale.
+
+    #### Dropout
+
+    With `dropout(p, %state)` each weight is kept with the probability 1 - p and then
+    divided by it, or is 0:
+
+    ```
+    keep[b,n,h,i,j] = draw(state, (b N + n) H + h, i, j) >= t       t = round(p * 2^16)
+    out[b,n,i,h,e]  = sigmoid(gate) * sum_j keep * exp(logit - lse) / (1 - t / 2^16) * value
+    ```
+
+    p is from 0 to before 1, t at most 2^16 - 1; lse and stats are those of all
+    weights. `state` holds two numbers that the device reads, a seed and an offset:
+    draws of the same state are the same in the op and its gradients, on every
+    target, whatever the schedule, and those of different states are independent.
+    What a draw is `evo_tile.random` says, with (b N + n) H + h for its stream, i for
+    its row and j for its column (of ragged sequences b is the sequence, N is 1, and i and
+    j count in it). A canonicalization removes `dropout` where t is 0.
 
     #### Dropped keys
 
@@ -292,6 +311,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Optional<Evoformer_Shaped>:$key_starts,
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
+    Optional<Evoformer_Shaped>:$dropout,
     Evoformer_Shaped:$output,
     Optional<Evoformer_Shaped>:$lse,
     Optional<Evoformer_Shaped>:$stats,
@@ -305,7 +325,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     OptionalAttr<F32Attr>:$scale,
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
-    Evoformer_KeyBound:$keys_to
+    Evoformer_KeyBound:$keys_to,
+    Evoformer_DropoutP:$dropout_p
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);
@@ -328,7 +349,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
                    CArg<"::mlir::Value", "{}">:$queryLengths,
                    CArg<"::mlir::ValueRange", "{}">:$ragged,
                    CArg<"bool", "false">:$hasScore,
-                   CArg<"::mlir::ValueRange", "{}">:$captures)>
+                   CArg<"::mlir::ValueRange", "{}">:$captures,
+                   CArg<"::mlir::Value", "{}">:$dropout)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{
@@ -343,7 +365,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     ::llvm::SmallVector<DimOrderAttr> getAllCaptureOrders();
 
     /// Takes what is no operand, but for the scale, from another op with as
-    /// many biases and captures: orders, the size of groups, the range of keys, the score.
+    /// many biases and captures: orders, the size of groups, the range of keys, the score,
+    /// the probability of dropout.
     void copyFacts(AttentionOp other);
 
     /// Starts of queries and keys and the most of both, or nothing.

@@ -70,6 +70,10 @@ def Evoformer_AttentionBackwardOp
     biases: with t biases `bias_grad[t]` is that of the first capture, the sum of ds
     times the derivative by it over every dimension in which it broadcasts.
 
+    So is `dropout`, with the same state: `value_grad` sums the weights that `out`
+    does, and in `ds` the product <dw, value> is divided by 1 - t / 2^16 where the
+    weight is kept, and is 0 elsewhere.
+
     Where heads of queries share one of keys (`group_size`), or all b or n do, the
     gradients of key and value are the sums of those of all that share them.
 
@@ -103,6 +107,7 @@ def Evoformer_AttentionBackwardOp
     Optional<Evoformer_Shaped>:$key_starts,
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
+    Optional<Evoformer_Shaped>:$dropout,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$stats,
     Evoformer_Shaped:$output_grad,
@@ -116,7 +121,8 @@ def Evoformer_AttentionBackwardOp
     OptionalAttr<F32Attr>:$scale,
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
-    Evoformer_KeyBound:$keys_to
+    Evoformer_KeyBound:$keys_to,
+    Evoformer_DropoutP:$dropout_p
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);
@@ -185,6 +191,7 @@ def Evoformer_AttentionGradientOp
     Optional<Evoformer_Shaped>:$key_starts,
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
+    Optional<Evoformer_Shaped>:$dropout,
     Evoformer_Shaped:$weighted_grad,
     Evoformer_Shaped:$stats,
     Optional<Evoformer_Shaped>:$delta,
@@ -197,7 +204,8 @@ def Evoformer_AttentionGradientOp
     OptionalAttr<F32Attr>:$scale,
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
-    Evoformer_KeyBound:$keys_to
+    Evoformer_KeyBound:$keys_to,
+    Evoformer_DropoutP:$dropout_p
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);

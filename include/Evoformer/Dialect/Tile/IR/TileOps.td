@@ -346,6 +346,50 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_RandomOp : Tile_Op<"random", [Pure]> {
+  let summary = "which elements' random draws reach a threshold";
+  let description = [{
+    An element is true where its draw, 16 random bits, is at least `threshold`. Draws
+    are those of a generator that counts (Philox-4x32 with 7 rounds, Salmon et al.,
+    "Parallel random numbers: as easy as 1, 2, 3", 2011): each is a function of seed,
+    offset and stream, and of the element's row i and column j, which are `row` and
+    `column` plus its indices along the dimensions `rowDim` and `columnDim`. They do
+    not depend on how tiles are cut and laid out. All four numbers
+    of 32 bits (i and j, stream and both halves of seed and offset) are taken modulo
+    2^32:
+
+    ```
+    key     = (seed[31:0], seed[63:32] xor offset[63:32])
+    counter = (floor(j / 8), i, stream, offset[31:0])
+    x       = philox4x32-7(counter, key)              four words
+    draw    = 16 bits of x[floor(j / 2) mod 4]: the lower ones where j is even
+    ```
+
+    A call of the generator serves eight columns of one row. `multiple` promises that
+    `column` is a multiple of it.
+
+    ```mlir
+    %keep = evo_tile.random %seed, %offset, %stream at [%i along 1, %j along 2]
+        threshold 6554 multiple 64 : tensor<1x64x64xi1>
+    ```
+  }];
+  let arguments = (ins I64:$seed, I64:$offset, Index:$stream, Index:$row,
+                       Index:$column,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$rowDim,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$columnDim,
+                       ConfinedAttr<I64Attr, [IntNonNegative,
+                                              IntMaxValue<65535>]>:$threshold,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>,
+                                         "1">:$multiple);
+  let results = (outs StaticShapeTensorOf<[I1]>:$result);
+  let assemblyFormat = [{
+    $seed `,` $offset `,` $stream `at` `[` $row `along` $rowDim `,`
+    $column `along` $columnDim `]` `threshold` $threshold
+    (`multiple` $multiple^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "the same tile under another layout";
   let description = [{

@@ -42,7 +42,8 @@ static StringRef stringify(LayoutRelation relation) {
 static bool isRemade(Operation *op, int64_t depth = 4) {
   if (!op)
     return false;
-  if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::SplatOp, IotaOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      isa<tensor::SplatOp, IotaOp, RandomOp>(op))
     return true;
   if (auto load = dyn_cast<LoadOp>(op))
     return !isWrittenByKernel(load);

@@ -43,7 +43,7 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, elements.reshape(type));
     return success();
   }
-  if (!isa<LoadOp, IotaOp>(source) || !source->hasOneUse())
+  if (!isa<LoadOp, IotaOp, RandomOp>(source) || !source->hasOneUse())
     return failure();
   auto load = dyn_cast<LoadOp>(source);
   if (load && isWrittenByKernel(load))
@@ -67,7 +67,7 @@ static bool beginsIn(Value value, Attribute layout) {
       return false;
     if (auto load = dyn_cast<LoadOp>(op))
       return !isWrittenByKernel(load);
-    if (isa<IotaOp>(op))
+    if (isa<IotaOp, RandomOp>(op))
       return true;
     if (!isElementwise(op))
       return false;
