@@ -281,21 +281,44 @@ ErrorSum GradientHeadBound::boundStatistics() const {
   return error;
 }
 
+/// Partial sums from `start` on of terms in the order that a matrix unit adds
+/// them, which need not be ascending: their mean square over all orders.
+static ErrorSum boundAnyOrder(const Rounding &rounding, double start,
+                              double total, double squares, int64_t count) {
+  double n = static_cast<double>(count), mean = total / n;
+  double sum = n * start * start + start * mean * n * (n + 1) +
+               mean * mean * n * (n + 1) * (2 * n + 1) / 6 +
+               (squares / n - mean * mean) * n * (n + 1) / 6;
+  ErrorSum error;
+  error.add(rounding, std::sqrt(sum));
+  error.most *= std::sqrt(n);
+  return error;
+}
+
 ErrorSum GradientHeadBound::boundDifference(int64_t j,
                                             double &difference) const {
   int64_t depth = problem.valueDepth;
+  bool inParts = type.isSingle && depth > kLongDepth;
   PartialSums sum(type.usesFMA ? kSingleScoreSum : kScoreSum,
-                  type.isSingle && depth > kLongDepth ? kDepthOfPart : 0,
-                  -delta, type.ofProduct);
+                  inParts ? kDepthOfPart : 0, -delta, type.ofProduct);
   difference = -delta;
   if (head.dropFactors[j] == 0)
     return {};
+  double total = 0, squares = 0;
   for (int64_t e = 0; e < depth; ++e) {
     double product = weighted[e] * countedValueAt(j, e);
     difference += product;
     sum.add(product);
     if (type.isFlushed(weighted[e]) || type.isFlushed(valueAt(j, e)))
       sum.error.shared += std::fabs(product);
+    total += product;
+    squares += product * product;
+  }
+  if (type.usesFMA && !inParts) {
+    ErrorSum any =
+        boundAnyOrder(kSingleScoreSum, -delta, total, squares, depth);
+    sum.error.square = std::max(sum.error.square, any.square);
+    sum.error.most = std::max(sum.error.most, any.most);
   }
   if (problem.dropout)
     sum.error.add(kDropFactor, difference + delta);
