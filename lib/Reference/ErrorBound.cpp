@@ -53,10 +53,15 @@ private:
   /// The error of a weight's narrowing, as a share of the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
-    if (type.isSingle || isOne(j))
-      return error;
     double share = head.weights[j] / head.total;
-    if (problem.valueDepth <= kFewElements)
+    bool isFew = problem.valueDepth <= kFewElements;
+    if (isOne(j) && type.startsFromBiases)
+      error.add(kReference,
+                share * std::min(std::fabs(head.stats), kLargestStart));
+    // Cut off, what is just below 1 loses its digits.
+    if (type.isSingle || (isOne(j) && !(type.startsFromBiases && isFew)))
+      return error;
+    if (isFew)
       error.add(kLostWeight, share, type.unit * type.unit);
     else
       error.add(kWeight, share, type.unit);

@@ -86,6 +86,9 @@ inline constexpr Rounding kScoreOps = {1 / 3.0, 1, 0};
 /// Where a row's logits are larger it is done again without this; the factor
 /// 1 / scale of a bias rounds as kBiasUnit does.
 inline constexpr double kLargestStart = 0x1p11 * 0.6931471805599453;
+/// There the weight of the reference itself is off by what the negative of its
+/// exponent is rounded by, relative to that, which its narrowing takes away.
+inline constexpr Rounding kReference = {kNearest, 1, 0};
 /// The sum of the query-independent biases, in f64 up to here. Queries share
 /// it.
 inline constexpr Rounding kKeySum = {kNearest, 1, 1};
