@@ -55,11 +55,16 @@ private:
     ErrorSum error;
     double share = head.weights[j] / head.total;
     bool isFew = problem.valueDepth <= kFewElements;
-    if (isOne(j) && type.startsFromBiases)
-      error.add(kReference,
-                share * std::min(std::fabs(head.stats), kLargestStart));
-    // Cut off, what is just below 1 loses its digits.
-    if (type.isSingle || (isOne(j) && !(type.startsFromBiases && isFew)))
+    if (isOne(j) && type.startsFromBiases && !problem.score) {
+      // Rounded it is 1 again, and what that takes away is added of few
+      // elements; cut off, what is just below 1 loses its digits.
+      if (!isFew)
+        error.add(kReference,
+                  share * std::min(std::fabs(head.stats), kLargestStart));
+      else if (problem.query.type == ElementType::BF16)
+        error.add(kLostWeight, share, type.unit * type.unit);
+    }
+    if (type.isSingle || isOne(j))
       return error;
     if (isFew)
       error.add(kLostWeight, share, type.unit * type.unit);

@@ -7,16 +7,18 @@
 
 #include "WeightErrors.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir::evoformer::reference;
 
-/// What sums of products of query i start from. Beside a bias that drops its
-/// key nothing counts.
-void WeightErrors::findStarts(int64_t i) {
-  starts.assign(problem.keys, 0);
-  bool mayStart = type.startsFromBiases && !problem.score && problem.scale > 0;
+/// What sums of products of query i start from, if they may. Beside a bias that
+/// drops its key nothing counts.
+bool WeightErrors::findStarts(int64_t i) {
+  bool mayStart = type.startsFromBiases && !problem.score &&
+                  problem.scale >= 0x1p-20 && problem.scale <= 0x1p20;
   // The largest logit may exceed the one that weights are relative to.
   if (!mayStart || std::fabs(head.stats) > kLargestStart + kGrowth)
-    return;
+    return false;
   for (int64_t j = 0; j < problem.keys; ++j)
     starts[j] = head.biases.independent()[j] - head.biases.m0();
   std::vector<uint8_t> kept;
@@ -25,6 +27,7 @@ void WeightErrors::findStarts(int64_t i) {
   for (int64_t j = 0; j < problem.keys; ++j)
     if (!head.kept[j] || !std::isfinite(starts[j]))
       starts[j] = 0;
+  return true;
 }
 
 /// The errors of the scores of query i.
@@ -73,10 +76,23 @@ void WeightErrors::applyScore() {
   }
 }
 
-/// The errors of the logits relative to the largest, and of the weights.
+/// The errors of the logits relative to the largest, and of the weights: where
+/// sums may start from the biases or not, the larger ones.
 void WeightErrors::boundLogits(int64_t i) {
+  starts.assign(problem.keys, 0);
+  boundLogitsOf(i, /*starting=*/false);
+  if (!findStarts(i))
+    return;
+  std::vector<ErrorSum> usual = logits;
+  boundLogitsOf(i, /*starting=*/true);
+  for (auto [mine, other] : llvm::zip_equal(logits, usual))
+    if (mine.getBound() < other.getBound())
+      mine = other;
+}
+
+/// The same of one way to add the biases.
+void WeightErrors::boundLogitsOf(int64_t i, bool starting) {
   logits.resize(problem.keys);
-  findStarts(i);
   boundScores(i);
   applyScore();
   std::vector<double> sums(problem.keys);
@@ -84,7 +100,10 @@ void WeightErrors::boundLogits(int64_t i) {
     double relative = head.biases.independent()[j] - head.biases.m0();
     logits[j].add(kScale, head.products[j] + starts[j]);
     logits[j].add(kKeySum, relative);
-    sums[j] = head.products[j] + relative;
+    sums[j] = relative;
+    if (starting)
+      continue;
+    sums[j] += head.products[j];
     logits[j].add(kLogit, sums[j]);
   }
   std::vector<uint8_t> kept;

@@ -193,10 +193,11 @@ private:
   /// In the logits' order of keys.
   std::vector<double> starts;
 
-  void findStarts(int64_t i);
+  bool findStarts(int64_t i);
   void boundScores(int64_t i);
   void applyScore();
   void boundLogits(int64_t i);
+  void boundLogitsOf(int64_t i, bool starting);
   void findLost();
   double boundGrowth() const;
 };

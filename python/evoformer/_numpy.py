@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1",
-          "int32": "i32", "int64": "i64"}
+          "int32": "i32"}
 
 
 class Gradients(NamedTuple):

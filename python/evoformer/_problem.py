@@ -510,7 +510,7 @@ def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
     if state is None:
         raise ValueError(f"dropout_p is {probability} without dropout_state; accepted "
                          "are both, the state a seed and an offset in int64, (2,)")
-    if state.type != "i64":
+    if state.type not in ("int64", "torch.int64"):
         raise TypeError(f"dropout_state has type {state.type}; accepted is int64")
     if state.shape != (2,) or state.strides[0] < 0:
         raise ValueError(f"dropout_state has shape {state.shape}; accepted is (2,), a "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 _TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
-          torch.bool: "i1", torch.int32: "i32", torch.int64: "i64"}
+          torch.bool: "i1", torch.int32: "i32"}
 _GPU = "hip" if torch.version.hip else "cuda"
 _DEVICES = ("cpu", "cuda", "meta")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)

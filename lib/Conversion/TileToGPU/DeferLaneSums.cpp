@@ -91,13 +91,15 @@ bool LaneSums::findElements(OpOperand &use,
     found.push_back(&use);
     return true;
   }
+  if (type.getRank() != 1)
+    return false;
   if (isa<vector::FromElementsOp>(op) ||
       (isa<vector::BroadcastOp>(op) && type.getNumElements() == 1 &&
        !isa<VectorType>(op->getOperand(0).getType())))
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
       return findElements(operand, found);
     });
-  if (!isa<vector::InterleaveOp>(op) || type.getRank() != 1)
+  if (!isa<vector::InterleaveOp>(op))
     return false;
   SmallVector<OpOperand *> even, odd;
   if (!findElements(op->getOpOperand(0), even) ||

@@ -220,15 +220,20 @@ private:
         }));
   }
 
-  /// Whether a bias of the query may leave f32 in units of products, where it
-  /// drops its key.
+  /// Whether a logit may leave f32 in units of products, where its key is
+  /// dropped: what of a bias of the query or of the prepared sum is divided by
+  /// a small scale, and scores beside the latter. f16 has no such numbers.
   bool mayLoseKeys() const {
-    return reference == Reference::First && startsFromBiases &&
-           llvm::any_of(operands.biases, [](const Bias &bias) {
-             Type type =
-                 cast<MemRefType>(bias.memory.getType()).getElementType();
-             return !bias.isMask && !type.isF16();
-           });
+    if (reference != Reference::First || !startsFromBiases)
+      return false;
+    bool hasLargeBias = llvm::any_of(operands.biases, [](const Bias &bias) {
+      Type type = cast<MemRefType>(bias.memory.getType()).getElementType();
+      return !bias.isMask && !type.isF16();
+    });
+    // In units of products, too, if it holds numbers.
+    Value sum = operands.keySum.memory;
+    bool sumsNumbers = sum && cast<MemRefType>(sum.getType()).getDimSize(0) > 1;
+    return hasLargeBias || (sumsNumbers && !facts.elementType.isF16());
   }
 
   /// Rows that have lost all keys, although they see some that the prepared sum

@@ -46,10 +46,11 @@ KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
   const GradientOperands &operands = shared.operands;
   Sums sums = loop(builder, shared, start(builder, shared));
   // An item sums over all queries, of which one may have statistics too large
-  // for one number: then it takes the loop with both.
+  // for one number: then it takes the loop with both. What dropout drops is NaN
+  // in the key's gradient only.
   if (shared.addsStatistics())
     sums = sums.with(builder.where(
-        shared.haveNaN(builder, operands.valueGrad ? sums.value : sums.key),
+        shared.haveNaN(builder, operands.keyGrad ? sums.key : sums.value),
         sums.carried(), [&](TileBuilder &b) {
           return loop(b, shared.withStatisticsApart(), start(b, shared))
               .carried();
