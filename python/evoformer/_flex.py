@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Optional
 
 import torch
 from torch import Tensor
+from torch.nn.attention import flex_attention as _torch_flex
 from torch.nn.attention.flex_attention import (AuxOutput, AuxRequest, BlockMask,
                                                create_block_mask, noop_mask)
 from torch.overrides import TorchFunctionMode
@@ -21,6 +22,10 @@ from . import _keys, _problem, _score, _torch
 # Of the region's arguments those that torch's functions are given, and whose they are.
 _INDICES = {"%b": "b", "%h": "h", "%i": "q", "%j": "k"}
 _ACCEPTED_INDEX = "accepted are b, h, q_idx and kv_idx themselves, once each, and numbers"
+
+# What torch makes of some functions, which have them inside.
+_WRAPPERS = tuple(getattr(_torch_flex, name) for name in ("_MaskModWrapper",)
+                  if hasattr(_torch_flex, name))
 
 
 class _Indexed:
@@ -42,7 +47,8 @@ class _Captures(TorchFunctionMode):
         super().__init__()
         self.sizes, self.query = sizes, query
         self.tensors: list[Tensor] = []
-        self.numbers: dict[Any, _score.Number] = {}
+        # With the tensor, which stays as long as its identity counts.
+        self.numbers: dict[Any, tuple[Tensor, _score.Number]] = {}
         self.trace: Any = None
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (),
@@ -77,14 +83,15 @@ class _Captures(TorchFunctionMode):
         if key not in self.numbers:
             order = sorted(range(len(letters)), key=lambda at: "bhqk".index(letters[at]))
             sizes = [self.sizes[c] if c in letters else 1 for c in "bhqk"]
-            self.numbers[key] = self._read(view.permute(order).reshape(sizes))
-        return self.numbers[key]
+            read = self._read(view.permute(order).reshape(sizes))
+            self.numbers[key] = tensor, read
+        return self.numbers[key][1]
 
     def number(self, tensor: Any) -> "Optional[_score.Number]":
         """Of a tensor that has only one."""
-        if not isinstance(tensor, Tensor) or tensor.dim() != 0:
+        if not isinstance(tensor, Tensor) or tensor.numel() != 1:
             return None
-        number: _score.Number = self.index(tensor, ())
+        number: _score.Number = self.index(tensor, (0,) * tensor.dim())
         return number
 
     def _read(self, tensor: Tensor) -> _score.Number:
@@ -317,7 +324,8 @@ def flex_attention(query: Tensor, key: Tensor, value: Tensor,
                                  f"accepted are 1 and {sizes[letter]}")
         _check_blocks(block_mask)
         mask_mod = block_mask.mask_mod
-        mask_mod = getattr(mask_mod, "fn", mask_mod)
+        if isinstance(mask_mod, _WRAPPERS):
+            mask_mod = mask_mod.fn
         if mask_mod is noop_mask:
             mask_mod = None
     keys, captures = _keys.ALL, list[Tensor]()

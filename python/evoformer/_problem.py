@@ -506,7 +506,7 @@ def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
     if not probability:
         return None
     if not 0 < probability < 1 - 2 ** -25:
-        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1")
+        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1, in f32")
     if state is None:
         raise ValueError(f"dropout_p is {probability} without dropout_state; accepted "
                          "are both, the state a seed and an offset in int64, (2,)")

@@ -84,6 +84,29 @@ def test_captured_tensors(device):
         evoformer.flex_attention(*tensors, lambda s, b, h, q, k: s + pair[q, k]))
 
 
+def test_tensors_made_while_traced(device):
+    """Each counts as long as the function is traced, and so do those of one element."""
+    table = torch.randint(0, 2, (12, H), device=device)
+
+    def score_mod(score, b, h, q, k):
+        for row in range(12):
+            score = torch.where((table[row] > 0)[h], score, score * 1.125 + row)
+        return score * torch.full((1, 1), 0.5, device=device)
+
+    check(device, score_mod)
+
+
+def test_functions_with_functions_inside(device):
+    class Not:
+        def __init__(self, function):
+            self.fn = function
+
+        def __call__(self, b, h, q, k):
+            return ~self.fn(b, h, q, k)
+
+    check(device, None, Not(lambda b, h, q, k: q >= k + 3))
+
+
 def test_ranges():
     """What a mask says by bounds is no work of the score's."""
     def find(mask_mod):
