@@ -204,7 +204,7 @@ def test_memory():
         sizes = (2, 1, 300, 4, 32)
         meta = _problem.Meta(sizes, _problem.dense(sizes), "bf16")
         keys = evoformer._keys.ALL._replace(dropout_p=p)
-        lengths = _problem.Lengths(dropout=_problem.Meta((2,), (1,), "i64"))
+        lengths = _problem.Lengths(dropout=_problem.Meta((2,), (1,), "int64"))
         attention = _problem.Attention(meta, meta, meta, keys=keys, lengths=lengths)
         where = _runtime.device("cpu")
         calls = [attention.forward(where, stats=True),
