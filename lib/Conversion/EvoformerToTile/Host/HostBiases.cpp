@@ -81,7 +81,7 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
   // What drops keys and adds nothing is the same in any unit.
   SmallVector<double, 2> units = {getLogitUnit(facts.elementType)};
   if (hasFloat && mayStartFromBiases(factory.getTarget(), facts))
-    units.push_back(getProductUnit(facts));
+    units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
   sumSizes.push_back(padded(keys, keyBlock));

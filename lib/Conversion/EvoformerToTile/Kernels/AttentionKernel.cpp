@@ -67,13 +67,14 @@ public:
                    const AttentionOperands &operands,
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
-                   Reference reference, bool startsFromBiases,
-                   bool losesInfinities, bool fillsZeros)
+                   Reference reference, bool mayStart, bool losesInfinities,
+                   bool fillsZeros)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
-        startsFromBiases(startsFromBiases), losesInfinities(losesInfinities),
-        fillsZeros(fillsZeros), parts(cutDepth(facts.elementType, facts.depth)),
+        startsFromBiases(mayStart && reference == Reference::First),
+        losesInfinities(losesInfinities), fillsZeros(fillsZeros),
+        parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
                             facts.keys)
@@ -224,7 +225,7 @@ private:
   /// dropped: what of a bias of the query or of the prepared sum is divided by
   /// a small scale, and scores beside the latter. f16 has no such numbers.
   bool mayLoseKeys() const {
-    if (reference != Reference::First || !startsFromBiases)
+    if (!startsFromBiases)
       return false;
     bool hasLargeBias = llvm::any_of(operands.biases, [](const Bias &bias) {
       Type type = cast<MemRefType>(bias.memory.getType()).getElementType();

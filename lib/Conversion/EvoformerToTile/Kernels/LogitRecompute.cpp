@@ -63,7 +63,6 @@ LogitRecompute LogitRecompute::withStatisticsApart() const {
 LogitRecompute LogitRecompute::withCare() const {
   LogitRecompute careful = *this;
   careful.chooseDrops = careful.chooseAll = careful.careful = true;
-  careful.apart = true;
   return careful;
 }
 

@@ -29,14 +29,14 @@ bool evoformer::mayStartFromBiases(tile::TargetAttr target,
          facts.scale >= kSmallScale && facts.scale <= kLargeScale;
 }
 
-double evoformer::getProductUnit(const AttentionFacts &facts) {
-  return facts.scale * llvm::numbers::log2e;
+double evoformer::getProductUnit(double scale) {
+  return scale * llvm::numbers::log2e;
 }
 
 LogitsSlices LogitsSlices::startingFromBiases() const {
   LogitsSlices result = *this;
   result.keySum = keyStart;
-  result.unit = scale * llvm::numbers::log2e;
+  result.unit = getProductUnit(scale);
   result.startsFromBiases = true;
   return result;
 }

@@ -85,7 +85,7 @@ bool mayStartFromBiases(tile::TargetAttr target, const AttentionFacts &facts);
 inline constexpr double kLargestStart = 0x1p11;
 
 /// The binary exponents in a unit of products.
-double getProductUnit(const AttentionFacts &facts);
+double getProductUnit(double scale);
 
 /// What the logits of one work item depend on besides the scores.
 struct LogitsSlices {

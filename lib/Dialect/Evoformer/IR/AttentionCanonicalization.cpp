@@ -255,6 +255,12 @@ void family::addKeyRangePatterns(RewritePatternSet &patterns, StringRef op) {
 // Lengths
 //===----------------------------------------------------------------------===//
 
+/// Runs `edit` on an op as its own class, which has accessors of its operands.
+template <typename EditT> static void editOperands(Operation *op, EditT edit) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(edit);
+}
+
 namespace {
 /// Lengths that are nowhere less than the size go away.
 struct DropFullLengths : RewritePattern {
@@ -279,14 +285,12 @@ struct DropFullLengths : RewritePattern {
     if (!dropsKeys && !dropsQueries)
       return rewriter.notifyMatchFailure(op, "some row may be shorter");
     rewriter.modifyOpInPlace(op, [&] {
-      llvm::TypeSwitch<Operation *>(op)
-          .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(
-              [&](auto attention) {
-                if (dropsKeys)
-                  attention.getKeyLengthsMutable().clear();
-                if (dropsQueries)
-                  attention.getQueryLengthsMutable().clear();
-              });
+      editOperands(op, [&](auto attention) {
+        if (dropsKeys)
+          attention.getKeyLengthsMutable().clear();
+        if (dropsQueries)
+          attention.getQueryLengthsMutable().clear();
+      });
     });
     return success();
   }
@@ -314,9 +318,8 @@ struct RemoveEmptyDropout : RewritePattern {
       return rewriter.notifyMatchFailure(op, "some weight may be dropped");
     rewriter.modifyOpInPlace(op, [&] {
       op->removeAttr(family::kDropoutName);
-      llvm::TypeSwitch<Operation *>(op)
-          .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(
-              [&](auto attention) { attention.getDropoutMutable().clear(); });
+      editOperands(
+          op, [](auto attention) { attention.getDropoutMutable().clear(); });
     });
     return success();
   }
