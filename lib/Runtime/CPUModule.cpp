@@ -7,6 +7,7 @@
 
 #include "CPUModule.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
@@ -25,6 +26,18 @@ using namespace llvm;
 
 static std::string getEntryName(StringRef symbol) {
   return (symbol + ".evoformer_entry").str();
+}
+
+/// What LLVM calls to round a scalar to bf16 where the processor has no
+/// instruction for it. Kernels round by bit arithmetic, but a bf16 that lives
+/// from one basic block to another is held as f32, so a mere copy rounds, too,
+/// and the compiler's run-time library is not always there or too old. The
+/// result is in the lower half of the register that returns an f32.
+static float roundToBF16(float value) {
+  uint32_t bits = bit_cast<uint32_t>(value);
+  if (value != value)
+    return bit_cast<float>(bits >> 16 | 0x40);
+  return bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 /// Adds the function that unpacks the slots and calls `function`.
@@ -193,6 +206,12 @@ CPUModule::compile(const KernelObject &object, CodeStore *store) {
   if (!generator)
     return generator.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
+  orc::SymbolMap symbols;
+  symbols[(*jit)->mangleAndIntern("__truncsfbf2")] = {
+      orc::ExecutorAddr::fromPtr(&roundToBF16), JITSymbolFlags::Exported};
+  if (Error error = (*jit)->getMainJITDylib().define(
+          orc::absoluteSymbols(std::move(symbols))))
+    return error;
   if (Error error = (*jit)->addObjectFile(
           MemoryBuffer::getMemBufferCopy(*code, "kernel")))
     return error;

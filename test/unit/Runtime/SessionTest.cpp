@@ -37,6 +37,36 @@ done:
 }
 )";
 
+/// Rounds the numbers in x to bf16, one of which lives from block to block.
+const char roundIR[] = R"(
+define void @iota(ptr %allocated, ptr %x, i64 %offset, i64 %size, i64 %stride,
+                  i32 %start, i64 %extent, i64 %begin, i64 %end) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [%begin, %entry], [%next, %after]
+  %more = icmp slt i64 %i, %end
+  br i1 %more, label %body, label %done
+body:
+  %scaled = mul i64 %i, %stride
+  %where = getelementptr i64, ptr %x, i64 %scaled
+  %second = getelementptr i32, ptr %where, i64 1
+  %value = load float, ptr %where
+  %rounded = fptrunc float %value to bfloat
+  %odd = trunc i64 %i to i1
+  br i1 %odd, label %other, label %after
+other:
+  store i32 -1, ptr %second
+  br label %after
+after:
+  store bfloat %rounded, ptr %where
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+)";
+
 std::string loadProblem(StringRef text) {
   Expected<Plan> plan = parsePlan(text, ".");
   if (!plan)
@@ -78,6 +108,42 @@ TEST(Session, RunsOnTheCPU) {
       EXPECT_FALSE(errorToBool(buffer.checkGuards()));
     }
   }
+}
+
+TEST(Session, RoundsToBF16) {
+  Expected<Plan> plan = parsePlan(iotaText("llvm", roundIR), ".");
+  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
+  // Bits of an f32 and of the bf16: exact, below, at and above the middle, up
+  // to infinity, infinite, NaN without a bit in the upper half's mantissa.
+  const uint32_t cases[][2] = {
+      {0, 0},
+      {0x3f800000, 0x3f80},
+      {0x3f807fff, 0x3f80},
+      {0x3f808000, 0x3f80},
+      {0x3f818000, 0x3f82},
+      {0x3f808001, 0x3f81},
+      {0xbf80c000, 0xbf81},
+      {0x7f7fffff, 0x7f80},
+      {0xff800000, 0xff80},
+      {0x7f800001, 0x7fc0},
+  };
+  std::unique_ptr<Device> device = cantFail(createCPUDevice(1));
+  Session session(*plan, *device);
+  std::vector<uint32_t> data;
+  for (auto &[bits, rounded] : cases)
+    data.insert(data.end(), {bits, 0});
+  int64_t size = std::size(cases);
+  DeviceBuffer buffer =
+      cantFail(DeviceBuffer::create(*device, "x", size * 8, 64));
+  cantFail(buffer.write({reinterpret_cast<char *>(data.data()), 8ul * size}));
+  uint64_t address = buffer.getAddress();
+  HostValue arguments[2];
+  arguments[0].memref = {address, address, 0, {size}, {1}};
+  Workspace none(0, 0);
+  cantFail(session.run(plan->functions[0], arguments, none).takeError());
+  cantFail(buffer.read({reinterpret_cast<char *>(data.data()), 8ul * size}));
+  for (int64_t i = 0; i < size; ++i)
+    EXPECT_EQ(data[2 * i] & 0xffff, cases[i][1]) << std::hex << cases[i][0];
 }
 
 TEST(Session, FindsWritesIntoGuards) {
