@@ -110,8 +110,9 @@ def _dropout(probability: Any, state: Any, lengths: Lengths) -> tuple[float, Len
     except (TypeError, ValueError):
         raise TypeError(f"dropout_p is a {type(probability).__name__}; accepted is a "
                         "number from 0 to before 1") from None
-    if not 0 <= probability < 1:
-        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1")
+    # The number is an f32, of which 1 is none.
+    if not 0 <= probability < 1 - 2 ** -25:
+        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1, in f32")
     if probability == 0:
         return 0.0, lengths
     return probability, lengths._replace(dropout=state)

@@ -65,6 +65,12 @@ class Lengths(NamedTuple):
 NO_LENGTHS = Lengths()
 
 
+def name_biases(count: int, captures: int = 0) -> list[str]:
+    """What errors call biases, of which the last ones are what a score captures."""
+    return [*(f"biases[{i}]" for i in range(count - captures)),
+            *(f"captures[{i}]" for i in range(captures))]
+
+
 def _text(meta: Meta) -> str:
     return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
 
@@ -147,6 +153,7 @@ class Attention:
         self.keys = keys
         # Of the biases the last ones, which the score reads and nobody adds.
         self.first_capture = len(biases) - keys.captures
+        self._bias_names = name_biases(len(biases), keys.captures)
         self.type = query.type
         self._output_type = output_type or query.type
         self.gate_type = gate.type if gate is not None else None
@@ -256,8 +263,7 @@ class Attention:
         """(letters that it has, type, sizes, strides)."""
         letters = self.layout.bias
         is_capture = number >= self.first_capture
-        name = (f"captures[{number - self.first_capture}]" if is_capture else
-                f"biases[{number}]")
+        name = self._bias_names[number]
         full = [self.sizes[c] for c in letters]
         missing = len(letters) - len(bias.shape)
         accepted = (f"{len(letters)} dimensions {letters!r}, each of size 1 or "
@@ -505,8 +511,6 @@ def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
     """What the state's sizes and strides are, where weights are dropped."""
     if not probability:
         return None
-    if not 0 < probability < 1 - 2 ** -25:
-        raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1, in f32")
     if state is None:
         raise ValueError(f"dropout_p is {probability} without dropout_state; accepted "
                          "are both, the state a seed and an offset in int64, (2,)")

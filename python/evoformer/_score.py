@@ -293,11 +293,13 @@ class Number:
     def new_zeros(self, size: Any, **_: Any) -> "Number":
         return self._trace.constant(False, "i1")
 
-    def abs(self) -> "Number":
-        return builtins.abs(self)
-
     def _unknown(self, *_: Any) -> NoReturn:
         self._trace.refuse("a number that is not known; accepted are operations on it")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):  # What protocols look for.
+            raise AttributeError(name)
+        self._trace.refuse(f".{name} of a number; accepted are {', '.join(_METHODS)}")
 
     __index__ = __int__ = __float__ = __len__ = __iter__ = _unknown
     __getitem__ = __setitem__ = __call__ = _unknown
@@ -396,6 +398,14 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "ge": lambda a, b: a >= b, "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
     "logical_and": lambda a, b: a & b, "logical_or": lambda a, b: a | b,
     "logical_not": lambda x: ~x}
+
+# Those that numbers have as tensors do: score.tanh(), score.where(i >= j, 0.0).
+_METHODS = sorted(_TORCH)
+for _name, _function in _TORCH.items():
+    if _name != "where":
+        setattr(Number, _name, _function)
+Number.where = lambda self, condition, other: where(  # type: ignore[attr-defined]
+    condition, self, other)
 
 
 def trace(function: Callable[..., Any], captures: int) -> str:

@@ -53,9 +53,9 @@ def _check_devices(tensors: dict[str, Tensor]) -> None:
 
 
 def _check_types(key: object, value: object, biases: Sequence[object],
-                 gate: object, lengths: _problem.Lengths) -> bool:
+                 gate: object, lengths: _problem.Lengths, captures: int) -> bool:
     """Whether all are torch's own kind of tensors."""
-    names = ["key", "value", *(f"biases[{i}]" for i in range(len(biases)))]
+    names = ["key", "value", *_problem.name_biases(len(biases), captures)]
     tensors = [key, value, *biases]
     if gate is not None:
         names, tensors = names + ["gate"], tensors + [gate]
@@ -72,9 +72,10 @@ def _check_types(key: object, value: object, biases: Sequence[object],
 
 
 def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
-           gate: Optional[Tensor], lengths: _problem.Lengths) -> dict[str, Tensor]:
+           gate: Optional[Tensor], lengths: _problem.Lengths, captures: int
+           ) -> dict[str, Tensor]:
     tensors = {"query": query, "key": key, "value": value}
-    tensors |= {f"biases[{i}]": bias for i, bias in enumerate(biases)}
+    tensors |= zip(_problem.name_biases(len(biases), captures), biases)
     if gate is not None:
         tensors["gate"] = gate
     return tensors | lengths.named()
@@ -86,7 +87,7 @@ def _make_attention(query: Tensor, key: Tensor, value: Tensor,
                     differentiable: Sequence[bool], lengths: _problem.Lengths,
                     output: Optional[torch.dtype] = None) -> _problem.Attention:
     """The checked problem of these operands."""
-    _check_devices(_named(query, key, value, biases, gate, lengths))
+    _check_devices(_named(query, key, value, biases, gate, lengths, keys.captures))
     return _problem.Attention(
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
@@ -408,7 +409,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
               return_lse: bool, keys: _keys.Keys,
               lengths: _problem.Lengths = _problem.NO_LENGTHS) -> Any:
-    plain = _check_types(key, value, biases, gate, lengths)
+    plain = _check_types(key, value, biases, gate, lengths, keys.captures)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
     if forward_ad._current_level >= 0:
@@ -437,7 +438,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             if keys.dropout_p:
                 raise NotImplementedError("dropout_p of DTensors; accepted are plain "
                                           "tensors")
-            sharded.check(_named(query, key, value, biases, gate, lengths), layout)
+            sharded.check(_named(query, key, value, biases, gate, lengths,
+                                 keys.captures), layout)
         if query.is_meta or sharded is not None:
             # Nothing else looks at what they are as a whole.
             _make_attention(query, key, value, biases, gate, scale, layout, keys, (),
@@ -467,7 +469,7 @@ def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             gate: Optional[Tensor], scale: Optional[float], layout: Optional[str],
             keys: _keys.Keys, lengths: _problem.Lengths) -> "Explanation":
     from ._explain import Explanation
-    _check_types(key, value, biases, gate, lengths)
+    _check_types(key, value, biases, gate, lengths, keys.captures)
     if query.is_meta:
         raise TypeError("query is on device 'meta'; accepted to explain are 'cpu' and "
                         "'cuda'")

@@ -221,6 +221,8 @@ def test_errors(device):
     refuse(ValueError, "dropout_p is 1.0; accepted are 0 to before 1", p=1.0)
     refuse(ValueError, "dropout_p is -0.1; accepted", p=-0.1)
     refuse(ValueError, "dropout_p is nan; accepted", p=float("nan"))
+    # In f32 it is 1.
+    refuse(ValueError, "dropout_p is 0.999999999; accepted", p=0.999999999)
     refuse(TypeError, "dropout_p is a str; accepted is a number", p="many")
     state = state_on(device)
     refuse(TypeError, "dropout_state has type torch.float64; accepted is int64",

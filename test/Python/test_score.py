@@ -136,6 +136,23 @@ def test_captures(device):
             lambda q, k, v: written_out(q, k, v, make), tensors)
 
 
+def test_methods(device):
+    """What is called of a number is what torch's function of the name does."""
+    q, k, v = operands(torch.float32, device)
+    def by_methods(x, b, n, h, i, j, *_):
+        kept = i.sub(j).gt(4).logical_and(j.ne(3))
+        return x.mul(0.1).tanh().where(kept, x.abs().add(1.0).log().sigmoid())
+    def by_functions(x, b, n, h, i, j, *_):
+        return torch.where((i - j > 4) & (j != 3), torch.tanh(x * 0.1),
+                           torch.sigmoid(torch.log(torch.abs(x) + 1.0)))
+    found, wanted = (evoformer.attention(q, k, v, layout="bshd", score=score)
+                     for score in (by_methods, by_functions))
+    assert torch.equal(found, wanted)
+    compiled = torch.compile(lambda q, k, v: evoformer.attention(
+        q, k, v, layout="bshd", score=by_methods), fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(q, k, v), wanted)
+
+
 # By what a capture has of b, h, i and j: what is made of it.
 CAPTURED = {
     "number": ((1, 1, 1, 1), lambda m, x, i, j, c: x * c),
@@ -305,6 +322,9 @@ def test_refused():
     assert "(if x > 0:)" in refuse(functools.partial(branch), "a branch on a number")
     assert "test_score.py:" in refuse(lambda *_: None, "score gives a NoneType")
     refuse(lambda x, *_: torch.sin(x), "torch.sin; accepted are abs, add, div, eq, exp")
+    text = refuse(lambda x, *_: x.cos(), ".cos of a number; accepted are abs, add, div")
+    assert "test_score.py" in text
+    refuse(lambda x, *_: x + x.dtype, ".dtype of a number; accepted are abs, add, div")
     refuse(lambda x, *_: x + "a", "a str; accepted are the arguments")
     refuse(lambda x, *_: x % 2, "integers by a constant integer that is more than 0")
     refuse(lambda x, b, n, h, i, j, *_: x + i // j, "integers by a constant integer")
@@ -325,6 +345,12 @@ def test_refused():
     refuse(lambda x, *c: x + c[-1], "captures[0] has shape (3,); accepted are",
            [torch.ones(3)], ValueError)
     refuse(lambda x, *c: x + c[-1], "captures[0] has type i1", [torch.ones(1) > 0])
+    for wrong in (0.5, np.ones(1, np.float32), [1.0]):
+        refuse(lambda x, *c: x + c[-1],
+               f"captures[1] is a {type(wrong).__name__}; accepted is a torch.Tensor",
+               [torch.ones(1), wrong])
+    refuse(lambda x, *c: x + c[-1], "captures[0] is on meta, query on cpu",
+           [torch.ones(1, device="meta")], ValueError)
     with pytest.raises(TypeError, match="outside of a score"):
         s.exp(1.0)
 
