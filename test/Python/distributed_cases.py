@@ -419,6 +419,9 @@ def refused(mesh):
             *(spread(t[..., :2, :], every, [ALL]) for t in (key, value)))
     with pytest.raises(ValueError, match=r"biases\[0\] has shape"):
         evoformer.attention(*whole, biases=[spread(pair[..., 1:], every, [Shard(2)])])
+    with pytest.raises(NotImplementedError, match="dropout_p of DTensors; accepted are "
+                                                  "plain tensors"):
+        evoformer.attention(*whole, dropout_p=0.1)
 
 
 @case

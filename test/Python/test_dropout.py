@@ -150,6 +150,45 @@ def test_lse_is_of_all_weights(device):
     assert torch.equal(lse, plain)
 
 
+@pytest.mark.parametrize("kind, sk", [(torch.float32, 53), (torch.bfloat16, 300)],
+                         ids=str)
+def test_probabilities(device, kind, sk):
+    """What was dropped is negative, and out is the sum of the rest."""
+    with torch.no_grad():
+        q, k, v = operands(kind, device, key_heads=2, sk=sk)
+        out, lse, shown = flash_attn.flash_attn_func(q, k, v, 0.25, causal=True,
+                                                     return_attn_probs=True)
+        plain, same = flash_attn.flash_attn_func(q, k, v, causal=True,
+                                                 return_attn_probs=True)[:2]
+        assert shown.shape == (2, 4, 37, sk) and shown.dtype == kind
+        assert torch.equal(lse, same)
+        assert 0.2 < (shown < 0).sum() / (shown != 0).sum() < 0.3
+        values = v.double().repeat_interleave(2, 2)
+        for weights, wanted in ((shown.abs(), plain), (shown.clamp(min=0) / 0.75, out)):
+            found = torch.einsum("bhij,bjhd->bihd", weights.double(), values)
+            error = (found - wanted.double()).abs().max()
+            assert error < 20 * torch.finfo(kind).eps
+
+
+def test_probabilities_of_packed(device):
+    """Those of each sequence alone, by the same state."""
+    with torch.no_grad():
+        q, k, v = (t[0] for t in operands(torch.float32, device, sq=60, sk=60, batch=1))
+        starts = torch.tensor([0, 11, 11, 40, 55], dtype=torch.int32, device=device)
+        ends = torch.tensor([0, 25, 31, 31, 60], dtype=torch.int32, device=device)
+        out, _, shown = flash_attn.flash_attn_varlen_func(
+            q, k, v, starts, ends, 29, 29, 0.5, return_attn_probs=True)
+        assert shown.shape == (4, 4, 29, 29)
+        assert 0.4 < (shown < 0).sum() / (shown != 0).sum() < 0.6
+        for b in range(4):
+            i, j = (slice(t[b], t[b + 1]) for t in (starts, ends))
+            lengths = i.stop - i.start, j.stop - j.start
+            own = shown[b, :, :lengths[0], :lengths[1]]
+            assert shown[b].count_nonzero() == own.count_nonzero() == own.numel()
+            found = torch.einsum("hij,jhd->ihd", own.clamp(min=0) * 2, v[j])
+            torch.testing.assert_close(found, out[i], rtol=1e-4, atol=1e-5)
+
+
 def test_none_and_all(device):
     q, k, v = operands(torch.float32, device)
     plain = evoformer.attention(q, k, v, layout="bshd")
@@ -233,7 +272,5 @@ def test_errors(device):
            dropout_state=torch.zeros(3, dtype=torch.int64, device=device))
     refuse(TypeError, "dropout_state is a list; accepted is a torch.Tensor",
            dropout_state=[1, 2])
-    with pytest.raises(NotImplementedError, match="return_attn_probs is True with"):
-        flash_attn.flash_attn_func(q, k, v, 0.1, return_attn_probs=True)
     with pytest.raises(ValueError, match="dropout_p is 1.0"):
         flash_attn.flash_attn_func(q, k, v, 1.0)

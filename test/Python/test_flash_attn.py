@@ -136,21 +136,8 @@ def test_what_is_not_there():
     flat = q.flatten(0, 1)
     two = (counts, counts, 9, 9)
     calls = [
-        (lambda: flash_attn.flash_attn_func(q, q, q, 0.1, return_attn_probs=True),
-         "return_attn_probs is True with dropout_p 0.1"),
-        (lambda: flash_attn.flash_attn_kvpacked_func(
-            q, torch.stack([q, q], 2), 0.9, return_attn_probs=True), "dropout_p 0.9"),
-        (lambda: flash_attn.flash_attn_qkvpacked_func(
-            torch.stack([q, q, q], 2), dropout_p=0.5, return_attn_probs=True),
-         "dropout_p 0.5"),
         (lambda: flash_attn.flash_attn_varlen_func(
             flat, flat, flat, *two, block_table=counts), "block_table"),
-        (lambda: flash_attn.flash_attn_varlen_kvpacked_func(
-            flat, torch.stack([flat] * 2, 1), *two, 0.2, return_attn_probs=True),
-         "dropout_p 0.2"),
-        (lambda: flash_attn.flash_attn_varlen_qkvpacked_func(
-            torch.stack([flat] * 3, 1), counts, 9, 0.1, return_attn_probs=True),
-         "dropout_p 0.1"),
         (lambda: flash_attn.flash_attn_with_kvcache(q, q, q, causal=True),
          "flash_attn_with_kvcache"),
         *((lambda f=getattr(bert_padding, n): f(q), f"bert_padding.{n} yet")

@@ -1,13 +1,16 @@
 """Sequences of one length: [b, s, h, d]."""
 
+import functools
 from typing import Any, Optional, Union
 
 from torch import Tensor, float32
 
 from .._attention import attention
 from .._score import fast_tanh, tanh
+from .._torch import draw_state
+from ._probabilities import find_dense
 
-Result = Union[Tensor, tuple[Tensor, Tensor, None]]
+Result = Union[Tensor, tuple[Tensor, Tensor, Optional[Tensor]]]
 
 
 def refuse(**options: Any) -> None:
@@ -20,11 +23,10 @@ def refuse(**options: Any) -> None:
                                       "evoformer.flash_attn has no such option yet")
 
 
-def refuse_dropped(dropout_p: float, return_attn_probs: bool) -> None:
-    if dropout_p and return_attn_probs:
-        raise NotImplementedError(
-            f"return_attn_probs is True with dropout_p {dropout_p}; accepted is one of "
-            "them: evoformer.flash_attn does not return which weights were dropped")
+def drop(dropout_p: float, query: Tensor) -> dict[str, Any]:
+    """Arguments of `attention`, for calls that are to drop the same."""
+    state = draw_state(query.device) if dropout_p else None
+    return {"dropout_p": dropout_p, "dropout_state": state}
 
 
 def check(rank: int, **tensors: Any) -> None:
@@ -101,20 +103,23 @@ def flash_attn_func(
     |i + sk - sq - j| is subtracted from scores. Results are deterministic in any case.
 
     Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
-    [b, h, sq] in float32 without gradient. A query without keys has out 0 and lse
-    -inf.
+    [b, h, sq] in float32 without gradient, and with dropout_p in the place of None the
+    softmax [b, h, sq, sk] of q's type, negative where a weight was dropped: for tests,
+    since it takes two calls more for each 256 keys. A query without keys has out 0 and
+    lse -inf.
 
-    Raises NotImplementedError for return_attn_probs with dropout_p; TypeError and
-    ValueError for operands that do not fit.
+    Raises TypeError and ValueError for operands that do not fit.
     """
-    refuse_dropped(dropout_p, return_attn_probs)
     check(4, q=q, k=k, v=v)
-    result: Any = attention(q, k, v, scale=softmax_scale, layout="bshd",
-                            return_lse=bool(return_attn_probs),
-                            causal=bool(causal), window=tuple(window_size),
-                            dropout_p=dropout_p,
-                            **scores(q, softcap, alibi_slopes, q.shape[0]))
-    return (result[0], result[1].detach(), None) if return_attn_probs else result
+    call: Any = functools.partial(
+        attention, q, k, scale=softmax_scale, layout="bshd", causal=bool(causal),
+        window=tuple(window_size), **scores(q, softcap, alibi_slopes, q.shape[0]))
+    if not return_attn_probs:
+        result: Tensor = call(v, dropout_p=dropout_p)
+        return result
+    dropout = drop(dropout_p, q)
+    out, lse = call(v, return_lse=True, **dropout)
+    return out, lse.detach(), find_dense(call, k, **dropout) if dropout_p else None
 
 
 def flash_attn_kvpacked_func(

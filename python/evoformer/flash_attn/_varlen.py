@@ -1,11 +1,13 @@
 """Sequences packed one behind the other: [total, h, d] and cumulative lengths."""
 
+import functools
 from typing import Any, Optional
 
 from torch import Tensor
 
 from .._attention import attention
-from ._dense import Result, check, refuse, refuse_dropped, scores, unpack
+from ._dense import Result, check, drop, refuse, scores, unpack
+from ._probabilities import find_packed
 
 
 def flash_attn_varlen_func(
@@ -25,24 +27,29 @@ def flash_attn_varlen_func(
     sequence's own lengths.
 
     Returns out [total of queries, h, d]; with return_attn_probs (out, lse, None), lse
-    [h, total of queries] in float32 without gradient. Rows of no sequence have out 0,
-    lse -inf and gradients 0.
+    [h, total of queries] in float32 without gradient, and with dropout_p in the place
+    of None the softmax [sequences, h, max_seqlen_q, max_seqlen_k] of q's type, negative
+    where a weight was dropped. Rows of no sequence have out 0, lse -inf and gradients 0.
 
-    Raises NotImplementedError for block_table and for return_attn_probs with dropout_p;
-    TypeError and ValueError for operands that do not fit.
+    Raises NotImplementedError for block_table; TypeError and ValueError for operands
+    that do not fit.
     """
     refuse(block_table=block_table)
-    refuse_dropped(dropout_p, return_attn_probs)
     check(3, q=q, k=k, v=v)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
-    result: Any = attention(q, k, v, scale=softmax_scale, layout="shd",
-                            return_lse=bool(return_attn_probs),
-                            causal=bool(causal), window=tuple(window_size),
-                            dropout_p=dropout_p,
-                            cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
-                            max_seqlen=(max_seqlen_q, max_seqlen_k),
-                            **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
-    return (result[0], result[1].detach(), None) if return_attn_probs else result
+    call: Any = functools.partial(
+        attention, q, k, scale=softmax_scale, layout="shd", causal=bool(causal),
+        window=tuple(window_size), cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
+        max_seqlen=(max_seqlen_q, max_seqlen_k),
+        **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
+    if not return_attn_probs:
+        result: Tensor = call(v, dropout_p=dropout_p)
+        return result
+    dropout = drop(dropout_p, q)
+    out, lse = call(v, return_lse=True, **dropout)
+    shown = find_packed(call, k, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+                        **dropout) if dropout_p else None
+    return out, lse.detach(), shown
 
 
 def flash_attn_varlen_kvpacked_func(
