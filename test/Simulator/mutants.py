@@ -100,6 +100,9 @@ NAN_IN_A_ROW = ("N=3 Sq=130 Sk=55", "N=3 Sq=138 Sk=79", "N=3 Sq=174 Sk=59")
 ALIGNED_NAN = ("N=3 Sq=136 Sk=72", "N=4 Sq=72 Sk=144")
 # Tiles of sums that are added from parts, and less than a tile more.
 PARTS = ("N=4 Sq=33 Sk=130", "N=4 Sq=40 Sk=136")
+# Many rows and heads of few queries and keys: whatever is computed for one of them has
+# work items of its own, and sums over rows have many terms.
+MANY_ROWS = ("N=30 H=3 Sq=9 Sk=5",)
 # NaN in single elements of an output's gradient, which alone are NaN in gradients of
 # values: other queries, other columns.
 NAN_ELEMENTS = " ".join(f"put=out_grad:nan:0.0.{2 * k + 1}.0.{(5 * k + k // 32) % 32}"
@@ -159,6 +162,9 @@ def gradient_cases(step):
     for index, sizes in enumerate(NAN_IN_A_ROW):
         yield (f"{sizes} {GRADIENT_PROGRAMS[2][2]} pass=backward "
                f"seed={102 + 4 * (2 * index - index // 2)}")
+    for k, (_, _, program) in enumerate(GRADIENT_PROGRAMS):
+        for index, sizes in enumerate(MANY_ROWS):
+            yield f"{sizes} {program} pass=backward seed={k + 3 * index + 31}"
 
 
 def key_cases(step):
@@ -224,6 +230,7 @@ def check(options, chip, family, *which):
         report = run(
             "evoformer-check", f"--target={target}", "--device=sim", "--verbose",
             f"--cases={cases}", f"--mutants={getattr(options, family)}",
+            f"--mutant-seed={options.seed}",
             f"--cpu-threads={1 if options.jobs > 1 else 0}",
             "--mutants-kernels="
             f"{GRADIENT_KERNELS if family == 'gradients' else '.*'}",
@@ -318,6 +325,8 @@ def main():
     for family in ("attention", "general", "gradients", "keys"):
         parser.add_argument(f"--{family}", type=int, default=0)
     parser.add_argument("--chips", default=",".join(CHIPS))
+    parser.add_argument("--seed", type=int, default=7,
+                        help="which defects of attention's kernels are drawn")
     parser.add_argument("--sparse", action="store_true",
                         help="every eighth size of gradients' cases only")
     parser.add_argument("--jobs", type=int, default=1)
