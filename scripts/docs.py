@@ -150,19 +150,28 @@ LINES_SHOWN = 100
 COLUMNS_SHOWN = 120
 
 
+def find_op(lines, pattern):
+    """The lines of the first op that matches, its region included."""
+    for begin, line in enumerate(lines):
+        if re.match(pattern, line):
+            indent = line[:len(line) - len(line.lstrip())]
+            end = next(index for index in range(begin, len(lines))
+                       if lines[index].startswith(indent + "}"))
+            return lines[begin:end + 1]
+    return []
+
+
+def shorten(lines):
+    return [line if len(line) <= COLUMNS_SHOWN else line[:COLUMNS_SHOWN - 1] + "…"
+            for line in lines]
+
+
 def excerpt(text, level):
     """The part of a level's IR that a reader should see."""
     lines = text.strip().splitlines()
 
     def op(pattern):
-        """The lines of the first op that matches, its region included."""
-        for begin, line in enumerate(lines):
-            if re.match(pattern, line):
-                indent = line[:len(line) - len(line.lstrip())]
-                end = next(index for index in range(begin, len(lines))
-                           if lines[index].startswith(indent + "}"))
-                return lines[begin:end + 1]
-        return []
+        return find_op(lines, pattern)
 
     shown = [line for line in lines if re.match(r"#(frag|slice)", line)]
     shown += op(rf"\s*(evo_tile\.kernel|gpu\.func|llvm\.func) @{KERNEL}\(")
@@ -173,12 +182,41 @@ def excerpt(text, level):
     if len(shown) > LINES_SHOWN:
         left = len(shown) - LINES_SHOWN
         shown = shown[:LINES_SHOWN] + [f"    // … {left} more lines"]
-    return [line if len(line) <= COLUMNS_SHOWN else line[:COLUMNS_SHOWN - 1] + "…"
-            for line in shown]
+    return shorten(shown)
+
+
+def lower(options, test, *passes):
+    """The lines of what evoformer-opt makes of a test."""
+    command = [os.path.join(options.build, "bin", "evoformer-opt"),
+               os.path.join(ROOT, test), *passes]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"docs: {' '.join(command)}\n{run.stderr}")
+    return run.stdout
+
+
+def tour_of_score(options):
+    """What becomes of a score: the first steps of a gradient."""
+    test = os.path.join("test", "Pipelines", "tour-score.mlir")
+    split = lower(options, test, "--evoformer-split-backward", "--canonicalize")
+    steps = find_op(split.splitlines(), r"\s*func\.func")
+    tiles = lower(options, test,
+                  f"--evoformer-lower=target={TOUR_TARGET} stop-after=tiles")
+    kernel = find_op(tiles.splitlines(), r"\s*evo_tile\.kernel @capped_query_grad\(")
+    loop = find_op(kernel, r"\s*%\w+ = scf\.for")
+    return ["## A score: its derivative, by `evoformer-split-backward`\n\n"
+            f"The gradient of `{test}`, a softcap of 30. The region gives a second number, "
+            "its derivative by the scaled score; nothing below knows what it was.\n\n"
+            "```mlir\n" + "\n".join(shorten(steps)) + "\n```\n",
+            "## A score: its ops on tiles, by `convert-evoformer-to-tile`\n\n"
+            "The loop over keys for the query's gradient: each op of the region is one of "
+            "tiles, `tanh` what every target has, and the gradient of the logits is "
+            "multiplied by the derivative.\n\n"
+            "```mlir\n" + "\n".join(shorten(loop)) + "\n```\n"]
 
 
 def tour(options):
-    """docs/lowering.md: the tour's test file after each step."""
+    """docs/lowering.md: the tour's test files after each step."""
     test = os.path.join("test", "Pipelines", "tour.mlir")
     if not os.path.exists(os.path.join(ROOT, test)):
         return {}
@@ -190,17 +228,12 @@ def tour(options):
              f"{test} \\\n  --evoformer-lower='target={TOUR_TARGET} stop-after=tiles'"
              "\n```\n"]
     for level, step, prose in LEVELS:
-        command = [os.path.join(options.build, "bin", "evoformer-opt"),
-                   os.path.join(ROOT, test)]
-        if step:
-            command.append(f"--evoformer-lower=target={TOUR_TARGET} "
-                           f"stop-after={level}")
-        run = subprocess.run(command, capture_output=True, text=True)
-        if run.returncode:
-            sys.exit(f"docs: {' '.join(command)}\n{run.stderr}")
+        passes = [f"--evoformer-lower=target={TOUR_TARGET} stop-after={level}"]
+        text = lower(options, test, *(passes if step else []))
         made_by = f", by `{step}`" if step else ""
         parts.append(f"## {level}{made_by}\n\n{prose}\n\n```mlir\n" +
-                     "\n".join(excerpt(run.stdout, level)) + "\n```\n")
+                     "\n".join(excerpt(text, level)) + "\n```\n")
+    parts += tour_of_score(options)
     return {os.path.join("docs", "lowering.md"): tidy("\n".join(parts))}
 
 
