@@ -240,7 +240,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                It is called once with numbers that record what is done with them:
                + - * /, // and % by constants, comparisons, & | ~, abs, and
                evoformer.score's where, maximum, minimum, exp, exp2, log, log2, sqrt,
-               rsqrt and tanh (or torch's of these names), at most 64 operations.
+               rsqrt and tanh (or torch's of these names, or score.tanh()), at most 64
+               operations.
                Gradients follow from it. A logit of -inf drops the key
       dropout_p: with which probability, from 0 to before 1, each weight is 0 where
                values are summed; the others are divided by what is left of 1. It is
