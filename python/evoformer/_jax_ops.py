@@ -198,9 +198,8 @@ class _Fold:
         """The mapped dimension, taken off `axis`, in front; `size` is left there:
         1 where all of it was repeated."""
         shape = array.shape
-        array = array.reshape(*shape[:axis], self.count, shape[axis] // self.count,
-                              *shape[axis + 1:])
-        if size != array.shape[axis + 1]:
+        array = array.reshape(*shape[:axis], self.count, self.size, *shape[axis + 1:])
+        if size != self.size:
             array = array.sum(axis + 1, keepdims=True)
         return jnp.moveaxis(array, axis, 0)
 

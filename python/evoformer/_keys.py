@@ -72,7 +72,10 @@ def _side(window: Any, given: Any) -> int:
         return -1
     if isinstance(given, (float, str, bool)) or not hasattr(given, "__index__"):
         raise TypeError(f"window is {tuple(window)}; {_WINDOW}")
-    side = operator.index(given)
+    try:
+        side = operator.index(given)
+    except TypeError:  # A traced one has no value yet.
+        raise TypeError(f"window is {tuple(window)}; {_WINDOW}") from None
     if side < -1:
         raise ValueError(f"window is {tuple(window)}; {_WINDOW}")
     return side

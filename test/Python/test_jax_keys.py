@@ -186,6 +186,61 @@ def test_shared_keys():
             assert jnp.allclose(one, ours(*arrays), atol=1e-6)
 
 
+def test_nothing():
+    """No queries, no keys, no sequences, no calls: gradients are 0, and no element NaN."""
+    some, none = draw((1, 2, 7, 2, 8), (1, 2, 0, 2, 8))
+    lengths = jnp.asarray([[3, 0]], jnp.int32)
+    for query, key, options in (
+            (none, some, dict(causal=True)), (none, some, dict(key_lengths=lengths)),
+            (some, none, dict(key_lengths=lengths)), (none, none, dict(window=(3, 0))),
+            (none, some, dict(cu_seqlens=(jnp.asarray([0, 0, 0]), jnp.asarray([0, 3, 7])),
+                              max_seqlen=(4, 4), causal=True)),
+            (some, some, dict(cu_seqlens=jnp.asarray([0]))),
+            (some, some, dict(cu_seqlens=jnp.asarray([0, 3, 7]), max_seqlen=0))):
+        def loss(*t):
+            return evoformer.attention(*t, **options).sum()
+        for one, operand in zip(jax.jit(jax.grad(loss, (0, 1, 2)))(query, key, key),
+                                (query, key, key)):
+            assert one.shape == operand.shape and not one.any()
+    # What vmap makes of a dimension of size 0.
+    for function in (lambda n: evoformer.attention(some, some, some, key_lengths=n),
+                     lambda n: jax.grad(lambda q: evoformer.attention(
+                         q, some, some, key_lengths=n).sum())(some)):
+        found = jax.vmap(function)(jnp.zeros((0, 1, 2), jnp.int32))
+        assert found.shape == (0, *some.shape)
+
+
+def test_what_is_traced():
+    """Numbers that a program is made for, and values that it has only when it runs."""
+    query, key, value = draw(*SHAPES[:3])
+    one = tuple(t[:1] for t in (query, key, value))
+    starts = jnp.asarray([0, 3, 7])
+    for given, options, text in (
+            (4, lambda n: dict(window=(n, 0)), "window is .*accepted is a pair"),
+            (True, lambda n: dict(causal=n), "causal is .*accepted are True and False"),
+            (4, lambda n: dict(cu_seqlens=starts, max_seqlen=n),
+             "max_seqlen_q is a .*Tracer; accepted is a whole number"),
+            (starts, lambda n: dict(cu_seqlens=n, check_lengths=True),
+             "cu_seqlens_q has no values yet, which check_lengths reads"),
+            (jnp.ones((1, 1)), lambda n: dict(query_lengths=n),
+             "query_lengths has type f32; accepted is int32"),
+            (jnp.zeros((2,), jnp.int16), lambda n: dict(cu_seqlens=n),
+             "cu_seqlens_q has type int16; accepted is int32")):
+        with pytest.raises(TypeError, match=text):
+            jax.jit(lambda n: evoformer.attention(*one, **options(n)))(given)
+    for options, text in (
+            (lambda n: dict(cu_seqlens=n[None]),
+             r"cu_seqlens_q has shape \(1, 3\); accepted are cumulative lengths"),
+            (lambda n: dict(cu_seqlens=n[:0]),
+             r"cu_seqlens_q has shape \(0,\); accepted are cumulative lengths"),
+            (lambda n: dict(cu_seqlens=(n, n[:2])),
+             "cu_seqlens_q has 3 numbers, cu_seqlens_k 2; accepted is as many"),
+            (lambda n: dict(cu_seqlens=n, key_lengths=n[None]),
+             "cu_seqlens and key_lengths or query_lengths given; accepted is one")):
+        with pytest.raises(ValueError, match=text):
+            jax.jit(lambda n: evoformer.attention(*one, **options(n)))(starts)
+
+
 def test_bad_lengths():
     arrays = draw(*SHAPES[:3])
     for options, error, text in (
