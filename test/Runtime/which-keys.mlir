@@ -14,6 +14,20 @@
 // RUN: %python %S/Inputs/npy.py write %t/values.npy f4 1,1,4,1,1 1,3,8,16
 // RUN: %python %S/Inputs/npy.py write %t/bias.npy f4 1,1,1,4,4 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
 
+// A range of all keys is none: the machine code is that of attention without a range,
+// byte by byte, forward and backward.
+// DEFINE: %{window} =
+// DEFINE: %{code} = evoformer-check --print-module %{window} \
+// DEFINE:   | evoformer-opt --evoformer-lower=target=sm_80
+// REDEFINE: %{window} = 'Sq=70 Sk=90 D=32 type=bf16 bias=hqk:bf16:normal static=all pass=backward'
+// RUN: %{code} -o %t/none.mlir
+// REDEFINE: %{window} = 'Sq=70 Sk=90 D=32 type=bf16 bias=hqk:bf16:normal static=all pass=backward window=-5:sk+3'
+// RUN: %{code} | cmp - %t/none.mlir
+// REDEFINE: %{window} = 'Sq=70 Sk=90 D=32 type=bf16 bias=hqk:bf16:normal static=all pass=backward window=i-69:i+90'
+// RUN: %{code} | cmp - %t/none.mlir
+// REDEFINE: %{window} = 'Sq=70 Sk=90 D=32 type=bf16 bias=hqk:bf16:normal static=all pass=backward window=i-69:i+89'
+// RUN: %{code} | not cmp - %t/none.mlir
+
 //===----------------------------------------------------------------------===//
 // Causal: 1, the mean of 1 and 3, of 1, 3 and 8, of all. dBias is
 // weight * (value - output): 0 where no key was.
