@@ -277,7 +277,7 @@ def _refuse(name: str, given: object, accepted: str) -> NoReturn:
     raise TypeError(f"{name} is a {type(given).__name__}; accepted is {accepted}")
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]
+@torch.compiler.disable  # type: ignore[misc, untyped-decorator, unused-ignore]
 def flex_attention(query: Tensor, key: Tensor, value: Tensor,
                    score_mod: Optional[Callable[..., Any]] = None,
                    block_mask: Optional[BlockMask] = None,

@@ -28,8 +28,8 @@ def _device(platform: str) -> _runtime.Device:
                            [0].local_hardware_id or 0)
 
 
-def _compile(platform: str, description: str, views: Sequence[_problem.View]
-             ) -> tuple[str, int]:
+def _compile(platform: str, description: str,
+             views: "Sequence[_problem.View | int]") -> tuple[str, int]:
     """The compiler's options and the bytes of workspace. Where the device is
     there, its kernels are compiled and loaded as well."""
     module = _runtime.describe(description)
@@ -53,7 +53,7 @@ def _compile(platform: str, description: str, views: Sequence[_problem.View]
     return options, program.workspace_bytes(views)
 
 
-def _call(platform: str, description: str, views: Sequence[_problem.View],
+def _call(platform: str, description: str, views: "Sequence[_problem.View | int]",
           dims: Sequence[Sequence[int]], operands: Sequence[Any],
           results: Sequence[jax.ShapeDtypeStruct]) -> list[Any]:
     register()

@@ -41,12 +41,14 @@ class Signature:
     def problem(self, operands: Sequence[Any]) -> _problem.Attention:
         query, key, value, *rest = map(meta, operands)
         lengths = dict(zip(self.lengths, rest[len(rest) - len(self.lengths):]))
-        names = ("key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k")
+        keys, queries, query_starts, key_starts = map(lengths.get, (
+            "key_lengths", "query_lengths", "cu_seqlens_q", "cu_seqlens_k"))
         return _problem.Attention(
             query, key, value, rest[:self.biases],
             rest[self.biases] if self.gated else None, self.scale, self.letters,
             [i for i, b in enumerate(rest[:self.biases]) if b.type != "i1"],
-            self.keys, _problem.Lengths(*map(lengths.get, names), *self.most))
+            self.keys,
+            _problem.Lengths(keys, queries, query_starts, key_starts, *self.most))
 
     @property
     def ragged(self) -> bool:

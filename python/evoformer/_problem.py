@@ -432,7 +432,9 @@ class Attention:
         if self._gate_view:
             views.append(self._gate_view)
         views += [view for _, view in self._lengths.values()] + self._starts
-        return views + [self._dropout] * (self._dropout is not None)
+        if self._dropout is not None:
+            views.append(self._dropout)
+        return views
 
     def _numbers(self) -> "list[View | int]":
         """What calls are given behind their arrays."""
