@@ -70,11 +70,11 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   int64_t atoms = machine.instr ? machine.target.getOperandReuse() : 32;
   // Where a step of few keys is read as matrices, registers that a longer one
   // would take are worth more.
-  constexpr int64_t kShallow = 32, kLongStep = 64;
+  constexpr int64_t kShallow = 32;
   int64_t step = machine.streamsMatrices(facts) &&
                          std::max(facts.depth, facts.valueDepth) <= kShallow
                      ? 32
-                     : kLongStep;
+                     : 64;
   std::pair<int64_t, int64_t> last;
   auto cut = [&](int64_t atoms, int64_t keys) {
     last = {atoms, keys};
@@ -174,12 +174,9 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   }
   // As many workgroups as the registers allow, and copies that run further
   // ahead where all of them still have the memory.
-  bool isShort = machine.streamsMatrices(facts) && step < kLongStep;
   choice.resident = request.resident.value_or(
       copiesWords(facts)
-          ? getResident(target, choice.subgroups * target.getSubgroupSize(),
-                        choice.cost.registers +
-                            (isShort ? fitted::kShortStepRegisters : 0))
+          ? getResidentLanes() / (choice.subgroups * target.getSubgroupSize())
           : 0);
   int64_t more = choice.stages + 1;
   if (!request.stages && choice.stages > 1 &&

@@ -50,11 +50,6 @@ inline constexpr AddressShares kForwardAddresses = {8, 4, 16};
 /// 16 and 32 rows a subgroup and 16 to 64 of the other side.
 inline constexpr AddressShares kGradientAddresses = {8, 4, 8};
 
-/// What the code generator uses on top where steps are short, so that addresses
-/// are not made anew in each: the forward loop, ptxas 13, sm_90, depths 16 and
-/// 32.
-inline constexpr int64_t kShortStepRegisters = 36;
-
 /// Of the other side's operands, what a gradient's loop holds at once.
 /// LLVM 22, gfx942 and gfx1100: what leaves nothing in scratch memory up to a
 /// depth of 64.

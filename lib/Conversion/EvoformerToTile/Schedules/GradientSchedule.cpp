@@ -164,6 +164,21 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
+  // Copies run further ahead where all workgroups that lanes' registers let be
+  // resident have the memory.
+  if (isCut && kind == GradientKind::KeyValue &&
+      machine.streamsMatrices(facts) && !request.stages) {
+    GradientCut further = cut;
+    ++further.stages;
+    ScheduleCost ofFurther = costOf(further);
+    int64_t mostResident = getResident(
+        target, cut.subgroups * target.getSubgroupSize(), cost.registers);
+    if (fits(machine, ofFurther) &&
+        ofFurther.ldsBytes * mostResident <= target.getLdsBytes()) {
+      cut = further;
+      cost = ofFurther;
+    }
+  }
   // More subgroups share what is copied.
   if (isCut && machine.streamsOperands() && !machine.streamsMatrices(facts) &&
       !sumsBias(kind) && !request.subgroups && !forcedOwn) {
