@@ -88,6 +88,13 @@ static void addMachine(OpPassManager &pm) {
   pm.addNestedPass<gpu::GPUModuleOp>(createConvertGPULanesToLLVM());
 }
 
+/// What of descriptors nobody reads must be gone before, lest kernels are told.
+static void addPointers(OpPassManager &pm) {
+  pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
+  pm.addPass(tile::createPassPointers());
+  addCleanup(pm);
+}
+
 void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
                                           const LowerOptions &options) {
   // The CPU runs tiles; the levels between are those of GPUs.
@@ -119,6 +126,8 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     addLanes(pm);
   if (goesTo(Level::Machine)) {
     addMachine(pm);
+    if (options.abi == ABI::Pointers)
+      addPointers(pm);
     if (options.host == Host::GPU)
       pm.addPass(tile::createConvertTileLaunchToGPU());
   }

@@ -204,7 +204,8 @@ Error Interpreter::runLaunch(const PlanOp &op) {
   bool isEmpty = false, overflows = false;
   for (ValueId id : op.space) {
     int64_t extent = values[id].bits;
-    append(extent);
+    if (op.passesExtents)
+      append(extent);
     if (extent < 0)
       return createStringError("the space of kernel '" + kernel.name +
                                "' has a negative extent");

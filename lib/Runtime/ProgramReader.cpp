@@ -380,7 +380,9 @@ void ProgramReader::readLaunch(PlanOp &op, const json::Object &object) {
                       : type.width <= 32 ? 4
                                          : 8);
   }
-  bytes.append(op.space.size(), 8);
+  op.passesExtents = !object.getBoolean("pointers").value_or(false);
+  if (op.passesExtents)
+    bytes.append(op.space.size(), 8);
   if (ArrayRef(bytes) != ArrayRef(kernels[op.kernel].argumentBytes))
     return reader.fail("its arguments are not those of kernel '" + name + "'");
   setResults(op, {});

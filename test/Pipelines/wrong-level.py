@@ -54,6 +54,11 @@ PASSES = {
                   "convert-gpu-lanes-to-llvm first"
            for level in LEVELS[2:7]},
         "machine": True},
+    "evo-tile-pass-pointers": {
+        **{level: "is not in the LLVM dialect of a GPU; run "
+                  "convert-gpu-lanes-to-llvm first"
+           for level in LEVELS[2:7]},
+        "machine": True},
     "evoformer-serialize": {
         **{level: NO_CODE for level in LEVELS[:6]},
         "lanes": "is not of the LLVM dialect; convert-gpu-lanes-to-llvm comes "

@@ -41,6 +41,14 @@ enum class Host {
   GPU
 };
 
+/// What kernels take.
+enum class ABI {
+  /// Upstream's memref descriptors, then the extents of the space.
+  Descriptor,
+  /// A pointer a memref, then what else the kernel has to know, as i32.
+  Pointers
+};
+
 /// Options of the pipeline `evoformer-lower`.
 struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<std::string> target{
@@ -87,6 +95,14 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
           clEnumValN(Host::Plan, "plan", "what a launch plan is made of"),
           clEnumValN(Host::GPU, "gpu",
                      "upstream's gpu dialect, after the level 'machine'"))};
+  Option<ABI> abi{
+      *this, "abi", llvm::cl::desc("what kernels for GPUs take"),
+      llvm::cl::init(ABI::Descriptor),
+      llvm::cl::values(
+          clEnumValN(ABI::Descriptor, "descriptor",
+                     "upstream's memref descriptors"),
+          clEnumValN(ABI::Pointers, "pointers",
+                     "pointers, then i32: evo-tile-pass-pointers"))};
   Option<bool> linalgKernels{
       *this, "linalg-kernels",
       llvm::cl::desc("linalg, arith on tensors and copies become kernels, too "

@@ -76,6 +76,8 @@ struct PlanOp {
   llvm::SmallVector<int64_t, 6> dimensions;
   /// launch: the extents of the space.
   llvm::SmallVector<ValueId, 6> space;
+  /// launch: whether the kernel takes them after its arguments.
+  bool passesExtents = true;
   /// launch: the kernel's number.
   unsigned kernel = 0;
   /// cf.assert: the message.

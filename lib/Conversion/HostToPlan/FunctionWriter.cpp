@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionWriter.h"
+#include "Evoformer/Conversion/GPUToLLVM/PointersAttr.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Runtime/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -311,7 +312,10 @@ LogicalResult FunctionWriter::writeLaunch(Operation *op, json::Object &json) {
   for (Value argument : launch.getArgs())
     if (failed(expand(op, argument.getType(), bytes)))
       return failure();
-  bytes.append(launch.getSpace().size(), 8);
+  if (launch->hasAttr(kPointersAttrName))
+    json["pointers"] = true;
+  else
+    bytes.append(launch.getSpace().size(), 8);
   auto [it, isNew] = signatures.try_emplace(launch.getKernel(), bytes);
   if (!isNew && it->second != bytes)
     return op->emitError("kernel @")

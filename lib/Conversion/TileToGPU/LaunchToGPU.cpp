@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Conversion/GPUToLLVM/PointersAttr.h"
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,7 +60,8 @@ static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
   if (int64_t bytes = evoformer::getDynamicLDSBytes(kernel))
     shared = arith::ConstantIntOp::create(builder, loc, bytes, 32);
   SmallVector<Value> arguments(launch.getArgs());
-  llvm::append_range(arguments, launch.getSpace());
+  if (!launch->hasAttr(evoformer::kPointersAttrName))
+    llvm::append_range(arguments, launch.getSpace());
   auto symbol = SymbolRefAttr::get(
       kernel->getParentOfType<gpu::GPUModuleOp>().getSymNameAttr(),
       {FlatSymbolRefAttr::get(kernel.getSymNameAttr())});

@@ -109,4 +109,37 @@ def ConvertTileLaunchToGPU
                            "::mlir::scf::SCFDialect"];
 }
 
+def PassPointers : Pass<"evo-tile-pass-pointers", "::mlir::ModuleOp"> {
+  let summary = "Let lowered kernels take pointers and i32 instead of descriptors";
+  let description = [{
+    For hosts that know no memref descriptors: every kernel that
+    `convert-gpu-lanes-to-llvm` lowered and that a launch names takes one pointer a
+    memref, in their order, then as i32 what it has to be told: offsets, sizes and
+    strides, scalars and the extents of its space, in the order in which the
+    descriptors had them. What all launches know as one number, and what the kernel
+    does not use, it is not told.
+
+    A launch has the attribute `evo_tile.pointers` and passes addresses as index. Numbers that are negative
+    or more than 2147483647 end the host program before the launch. Scalars of 64
+    bits are refused.
+
+    ```mlir
+    llvm.func @k(%a: !llvm.ptr, %b: !llvm.ptr, %offset: i64, %size: i64, %stride: i64,
+                 %extent: i64)
+    evo_tile.launch @k space(%n) args(%x : memref<?xf32>)
+    ```
+    becomes
+    ```mlir
+    llvm.func @k(%b: !llvm.ptr, %size: i32, %extent: i32)
+    %p = memref.extract_aligned_pointer_as_index %x : memref<?xf32> -> index
+    evo_tile.launch @k space(%n) args(%p, %s, %e : index, i32, i32)
+        {evo_tile.pointers}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 #endif
