@@ -71,6 +71,8 @@ std::string AttentionCase::str() const {
     os << " ragged=" << ragged;
   if (!score.empty())
     os << " score=" << score;
+  if (!weights.empty())
+    os << " weights=" << weights;
   if (!dropout.empty())
     os << " dropout=" << dropout;
   if (scale)
@@ -285,6 +287,22 @@ static llvm::Error parseDropout(StringRef text, AttentionCase &result) {
   return llvm::Error::success();
 }
 
+static llvm::Error parseWeights(StringRef text, AttentionCase &result) {
+  auto [name, number] = text.split(':');
+  double least = 0;
+  bool hasNumber = text.contains(':');
+  if ((name != "linear" || hasNumber) &&
+      (name != "retention" || number.getAsDouble(least) || !(least >= 0)))
+    return createStringError("weights is linear, or retention with a number from "
+                             "0 on like retention:1, not '" +
+                             text + "'");
+  result.weights = text.str();
+  result.logitWeights.emplace();
+  if (hasNumber)
+    result.logitWeights->least = static_cast<float>(least);
+  return llvm::Error::success();
+}
+
 /// What sizes and other words must be where there are ragged sequences.
 static llvm::Error checkRagged(const AttentionCase &result, StringRef text) {
   auto fail = [&](const llvm::Twine &why) {
@@ -407,6 +425,11 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
     }
     if (key == "ragged") {
       if (llvm::Error error = parseRagged(value, result))
+        return std::move(error);
+      continue;
+    }
+    if (key == "weights") {
+      if (llvm::Error error = parseWeights(value, result))
         return std::move(error);
       continue;
     }

@@ -337,6 +337,14 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
   if (problem.groupSize != 1)
     os << "      group_size(" << problem.groupSize << ")\n";
   os << "      " << problem.seen.str() << "\n";
+  if (problem.logitWeights) {
+    os << "      weights(";
+    if (std::optional<double> least = problem.logitWeights->least)
+      os << "retention<min = " << llvm::format("%.9e", *least) << ">";
+    else
+      os << "linear";
+    os << ")\n";
+  }
   if (problem.scoreCase)
     writeScore(os, *problem.scoreCase);
 }

@@ -94,6 +94,7 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   result.scale = static_cast<float>(problem.scale.value_or(
       1 / std::sqrt(static_cast<double>(problem.depth))));
   result.score = problem.scoreCase;
+  result.weights = problem.logitWeights;
   if (problem.dropProbability) {
     reference::Dropout &dropout = result.dropout.emplace();
     dropout.probability = *problem.dropProbability;

@@ -153,9 +153,31 @@ Comparison mlir::evoformer::reference::compareLogSumExp(
   return comparison;
 }
 
+/// Where weights are logits: 0, and what these are divided by.
+static Comparison compareDivisors(const AttentionProblem &problem,
+                                  const View &stats,
+                                  const std::vector<double> &reference,
+                                  const OutputBounds &bounds) {
+  Comparison comparison;
+  RowJudge judge(comparison);
+  ResultIndex index{problem};
+  forEachRow(problem, [&](int64_t b, int64_t n, int64_t h, int64_t i) {
+    int64_t row = index.statistic(b, n, h, i);
+    std::string name = nameRow(b, n, h, i);
+    if (double first = stats.at(0, b, n, h, i); first != 0)
+      judge.rejectSpecial(name + ", the first number", 0, first);
+    else
+      judgeStatistic(stats.at(1, b, n, h, i), reference[row], bounds.stats[row],
+                     ElementType::F32, name, judge);
+  });
+  return comparison;
+}
+
 Comparison mlir::evoformer::reference::compareStats(
     const AttentionProblem &problem, const View &stats,
     const std::vector<double> &reference, const OutputBounds &bounds) {
+  if (problem.weights)
+    return compareDivisors(problem, stats, reference, bounds);
   constexpr double rounding = 1e-5;
   // As exponents of e.
   double unit =

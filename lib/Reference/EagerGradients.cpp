@@ -83,8 +83,10 @@ private:
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
-      float logit =
-          roundToFloat(head.softmax[j] * (products[j] - delta), head.logitType);
+      float logit = roundToFloat(problem.weights
+                                     ? products[j] / head.divisor
+                                     : head.softmax[j] * (products[j] - delta),
+                                 head.logitType);
       sums.logits[i * problem.keys + j] = logit;
       float score = roundToFloat(logit, type);
       if (!problem.captures.empty())

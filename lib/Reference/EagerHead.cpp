@@ -88,8 +88,11 @@ float EagerHead::computeWeights(int64_t i) {
   for (float logit : logits)
     maximum = std::max(maximum, logit);
   dropFactors.resize(problem.keys);
-  float total = 0;
-  for (int64_t begin = 0; begin < problem.keys; begin += kBlock) {
+  if (problem.weights)
+    weighLogits();
+  float total = problem.weights ? divisor : 0;
+  for (int64_t begin = 0; begin < problem.keys && !problem.weights;
+       begin += kBlock) {
     float part = 0;
     for (int64_t j = begin; j < std::min(begin + kBlock, problem.keys); ++j) {
       softmax[j] = std::exp(logits[j] - maximum);
@@ -104,7 +107,19 @@ float EagerHead::computeWeights(int64_t i) {
     if (problem.dropout)
       weights[j] = roundToFloat(weights[j] * dropFactors[j], type);
   }
-  return maximum + std::log(total);
+  return problem.weights ? divisor : maximum + std::log(total);
+}
+
+void EagerHead::weighLogits() {
+  float size = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    softmax[j] = std::isinf(logits[j]) && logits[j] < 0 ? 0 : logits[j];
+    size += std::fabs(softmax[j]);
+  }
+  std::optional<double> least = problem.weights->least;
+  divisor = least ? std::max(size, static_cast<float>(*least)) : 1;
+  if (divisor == 0)
+    divisor = std::numeric_limits<float>::infinity();
 }
 
 void EagerHead::weighValues() {

@@ -26,7 +26,8 @@ public:
   EagerHead(const AttentionProblem &problem, ElementType type, int64_t b,
             int64_t n, int64_t h);
 
-  /// Makes the weights of query i; returns the log-sum-exp.
+  /// Makes the weights of query i; returns the log-sum-exp, or what divides
+  /// weights that are logits.
   float computeWeights(int64_t i);
 
   /// Makes the weighted sum of the values, rounded to the type.
@@ -48,6 +49,8 @@ public:
   /// The softmax rounded to the logits' type, and then to the type.
   std::vector<float> softmax, weights;
   std::vector<float> ungated;
+  /// What weights that are logits are divided by.
+  float divisor = 1;
   /// The derivatives of logits by scaled scores, and by what is captured.
   std::vector<float> derivatives, captureDerivatives;
   /// What dropout multiplies each weight by, where values are summed.
@@ -55,6 +58,7 @@ public:
 
 private:
   void computeLogits(int64_t i);
+  void weighLogits();
 
   std::vector<float> logits;
 };

@@ -39,7 +39,7 @@ private:
 
   /// Whether a weight is 1, which any type holds.
   bool isOne(int64_t j) const {
-    return head.exponents[j] == 0 && errors.growth == 0;
+    return !head.areLogits() && head.exponents[j] == 0 && errors.growth == 0;
   }
 
   /// Whether dropout's factor makes the output of one key's value: all rows
@@ -53,7 +53,7 @@ private:
   /// The error of a weight's narrowing, as a share of the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
-    double share = head.weights[j] / head.total;
+    double share = std::fabs(head.weights[j]) / head.total;
     bool isFew = problem.valueDepth <= kFewElements;
     if (isOne(j) && type.startsFromBiases && !problem.score) {
       // Rounded it is 1 again, and what that takes away is added of few
@@ -71,6 +71,9 @@ private:
     else
       error.add(kWeight, share, type.unit);
     error.add(Rounding{1 / 3.0, 1, 0}, 1 / head.total, type.smallest);
+    // Others are large enough for the type or are raised before.
+    if (head.areLogits() && type.isFlushed(head.weights[j]))
+      error.shared += share;
     return error;
   }
 
@@ -105,13 +108,14 @@ private:
       if (!head.kept[j])
         continue;
       double share = head.weights[j] / head.total, ofRow = 0;
+      double slope = head.slopeOf(j), pull = head.pullOf(j);
       ErrorSum narrowing = boundNarrowing(j);
       for (int64_t e = 0; e < depth; ++e) {
-        double value = countedValueAt(j, e), difference = value - out[e];
-        elements[e].add(errors.logits[j], share * difference);
+        double value = countedValueAt(j, e), difference = value - pull * out[e];
+        elements[e].add(errors.logits[j], slope * difference);
         elements[e].add(narrowing, value);
         if (type.isFlushed(valueAt(j, e))) {
-          double flushed = share * std::fabs(value);
+          double flushed = std::fabs(share * value);
           elements[e].shared += flushed;
           along.shared += flushed * factor[e] * factor[e] * std::fabs(out[e]);
         }
@@ -119,9 +123,9 @@ private:
         widest[e] = std::max(widest[e], std::fabs(difference));
         ofRow += value * factor[e] * factor[e] * out[e];
       }
-      along.add(errors.logits[j], share * (ofRow - norm));
+      along.add(errors.logits[j], slope * (ofRow - pull * norm));
       along.add(narrowing, ofRow);
-      if (!isOne(j))
+      if (!isOne(j) && !head.areLogits())
         uncompensated += share * ofRow;
     }
     along.add(sumError, norm);
@@ -160,10 +164,14 @@ private:
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
-      sum.add(head.weights[j] / head.total);
-      error.add(errors.logits[j], head.weights[j] / head.total);
+      sum.add(std::fabs(head.weights[j]) / head.total);
+      error.add(errors.logits[j], head.pullOf(j) * head.slopeOf(j));
     }
     error.add(sum.error, 1);
+    if (head.areLogits()) {
+      bounds.stats[row] = error.getBound() * head.stats;
+      return;
+    }
     error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth);
     // No logit changes by more, nor does the logarithm of their sum.
     double lost = errors.hasDigits ? 0 : errors.mostOfLogits;
@@ -179,7 +187,7 @@ private:
     PartialSums sums(kWeightSum, kKeysOfPart);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
-        sums.add(head.weights[j] / head.total);
+        sums.add(std::fabs(head.weights[j]) / head.total);
     sums.error.add(kNormalization, 1);
     // The factor of dropout, which is rounded as well.
     if (problem.dropout)

@@ -260,6 +260,11 @@ void GradientHeadBound::boundDelta(int64_t i) {
   }
   deltaError.add(sum.error, 1);
   deltaError = deltaError.ofEarlier();
+  if (!head.areLogits())
+    return;
+  delta = 0;
+  deltaError = {};
+  before.assign(depth, 0);
 }
 
 ErrorSum GradientHeadBound::boundStatistics() const {
@@ -268,11 +273,15 @@ ErrorSum GradientHeadBound::boundStatistics() const {
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (!head.kept[j])
       continue;
-    sum.add(weightOf(j));
-    error.add(errors.logits[j], weightOf(j));
+    sum.add(std::fabs(weightOf(j)));
+    error.add(errors.logits[j], head.pullOf(j) * head.slopeOf(j));
   }
   error = error.ofEarlier();
   error.add(sum.error, 1);
+  if (head.areLogits()) {
+    error.add(kNormalization, 1);
+    return error;
+  }
   error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth,
             kSingle, errors.growth == 0);
   if (!type.isSingle)
@@ -335,6 +344,8 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
   if (!type.isSingle && !vanishes) {
     all.add(kWeight, weight, type.unit);
     all.add(kUnderflow, 1, type.smallest);
+    if (head.areLogits() && type.isFlushed(weight))
+      all.shared += std::fabs(weight);
   }
   for (int64_t e = 0; e < problem.valueDepth; ++e) {
     ElementSum &sum = values[j * problem.valueDepth + e];
@@ -347,7 +358,7 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
     sum.add(all, counted);
     sum.addCommon(weightedErrors[e], weight * factor);
     if (type.isFlushed(weighted[e]))
-      sum.errors.shared += weight * std::fabs(counted);
+      sum.errors.shared += std::fabs(weight * counted);
     if (!errors.hasDigits)
       sum.lost += errors.getLargestWeight(j) * std::fabs(counted);
   }
@@ -370,28 +381,32 @@ void GradientHeadBound::boundQuery(int64_t i) {
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (!head.kept[j])
       continue;
-    double weight = weightOf(j), difference;
+    // The former of the weighted sum, the latter of the logit's gradient.
+    double weight = weightOf(j), share = head.slopeOf(j), difference;
     ErrorSum ofDifference = boundDifference(j, difference);
-    double gradient = row.gradients[j] = weight * difference;
+    double gradient = row.gradients[j] = share * difference;
     // Of the weight, made again relative to the row's statistics.
     ErrorSum ofWeight;
-    ofWeight.add(errors.logits[j], weight);
+    ofWeight.add(errors.logits[j], share);
+    if (head.areLogits())
+      ofWeight.add(kProduct, weight);
     // 0 times infinity where the logit is -inf.
-    if (weight > 0)
+    else if (weight > 0)
       ofWeight.add(
           kAgainExponent,
           weight * (std::log(head.total) - head.exponents[j] + errors.growth),
           kSingle, errors.growth == 0);
     ofWeight.shared += kSmallestExponential;
     ErrorSum &own = row.own[j], &common = row.common[j];
-    own.add(ofWeight, difference);
+    if (!head.areLogits())
+      own.add(ofWeight, difference);
     row.dependent[j] = kDependent * own.square;
-    own.add(ofDifference, weight);
+    own.add(ofDifference, share);
     own.add(kProduct, gradient);
     common.add(statistics, gradient);
-    common.add(deltaError, weight);
+    common.add(deltaError, share);
     for (int64_t e = 0; e < problem.valueDepth; ++e) {
-      double spread = weight * (countedValueAt(j, e) - before[e]);
+      double spread = share * (countedValueAt(j, e) - before[e]);
       common.add(weightedErrors[e], spread);
       spreads[e] += spread;
     }
@@ -466,7 +481,7 @@ void GradientHeadBound::boundCapture(int64_t i) {
     result += term;
     ofDelta += weightOf(j) * factor;
     for (int64_t e = 0; e < problem.valueDepth; ++e)
-      spreads[e] += weightOf(j) * factor * (valueAt(j, e) - before[e]);
+      spreads[e] += head.slopeOf(j) * factor * (valueAt(j, e) - before[e]);
   }
   row.ofCaptureSum.add(statistics, result);
   row.ofCaptureSum.square += kDependent * statistics.square * result * result;
@@ -523,7 +538,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
       if (isWeightedStored)
         for (int64_t e = 0; e < problem.valueDepth; ++e)
           spreads[e] +=
-              weightOf(j) * factor * (countedValueAt(j, e) - before[e]);
+              head.slopeOf(j) * factor * (countedValueAt(j, e) - before[e]);
     }
     sum.add(statistics, result);
     sum.errors.square += kDependent * statistics.square * result * result;

@@ -82,6 +82,9 @@ private:
 
   void runQuery(int64_t i) {
     Sum delta = ungate(i);
+    // What divides weights that are logits has no gradient.
+    if (head.areLogits())
+      delta = {};
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
@@ -93,8 +96,9 @@ private:
         add(&GradientSums::value, j * problem.valueDepth + e, ofValue,
             std::fabs(ofValue));
       }
-      double logit = weightOf(j) * (product.value - delta.value);
-      double magnitude = weightOf(j) * (product.magnitude + delta.magnitude);
+      double share = head.slopeOf(j);
+      double logit = share * (product.value - delta.value);
+      double magnitude = share * (product.magnitude + delta.magnitude);
       add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
       if (!problem.captures.empty()) {
         double factor = head.results[j].byCapture;

@@ -14,7 +14,7 @@ using namespace mlir::evoformer::reference;
 /// What sums of products of query i start from, if they may. Beside a bias that
 /// drops its key nothing counts.
 bool WeightErrors::findStarts(int64_t i) {
-  bool mayStart = type.startsFromBiases && !problem.score &&
+  bool mayStart = type.startsFromBiases && !problem.score && !problem.weights &&
                   problem.scale >= 0x1p-20 && problem.scale <= 0x1p20;
   // The largest logit may exceed the one that weights are relative to.
   if (!mayStart || std::fabs(head.stats) > kLargestStart + kGrowth)
@@ -113,7 +113,7 @@ void WeightErrors::boundLogitsOf(int64_t i, bool starting) {
     if (!type.isSingle)
       logits[j].add(kBiasUnit, term);
   });
-  for (int64_t j = 0; j < problem.keys; ++j) {
+  for (int64_t j = 0; j < problem.keys && !problem.weights; ++j) {
     if (type.isSingle)
       logits[j].add(kSingleExponent, head.exponents[j]);
     else
@@ -127,6 +127,9 @@ void WeightErrors::boundLogitsOf(int64_t i, bool starting) {
 void WeightErrors::findLost() {
   lost.assign(problem.keys, 0);
   mostOfLogits = 0;
+  hasDigits = true;
+  if (problem.weights)
+    return;
   double largest = 0, sum = 0;
   for (int64_t j = 0; j < problem.keys; ++j)
     if (head.kept[j] && head.exponents[j] == 0)
@@ -170,7 +173,7 @@ double WeightErrors::boundGrowth() const {
 bool WeightErrors::compute(int64_t i) {
   if (!head.compute(i))
     return false;
-  growth = type.isSingle ? 0 : boundGrowth();
+  growth = type.isSingle || problem.weights ? 0 : boundGrowth();
   boundLogits(i);
   findLost();
   return true;

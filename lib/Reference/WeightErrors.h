@@ -166,7 +166,8 @@ public:
   const AttentionProblem &problem;
   HeadWeights head;
   OperandType type;
-  /// Of each key, the relative error of its exponential.
+  /// Of each key, the relative error of its exponential; the logit's where
+  /// weights are logits.
   std::vector<ErrorSum> logits;
   /// The relative errors of derivatives of logits by scaled scores, times
   /// these; none where there is no score.

@@ -63,6 +63,31 @@ int64_t HeadWeights::findLargest() const {
   return largest;
 }
 
+double HeadWeights::pullOf(int64_t j) const {
+  if (!areLogits())
+    return 1;
+  bool dividesSum = problem.weights->least && total > *problem.weights->least;
+  return dividesSum ? std::copysign(1, weights[j]) : 0;
+}
+
+/// Weights that are what `products` hold; false if no key is left.
+bool HeadWeights::computeLogits(int64_t i) {
+  bool any = false;
+  double size = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    kept[j] &= products[j] != -std::numeric_limits<double>::infinity();
+    exponents[j] = 0;
+    weights[j] = kept[j] ? products[j] : 0;
+    size += std::fabs(weights[j]);
+    any |= kept[j] != 0;
+  }
+  std::optional<double> least = problem.weights->least;
+  stats = !problem.hasQuery(b, n, i) ? 0 : least ? std::max(size, *least) : 1;
+  total = stats == 0 ? std::numeric_limits<double>::infinity() : stats;
+  lse = 0;
+  return any;
+}
+
 bool HeadWeights::compute(int64_t i) {
   multiplyKeys(i);
   applyScore(i);
@@ -72,6 +97,8 @@ bool HeadWeights::compute(int64_t i) {
   dependent.assign(problem.keys, 0.0);
   biases.readQuery(i, kept,
                    [&](int64_t j, double term) { dependent[j] += term; });
+  if (areLogits())
+    return computeLogits(i);
   int64_t largest = findLargest();
   if (largest < 0) {
     weights.assign(problem.keys, 0.0);

@@ -45,6 +45,16 @@ public:
   std::vector<double> scores;
   std::vector<ScoreResult> results;
 
+  /// Where weights are logits `weights` are these and `total` is what divides
+  /// them, infinite where that is 0; `stats` is the divisor.
+  bool areLogits() const { return problem.weights.has_value(); }
+  /// The derivative of a weight, as a share of what divides it, by its logit.
+  double slopeOf(int64_t j) const {
+    return (areLogits() ? 1 : weights[j]) / total;
+  }
+  /// How many times as much of the divisor changes with the logit.
+  double pullOf(int64_t j) const;
+
   /// The derivative of a logit by its scaled score.
   double getDerivative(int64_t j) const {
     return results.empty() ? 1 : results[j].derivative;
@@ -53,6 +63,7 @@ public:
 private:
   void applyScore(int64_t i);
   void multiplyKeys(int64_t i);
+  bool computeLogits(int64_t i);
   double difference(int64_t j, int64_t other) const;
   int64_t findLargest() const;
 

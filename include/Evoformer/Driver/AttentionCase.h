@@ -9,7 +9,7 @@
 #define EVOFORMER_DRIVER_ATTENTIONCASE_H
 
 #include "Evoformer/Driver/HostArray.h"
-#include "Evoformer/Reference/Score.h"
+#include "Evoformer/Reference/Attention.h"
 #include "Evoformer/Support/KeyRange.h"
 #include <functional>
 
@@ -97,6 +97,8 @@ struct PutNumber {
 ///     dropout            P[:SEED], the probability with which weights are
 ///                        dropped, and a number of which seed and offset are
 ///                        made; default: the case's
+///     weights            linear, or retention:MIN; default: softmax. Without
+///                        lse and biases of numbers
 ///     lse, stats         0 or 1
 ///     scale              a number; default D^-1/2
 ///     order              dimension order of q, k, v, gate, out in the IR
@@ -141,6 +143,9 @@ struct AttentionCase {
   /// The word `score`, and what it says.
   std::string score;
   std::optional<reference::Score> scoreCase;
+  /// The word `weights`, and what it says.
+  std::string weights;
+  std::optional<reference::LogitWeights> logitWeights;
   /// The word `dropout`, and what it says.
   std::string dropout;
   std::optional<double> dropProbability;

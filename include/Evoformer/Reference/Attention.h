@@ -65,6 +65,12 @@ struct KeyBound {
 /// How long each row is: [b][n]; empty: as long as the tensor.
 using Lengths = std::vector<std::vector<int64_t>>;
 
+/// Weights that are logits, divided by the sum of their absolute values or by
+/// `least` where that is more; without `least` by nothing.
+struct LogitWeights {
+  std::optional<double> least;
+};
+
 /// An attention: sizes, inputs, scale.
 struct AttentionProblem {
   int64_t batch = 0;
@@ -89,6 +95,8 @@ struct AttentionProblem {
   std::optional<Score> score;
   /// What it captures.
   std::vector<Bias> captures;
+  /// How weights are made of logits; none: by softmax.
+  std::optional<LogitWeights> weights;
   /// Which weights are dropped; none: all count.
   std::optional<Dropout> dropout;
   /// The first key that a query sees, and the one behind the last.

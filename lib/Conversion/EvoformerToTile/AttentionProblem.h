@@ -111,6 +111,13 @@ struct ScoreFacts {
   explicit operator bool() const { return body; }
 };
 
+/// How weights are made of logits: by softmax, or they are these, maybe divided
+/// by the sum of their absolute values or by `least` where that is more.
+struct WeightFacts {
+  bool areLogits = false;
+  std::optional<float> least = {};
+};
+
 /// The static facts of an attention.
 struct AttentionFacts {
   /// Of query, key and value.
@@ -125,6 +132,7 @@ struct AttentionFacts {
   ScoreFacts score = {};
   /// Of 2^16 draws those whose weight is dropped.
   int64_t dropThreshold = 0;
+  WeightFacts weights = {};
 };
 
 } // namespace mlir::evoformer

@@ -298,6 +298,11 @@ protected:
             getElementBytes(getElementTypeOrSelf(bias.get().getType()));
     facts.score = {op.getScoreBody(), totalScores.contains(op)};
     facts.dropThreshold = family::getDropoutThreshold(op);
+    if (WeightsAttr weights = family::getWeights(op)) {
+      facts.weights.areLogits = true;
+      if (weights.isNormalized())
+        facts.weights.least = weights.getLeast().getValue().convertToFloat();
+    }
     return facts;
   }
 

@@ -79,7 +79,7 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     sizes.push_back(broadcast[dim] ? builder.getIndexAttr(1)
                                    : shape.size(builder, dim));
   // What drops keys and adds nothing is the same in any unit.
-  SmallVector<double, 2> units = {getLogitUnit(facts.elementType)};
+  SmallVector<double, 2> units = {getLogitUnit(facts)};
   if (hasFloat && mayStartFromBiases(factory.getTarget(), facts))
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;

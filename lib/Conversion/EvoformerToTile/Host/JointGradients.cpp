@@ -22,6 +22,7 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
       a.getGroupSizeOrOne() != b.getGroupSizeOrOne() ||
       !(a.getKeyRange() == b.getKeyRange()) ||
       a.getDropoutPAttr() != b.getDropoutPAttr() ||
+      a.getWeightsAttr() != b.getWeightsAttr() ||
       a->getNumRegions() != b->getNumRegions())
     return false;
   for (auto [x, y] : llvm::zip_equal(a->getRegions(), b->getRegions()))
@@ -102,9 +103,10 @@ evoformer::findJointGradients(AttentionGradientOp first) {
     if (!isMemoryEffectFree(next) && !isa<memref::AllocOp, cf::AssertOp>(next))
       break;
   }
-  // Without a gradient of values alone every kernel needs delta.
-  bool hasDelta = llvm::any_of(
-      joint, [](AttentionGradientOp op) { return op.getDelta() != nullptr; });
+  // Without a gradient of values alone every kernel needs delta, if any does.
+  bool hasDelta = llvm::any_of(joint, [](AttentionGradientOp op) {
+    return op.getDelta() != nullptr || op.getWeightsAttr();
+  });
   if (!wanted.keys || !hasDelta)
     joint.resize(1);
   return joint;

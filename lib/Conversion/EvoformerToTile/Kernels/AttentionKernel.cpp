@@ -9,6 +9,7 @@
 #include "Dropout.h"
 #include "Kernels.h"
 #include "Truncation.h"
+#include "WeightedValues.h"
 #include "WeightScale.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
@@ -70,7 +71,7 @@ public:
                    Reference reference, bool mayStart, bool losesInfinities,
                    bool fillsZeros)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
-        unit(getLogitUnit(facts.elementType)), fastRounding(fastRounding),
+        unit(getLogitUnit(facts)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
         startsFromBiases(mayStart && reference == Reference::First),
         losesInfinities(losesInfinities), fillsZeros(fillsZeros),
@@ -382,7 +383,6 @@ private:
   /// In a row of few elements the errors of its weights do not average out, and
   /// their sum may vanish: what narrowing takes away is added as well.
   bool keepsLost() const {
-    constexpr int64_t kFewElements = 16;
     return !facts.elementType.isF32() && facts.valueDepth <= kFewElements;
   }
 
@@ -454,33 +454,9 @@ private:
       scale =
           builder.mulf(scale, builder.splatLike(scale, dropout.getFactor()));
     Value inverse = builder.divf(scale, state.sum);
-    ItemRange written = item.queries.written();
-    Value outputs = item.sliceSequence(operands.output, written);
-    Value gates = operands.gate
-                      ? item.sliceSequence(operands.gate, item.queries)
-                      : Value();
-    for (auto [sum, part] : llvm::zip_equal(state.outputs, valueParts)) {
-      ArrayRef<int64_t> shape = TileBuilder::typeOf(sum).getShape();
-      Value output =
-          builder.mulf(sum, builder.broadcast(inverse, {0, 1}, shape));
-      output = builder.select(builder.broadcast(empty, {0, 1}, shape),
-                              builder.splatLike(output, 0), output);
-      if (gates)
-        output = applyGate(output,
-                           item.load(builder, gates, zero, item.queries, part));
-      item.store(output, outputs, written, part.start);
-    }
+    storeWeightedValues(item, operands, valueParts, state.outputs, inverse,
+                        empty);
     writeStatistics(state);
-  }
-
-  /// output * sigmoid(gate).
-  Value applyGate(Value output, Value gate) {
-    gate = builder.convert(gate, builder.getF32Type());
-    // sigmoid(x) = 1 / (1 + 2^(-x log2 e)): 0, not NaN, for large negative x.
-    Value power = builder.exp2(
-        builder.mulf(gate, builder.splatLike(gate, -llvm::numbers::log2e)));
-    return builder.divf(output,
-                        builder.addf(builder.splatLike(power, 1), power));
   }
 
   /// The log-sum-exp (`lse`), and the maximum and the sum that it is made of
@@ -619,6 +595,9 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
                                           const AttentionBlocks &blocks,
                                           bool alignedRows,
                                           ScheduleAttr schedule) {
+  if (facts.weights.areLogits)
+    return createLogitWeightsKernel(factory, loc, facts, operands, blocks,
+                                    alignedRows, schedule);
   TargetAttr target = factory.getTarget();
   bool fastRounding = target.isCPU() || target.hasNativeBF16Convert();
   return factory.create<AttentionOperands>(

@@ -81,6 +81,15 @@ tile::KernelOp createAttentionKernel(KernelFactory &factory, Location loc,
                                      bool alignedRows,
                                      tile::ScheduleAttr schedule);
 
+/// The same where weights are logits: no running maximum, and a sum of absolute
+/// values at most.
+tile::KernelOp createLogitWeightsKernel(KernelFactory &factory, Location loc,
+                                        const AttentionFacts &facts,
+                                        const AttentionOperands &operands,
+                                        const AttentionBlocks &blocks,
+                                        bool alignedRows,
+                                        tile::ScheduleAttr schedule);
+
 /// The rows' numbers of keys: lengths [b, n], or starts [b + 1] and the number
 /// of all keys. Null: all.
 struct RowKeys {

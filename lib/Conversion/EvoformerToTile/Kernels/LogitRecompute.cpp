@@ -44,13 +44,15 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       alignedRows(alignedRows), zero(builder.index(0)),
       parts(cutDepth(facts.elementType, facts.depth)),
       valueParts(cutDepth(facts.elementType, facts.valueDepth)),
-      weightScale(getWeightScale(target, facts.elementType)),
+      weightScale(facts.weights.areLogits
+                      ? 1
+                      : getWeightScale(target, facts.elementType)),
       dropout(builder, facts, operands.dropout, operands.getShape()),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)) {
   // What the score makes of a key that is cleared may be NaN.
-  if (facts.score && !facts.score.isTotal)
+  if (facts.weights.areLogits || (facts.score && !facts.score.isTotal))
     chooseDrops = chooseAll = true;
 }
 
@@ -78,7 +80,7 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   slices.value = item.sliceSequence(operands.value, item.keys);
   slices.maximum = item.sliceStatistic(operands.stats, 0);
   slices.logSum = item.sliceStatistic(operands.stats, 1);
-  if (needsLogitGrad())
+  if (operands.delta)
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
                                    operands.captures, operands.getShape());
@@ -110,6 +112,14 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   for (DepthPart part : valueParts)
     tiles.weightedGrad.push_back(item.load(b, slices.weightedGrad, offset,
                                            item.queries, part, anyOutside));
+  if (facts.weights.areLogits) {
+    // Nothing beyond the last query, nor where there is nothing to divide.
+    Value divisor = item.loadStatistic(b, slices.logSum, offset, kInfinity);
+    tiles.inverse =
+        b.select(b.equals(divisor, 0), b.splatLike(divisor, 0),
+                 b.divf(b.splatLike(divisor, 1), divisor));
+    return tiles;
+  }
   auto negative = [&](Value slice, double outside) -> Value {
     return arith::NegFOp::create(
         b, item.loadStatistic(b, slice, offset,
@@ -135,7 +145,7 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
 void LogitRecompute::addStatistics(TileBuilder &b, QueryTiles &tiles) const {
   // Smaller ones are rounded by at most 2^-14, which changes all weights of a
   // row by one factor.
-  double unit = getLogitUnit(facts.elementType);
+  double unit = getLogitUnit(facts);
   Value sum = b.fma(tiles.minusMaximum, b.splatLike(tiles.minusMaximum, unit),
                     tiles.minusLogSum);
   Value isSmall = arith::CmpFOp::create(
@@ -200,15 +210,22 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
   result.dropped = dropped;
-  // The maximum first: where it is large, its sum with the logarithm would
-  // have no digits for that.
-  Value relative = logits;
-  if (queries.minusMaximum)
-    relative =
-        b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
-  result.weights =
-      b.exp2(b.fma(relative, b.splatLike(relative, ofLogits.unit),
-                   tile.broadcast(b, queries.minusLogSum, perQuery)));
+  Value inverse = queries.inverse
+                      ? tile.broadcast(b, queries.inverse, perQuery)
+                      : Value();
+  if (inverse) {
+    result.weights = b.mulf(logits, inverse);
+  } else {
+    // The maximum first: where it is large, its sum with the logarithm would
+    // have no digits for that.
+    Value relative = logits;
+    if (queries.minusMaximum)
+      relative =
+          b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
+    result.weights =
+        b.exp2(b.fma(relative, b.splatLike(relative, ofLogits.unit),
+                     tile.broadcast(b, queries.minusLogSum, perQuery)));
+  }
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
   if (dropped)
     result.weights = b.select(dropped, b.splatLike(logits, 0), result.weights);
@@ -222,34 +239,45 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   if (!needsLogitGrad())
     return result;
   // The product starts from -delta, where all of it counts.
-  Value minusDelta = tile.broadcast(b, queries.minusDelta, perQuery);
+  Value minusDelta = queries.minusDelta
+                         ? tile.broadcast(b, queries.minusDelta, perQuery)
+                         : Value();
   Value difference = multiply(queries.weightedGrad, keys.value,
                               keys.valueColumns, kept ? Value() : minusDelta);
-  if (kept)
+  if (kept && !minusDelta)
+    difference =
+        b.mulf(b.select(kept, difference, b.splatLike(difference, 0)),
+               b.splatLike(difference, dropout.getFactor()));
+  else if (kept)
     difference =
         b.fma(b.select(kept, difference, b.splatLike(difference, 0)),
               b.splatLike(difference, dropout.getFactor()), minusDelta);
   // A dropped key's value may hold anything, and so may delta.
   if (dropped)
     difference = b.select(dropped, b.splatLike(difference, 0), difference);
+  Value share = inverse ? inverse : result.weights;
   if (sum)
-    result.logitGrad = b.fma(result.weights, difference, sum);
+    result.logitGrad = b.fma(share, difference, sum);
   else
-    result.logitGrad = b.mulf(result.weights, difference);
+    result.logitGrad = b.mulf(share, difference);
   result.scoreGrad = result.logitGrad;
   if (!derivative)
     return result;
   result.scoreGrad = b.mulf(result.logitGrad, derivative);
   // A pair without a weight has no gradient, whatever the derivative is.
   if (dropped || !facts.score.isTotal)
-    result.scoreGrad = b.select(b.equals(result.weights, 0),
-                                b.splatLike(logits, 0), result.scoreGrad);
+    result.scoreGrad =
+        b.select(b.equals(inverse ? result.logitGrad : result.weights, 0),
+                 b.splatLike(logits, 0), result.scoreGrad);
   return result;
 }
 
 Value LogitRecompute::narrowWeights(TileBuilder &b, Value weights) const {
   if (weightScale != 1)
     weights = b.mulf(weights, b.splatLike(weights, weightScale));
+  // Of either sign.
+  if (facts.weights.areLogits)
+    return narrowLogitGrad(b, weights);
   return truncates() ? b.truncate(weights, facts.elementType)
                      : b.convert(weights, facts.elementType);
 }

@@ -18,7 +18,9 @@ namespace mlir::evoformer {
 /// What all programs for gradients share: the weights
 /// p = 2^(logits - maximum) / sum and the gradients of the logits,
 /// p * (weightedGrad * value^T - delta), of a tile (Dao et al.,
-/// "FlashAttention", 2022, appendix B.4), and sums of products with them.
+/// "FlashAttention", 2022, appendix B.4), and sums of products with them. Where
+/// weights are logits they are p = logits / divisor and weightedGrad * value^T /
+/// divisor, whose divisor has no gradient.
 class LogitRecompute {
 public:
   /// At the start of a kernel's program.
@@ -60,6 +62,9 @@ public:
   struct QueryTiles {
     SmallVector<Value> query, weightedGrad;
     Value minusMaximum, minusLogSum, minusDelta;
+    /// Where weights are logits: what these are multiplied by; null, as the
+    /// others are then, elsewhere.
+    Value inverse = {};
   };
   struct KeyTiles {
     SmallVector<Value> key, value;
@@ -177,12 +182,18 @@ public:
   }
 
 private:
-  bool needsLogitGrad() const { return operands.delta != nullptr; }
+  bool needsLogitGrad() const {
+    return operands.delta ||
+           (facts.weights.areLogits &&
+            (operands.queryGrad || operands.keyGrad ||
+             operands.biasGrad.memory || !operands.logitGrads.empty()));
+  }
   /// Whether weights of dropped keys and gradients of their logits in a tile
   /// are chosen to be 0, at three instructions a logit.
   bool choosesZeros(const LogitsTile &tile) const {
     return chooseDrops &&
-           (operands.keySum.memory || !operands.biases.empty() || tile.seen);
+           (operands.keySum.memory || !operands.biases.empty() || tile.seen ||
+            (facts.weights.areLogits && facts.score));
   }
   /// Whether blocks of keys are read in the loop, and what a NaN has spoilt is
   /// done again.
@@ -211,7 +222,9 @@ private:
   /// a sum: those are rounded, by one addition.
   bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
   /// Weights and gradients of logits are larger by kTruncationShare.
-  bool raisesExponents() const { return truncates() && operands.valueGrad; }
+  bool raisesExponents() const {
+    return truncates() && operands.valueGrad && !facts.weights.areLogits;
+  }
 
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;

@@ -16,9 +16,11 @@ using namespace mlir::evoformer;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double evoformer::getLogitUnit(Type elementType) {
+double evoformer::getLogitUnit(const AttentionFacts &facts) {
+  if (facts.weights.areLogits)
+    return llvm::numbers::log2e;
   constexpr double kUnit = 16;
-  return elementType.isF32() ? kUnit * llvm::numbers::log2e : kUnit;
+  return facts.elementType.isF32() ? kUnit * llvm::numbers::log2e : kUnit;
 }
 
 bool evoformer::mayStartFromBiases(tile::TargetAttr target,
@@ -26,6 +28,7 @@ bool evoformer::mayStartFromBiases(tile::TargetAttr target,
   // Of such scales quotients and products are ordinary numbers.
   constexpr double kSmallScale = 0x1p-20, kLargeScale = 0x1p20;
   return !target.isCPU() && !facts.elementType.isF32() && !facts.score &&
+         !facts.weights.areLogits &&
          facts.scale >= kSmallScale && facts.scale <= kLargeScale;
 }
 
@@ -103,6 +106,11 @@ Value evoformer::readCapture(TileBuilder &builder, const BiasSlice &capture,
     return readBias(builder, capture, tile);
   return builder.convert(loadBias(builder, capture, tile),
                          builder.getF32Type());
+}
+
+bool evoformer::mayDrop(const LogitsSlices &slices, const LogitsTile &tile) {
+  return slices.keySum.memory || !slices.biases.empty() || tile.seen ||
+         slices.score;
 }
 
 Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,

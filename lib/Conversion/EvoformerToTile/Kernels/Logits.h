@@ -19,8 +19,9 @@ namespace mlir::evoformer {
 /// units of 16, which would drop a key. 16-bit types: in base 2, so that the
 /// exponent is one multiply-add with an exact product. f32: in base e, which
 /// takes an operation more, since multiplying large logits by log2(e) would be
-/// a rounding of its own, not one of their difference.
-double getLogitUnit(Type elementType);
+/// a rounding of its own, not one of their difference. Where weights are logits
+/// these are in no unit.
+double getLogitUnit(const AttentionFacts &facts);
 
 /// The dimensions of logits.
 enum class LogitDim { Rows, Queries, Keys };
@@ -118,6 +119,9 @@ Value readBias(TileBuilder &builder, const BiasSlice &bias,
 /// the slice's dimensions; of one with queries and keys in the tile's shape.
 Value readCapture(TileBuilder &builder, const BiasSlice &capture,
                   const LogitsTile &tile);
+
+/// Whether a logit of the tile may be -inf, of a key that is dropped.
+bool mayDrop(const LogitsSlices &slices, const LogitsTile &tile);
 
 /// What a product of queries and keys starts from; null: zero.
 Value startOf(TileBuilder &builder, const LogitsSlices &slices,

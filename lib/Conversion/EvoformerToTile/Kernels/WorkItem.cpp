@@ -394,7 +394,7 @@ LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
                                    bool fillsZeros) const {
   LogitsSlices slices;
   slices.scale = facts.scale;
-  slices.unit = getLogitUnit(facts.elementType);
+  slices.unit = getLogitUnit(facts);
   if (keySum.memory) {
     slices.keySum = sliceKeySum(keySum, /*unit=*/0);
     int64_t units = cast<MemRefType>(keySum.memory.getType()).getDimSize(0);

@@ -121,6 +121,7 @@ void AttentionOp::copyFacts(AttentionOp other) {
   setKeysFromAttr(other.getKeysFromAttr());
   setKeysToAttr(other.getKeysToAttr());
   setDropoutPAttr(other.getDropoutPAttr());
+  setWeightsAttr(other.getWeightsAttr());
   for (auto [mine, its] :
        llvm::zip(getScoreRegions(), other.getScoreRegions())) {
     IRMapping mapping;

@@ -14,7 +14,7 @@
 //       dropout(0.1, %state : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
 //       scale(0.25) group_size(4) keys(from #map, to #map)
-//       score(%x: f32, %b: i32, ...) {...} {attributes}
+//       weights(linear) score(%x: f32, %b: i32, ...) {...} {attributes}
 //
 // One clause an operand, in the order of the op's groups. A missing order is
 // the default one. The results have the destinations' types, so that these are
@@ -195,6 +195,14 @@ ParseResult family::parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
                  parser.parseRParen());
 }
 
+ParseResult family::parseWeights(OpAsmParser &parser, WeightsAttr &weights) {
+  if (failed(parser.parseOptionalKeyword("weights")))
+    return success();
+  return failure(parser.parseLParen() ||
+                 WeightsAttr::parseKind(parser, weights) ||
+                 parser.parseRParen());
+}
+
 ParseResult family::parseScore(OpAsmParser &parser, OperationState &state) {
   if (failed(parser.parseOptionalKeyword("score")))
     return success();
@@ -283,6 +291,15 @@ void family::printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
   printer << ")";
 }
 
+void family::printWeights(OpAsmPrinter &printer, WeightsAttr weights) {
+  if (!weights)
+    return;
+  printer.printNewline();
+  printer << "    weights(";
+  weights.printKind(printer);
+  printer << ")";
+}
+
 void family::printScore(OpAsmPrinter &printer, Operation *op) {
   if (op->getNumRegions() == 0)
     return;
@@ -307,6 +324,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
       family::parseScale(parser, properties.scale) ||
       family::parseGroupSize(parser, properties.group_size) ||
       family::parseKeyRange(parser, properties.keys_from, properties.keys_to) ||
+      family::parseWeights(parser, properties.weights) ||
       family::parseScore(parser, state) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
@@ -348,6 +366,7 @@ void AttentionOp::print(OpAsmPrinter &printer) {
   family::printScale(printer, getScaleAttr());
   family::printGroupSize(printer, getGroupSize());
   family::printKeyRange(printer, getKeysFromAttr(), getKeysToAttr());
+  family::printWeights(printer, getWeightsAttr());
   family::printScore(printer, getOperation());
   printer.printOptionalAttrDict(
       llvm::to_vector((*this)->getDiscardableAttrs()));
@@ -372,6 +391,7 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
         family::parseGroupSize(parser, properties.group_size) ||
         family::parseKeyRange(parser, properties.keys_from,
                               properties.keys_to) ||
+        family::parseWeights(parser, properties.weights) ||
         family::parseScore(parser, state))
       return failure();
   }
@@ -390,6 +410,7 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
     family::printScale(printer, op.getScaleAttr());
     family::printGroupSize(printer, op.getGroupSize());
     family::printKeyRange(printer, op.getKeysFromAttr(), op.getKeysToAttr());
+    family::printWeights(printer, op.getWeightsAttr());
     family::printScore(printer, op);
   }
   printer.printOptionalAttrDict(llvm::to_vector(op->getDiscardableAttrs()));

@@ -150,6 +150,7 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
   properties.keys_from = getKeysFromAttr();
   properties.keys_to = getKeysToAttr();
   properties.dropout_p = getDropoutPAttr();
+  properties.weights = getWeightsAttr();
   llvm::copy(segments, properties.operandSegmentSizes.begin());
   for (Region &score : getScoreRegions()) {
     IRMapping mapping;

@@ -368,6 +368,10 @@ KeyRange family::getNarrowKeyRange(Operation *op) {
       known(sizes.keys, AttentionOperand::KeyLengths));
 }
 
+WeightsAttr family::getWeights(Operation *op) {
+  return op->getAttrOfType<WeightsAttr>(kWeightsName);
+}
+
 int64_t family::getDropoutThreshold(Operation *op) {
   auto p = op->getAttrOfType<FloatAttr>(kDropoutName);
   if (!p)

@@ -34,6 +34,6 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
         lse, stats, sequence, sequence, sequence, builder.getArrayAttr({}),
         builder.getArrayAttr({}), sequence, sequence, scale,
         /*group_size=*/1, /*keys_from=*/{},
-        /*keys_to=*/{}, /*dropout_p=*/{},
+        /*keys_to=*/{}, /*dropout_p=*/{}, /*weights=*/{},
         /*score_regionsCount=*/hasScore ? 1 : 0);
 }

@@ -443,6 +443,26 @@ static LogicalResult verifyDropout(Family op) {
                            << p;
 }
 
+/// What makes weights of logits in another way than softmax knows no sum of
+/// exponentials, and numbers that are added to a score stand in its region.
+static LogicalResult verifyWeights(Family op) {
+  if (!family::getWeights(op))
+    return success();
+  if (!op.getRoleOperands(AttentionOperand::Lse).empty())
+    return op->emitOpError() << "lse is the logarithm of a sum of exponentials, "
+                                "but weights are not softmax: stats has what "
+                                "rows are divided by";
+  for (auto [index, bias] :
+       llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
+    if (!op.isMask(index))
+      return op->emitOpError()
+             << op.getOperandName(bias) << " must be a mask of i1 where weights "
+             << "are not softmax, but has elements of type "
+             << getElementTypeOrSelf(bias.get().getType())
+             << ": what is added to a score stands in its region";
+  return success();
+}
+
 LogicalResult family::verifyFamily(Operation *operation) {
   auto op = cast<Family>(operation);
   int64_t groupSize = op.getGroupSizeOrOne();
@@ -468,7 +488,7 @@ LogicalResult family::verifyFamily(Operation *operation) {
   if (failed(verifyKeyBound(op, kKeysFromName, "from")) ||
       failed(verifyKeyBound(op, kKeysToName, "to")))
     return failure();
-  if (failed(verifyDropout(op)))
+  if (failed(verifyDropout(op)) || failed(verifyWeights(op)))
     return failure();
   auto scale = op->getAttrOfType<FloatAttr>("scale");
   if (scale && !scale.getValue().isFinite())

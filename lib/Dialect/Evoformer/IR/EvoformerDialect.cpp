@@ -89,3 +89,68 @@ DimOrderAttr DimOrderAttr::foldTranspose(ArrayRef<int64_t> permutation) {
     letters[sourceDim] = getLetters()[dim];
   return get(getContext(), letters);
 }
+
+//===----------------------------------------------------------------------===//
+// WeightsAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult WeightsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  FloatAttr least) {
+  if (!least || (least.getType().isF32() && least.getValue().isFinite() &&
+                 least.getValueAsDouble() >= 0))
+    return success();
+  return emitError() << "retention divides by a finite f32 from 0 on at least, "
+                        "not by "
+                     << least;
+}
+
+ParseResult WeightsAttr::parseKind(AsmParser &parser, WeightsAttr &weights) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef kind;
+  if (parser.parseKeyword(&kind))
+    return failure();
+  weights = {};
+  if (kind == "softmax")
+    return success();
+  FloatAttr least;
+  if (kind == "retention") {
+    if (parser.parseLess() || parser.parseKeyword("min") ||
+        parser.parseEqual() ||
+        parser.parseAttribute(least, parser.getBuilder().getF32Type()) ||
+        parser.parseGreater())
+      return failure();
+  } else if (kind != "linear") {
+    return parser.emitError(loc)
+           << "weights are 'softmax', 'linear' or 'retention<min = 1.0>', not '"
+           << kind << "'";
+  }
+  weights = getChecked([&] { return parser.emitError(loc); },
+                       parser.getContext(), least);
+  return success(weights != nullptr);
+}
+
+void WeightsAttr::printKind(AsmPrinter &printer) {
+  if (!getLeast()) {
+    printer << "linear";
+    return;
+  }
+  printer << "retention<min = ";
+  printer.printAttributeWithoutType(getLeast());
+  printer << ">";
+}
+
+Attribute WeightsAttr::parse(AsmParser &parser, Type) {
+  WeightsAttr weights;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseKind(parser, weights) || parser.parseGreater())
+    return {};
+  if (!weights)
+    parser.emitError(loc) << "softmax is what weights are without the attribute";
+  return weights;
+}
+
+void WeightsAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  WeightsAttr(*this).printKind(printer);
+  printer << ">";
+}

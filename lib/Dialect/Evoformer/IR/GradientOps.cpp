@@ -199,8 +199,11 @@ LogicalResult AttentionDeltaOp::verify() {
 LogicalResult AttentionGradientOp::verify() {
   if (failed(verifyGradientOp(*this)))
     return failure();
+  if (getDelta() && getWeightsAttr())
+    return emitOpError("has delta, which softmax's gradient reads, but weights "
+                       "are not softmax");
   for (OpOperand &init : getDpsInitsMutable())
-    if (!getDelta() &&
+    if (!getDelta() && !getWeightsAttr() &&
         getOperandRole(init).first != AttentionOperand::ValueGradient)
       return emitOpError() << getOperandName(init)
                            << " needs delta, but there is none";

@@ -152,6 +152,7 @@ private:
       properties.keys_from = op.getKeysFromAttr();
       properties.keys_to = op.getKeysToAttr();
       properties.dropout_p = op.getDropoutPAttr();
+      properties.weights = op.getWeightsAttr();
       if (Block *score = op.getScoreBody())
         writeScoreGradient(*score, *state.addRegion(),
                            getDifferentiated(biasGradients));
@@ -181,9 +182,11 @@ private:
   }
 
   void createDelta() {
-    bool needsDelta = wants(Role::QueryGradient) || wants(Role::KeyGradient) ||
-                      wants(Role::BiasGradient);
-    bool needsWeighted = needsDelta || wants(Role::ValueGradient);
+    bool needsLogits = wants(Role::QueryGradient) || wants(Role::KeyGradient) ||
+                       wants(Role::BiasGradient);
+    // A divisor that is no function of the logits has no gradient.
+    bool needsDelta = needsLogits && !op.getWeightsAttr();
+    bool needsWeighted = needsLogits || wants(Role::ValueGradient);
     // With neither gate nor another type the output's gradient serves.
     Type element = op.getInputElementType();
     bool makesWeighted =
@@ -244,10 +247,10 @@ private:
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);
-    bool needsDelta = llvm::any_of(inits, [&](OpOperand *init) {
+    bool needsLogits = llvm::any_of(inits, [&](OpOperand *init) {
       return op.getOperandRole(*init).first != Role::ValueGradient;
     });
-    if (needsDelta)
+    if (needsLogits && !op.getWeightsAttr())
       step.push_back({Role::Delta, delta, {}});
     for (OpOperand *init : inits) {
       step.push_back(forward(*init));

@@ -113,6 +113,10 @@ inline constexpr StringLiteral kKeysToName("keys_to");
 KeyRange getKeyRange(Operation *op);
 /// The name of the attribute of a probability.
 inline constexpr StringLiteral kDropoutName("dropout_p");
+/// The name of the attribute that says how weights are made; its value, null:
+/// by softmax.
+inline constexpr StringLiteral kWeightsName("weights");
+WeightsAttr getWeights(Operation *op);
 /// Of 2^16 draws those whose weight is dropped; 0 without dropout.
 int64_t getDropoutThreshold(Operation *op);
 KeyRange getNarrowKeyRange(Operation *op);
@@ -162,6 +166,8 @@ ParseResult parseGroupSize(OpAsmParser &parser, IntegerAttr &groupSize);
 /// `keys(from #map, to #map)`, either of the two alone, or nothing.
 ParseResult parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
                           AffineMapAttr &to);
+/// `weights(linear)`, `weights(retention<min = 1.0>)`, or nothing.
+ParseResult parseWeights(OpAsmParser &parser, WeightsAttr &weights);
 /// `score(%x: f32, ...) {...}`, or nothing.
 ParseResult parseScore(OpAsmParser &parser, OperationState &state);
 void printScore(OpAsmPrinter &printer, Operation *op);
@@ -170,6 +176,7 @@ void printClauses(OpAsmPrinter &printer, Operation *op,
 void printScale(OpAsmPrinter &printer, FloatAttr scale);
 void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
 void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from, AffineMapAttr to);
+void printWeights(OpAsmPrinter &printer, WeightsAttr weights);
 
 // `operand_orders`: empty, or an order for every operand that has one.
 DimOrderAttr getOrder(Operation *op, ArrayAttr orders, OpOperand &operand);

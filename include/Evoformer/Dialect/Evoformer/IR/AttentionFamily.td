@@ -39,6 +39,9 @@ def Evoformer_KeyBound : OptionalAttr<AffineMapAttr>;
 /// The probability with which weights are dropped.
 def Evoformer_DropoutP : OptionalAttr<F32Attr>;
 
+/// How weights are made of logits; none: softmax.
+def Evoformer_Weights : OptionalAttr<Evoformer_WeightsAttr>;
+
 /// What the score of a pair becomes before biases are added, see Score.h: none
 /// or one.
 def Evoformer_ScoreRegion : VariadicRegion<MaxSizedRegion<1>>;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Dimension orders.
+// Dimension orders, and how weights are made of logits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,6 +81,35 @@ def Evoformer_DimOrderAttr : AttrDef<Evoformer_Dialect, "DimOrder"> {
     /// `transpose(source)` where dimension p of the operand is dimension
     /// permutation[p] of the source.
     DimOrderAttr foldTranspose(::llvm::ArrayRef<int64_t> permutation);
+  }];
+}
+
+def Evoformer_WeightsAttr : AttrDef<Evoformer_Dialect, "Weights"> {
+  let mnemonic = "weights";
+  let summary = "Weights that are logits themselves";
+  let description = [{
+    How the weights of a row are made of its logits, where that is not softmax:
+    `linear` takes them as they are, `retention<min = M>` divides them by the sum
+    of their absolute values, or by M where that is more.
+
+    ```mlir
+    #evoformer.weights<linear>
+    #evoformer.weights<retention<min = 1.0>>
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"::mlir::FloatAttr",
+                      "what a row is divided by at least; none: linear">:$least);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether rows are divided by the sum of their absolute values.
+    bool isNormalized() { return getLeast() != nullptr; }
+
+    /// `softmax`, which gives null, `linear`, or `retention<min = M>`.
+    static ::mlir::ParseResult parseKind(::mlir::AsmParser &parser,
+                                         WeightsAttr &weights);
+    void printKind(::mlir::AsmPrinter &printer);
   }];
 }
 

@@ -174,6 +174,25 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     its row and j for its column (of ragged sequences b is the sequence, N is 1, and i and
     j count in it). A canonicalization removes `dropout` where t is 0.
 
+    #### Weights
+
+    `weights(...)` says how the weights of a row are made of its logits, which `softmax`
+    is where nothing is said:
+
+    ```
+    weights(softmax)              weight = exp(logit - lse)
+    weights(linear)               weight = logit
+    weights(retention<min = M>)   weight = logit / max(M, sum_j abs(logit))
+    ```
+
+    `retention` is RetNet's parallel form, with a decay of any [H, Sq, Sk] or smaller that
+    the score multiplies by; its divisor is no function of the logits for the gradient
+    (RetNet detaches it), and where it is 0 so are the weights. M is from 0 on. Dropped keys
+    have weights of 0 and count in no sum. Biases are masks of i1: what is added to a score
+    stands in its region. There is no `lse`, which is of exponentials. Logits are rounded to
+    the type of `value` for their product with it: those beyond f16 are infinite there.
+    `dropout` is of weights, whatever they are.
+
     #### Dropped keys
 
     An i1 bias means 'keep where true'. Key `j` is dropped for query `i` if an
@@ -222,6 +241,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     with the logits as f32 holds them in units of u: the weights that the
     gradient recomputes from `stats` are those of this op.
+
+    Where `weights` is not softmax stats[1] is what a row is divided by, 1 for `linear`, and
+    stats[0] is 0.
 
     #### Examples
 
@@ -295,6 +317,20 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
           %y = arith.subf %capped, %term : f32
           evoformer.yield %y : f32
         }
+
+    // Retention with a decay for each head and pair.
+    %4 = evoformer.attention
+        query(%q : tensor<1x1x?x8x192xbf16>)
+        key(%k : tensor<1x1x?x8x192xbf16>)
+        value(%v : tensor<1x1x?x8x128xbf16>)
+        capture(%decay : tensor<1x1x8x?x?xf32>)
+        outs(%out : tensor<1x1x?x8x128xbf16>)
+        weights(retention<min = 1.0>)
+        score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+              %sk: i32, %decay_ij: f32) {
+          %y = arith.mulf %x, %decay_ij : f32
+          evoformer.yield %y : f32
+        }
     ```
   }];
 
@@ -326,7 +362,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
     Evoformer_KeyBound:$keys_to,
-    Evoformer_DropoutP:$dropout_p
+    Evoformer_DropoutP:$dropout_p,
+    Evoformer_Weights:$weights
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);
@@ -366,7 +403,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     /// Takes what is no operand, but for the scale, from another op with as
     /// many biases and captures: orders, the size of groups, the range of keys, the score,
-    /// the probability of dropout.
+    /// the probability of dropout, how weights are made.
     void copyFacts(AttentionOp other);
 
     /// Starts of queries and keys and the most of both, or nothing.

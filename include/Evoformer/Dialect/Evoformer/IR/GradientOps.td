@@ -74,6 +74,14 @@ def Evoformer_AttentionBackwardOp
     does, and in `ds` the product <dw, value> is divided by 1 - t / 2^16 where the
     weight is kept, and is 0 elsewhere.
 
+    So is `weights`. Where those are not softmax, with r = stats[1], 1 for `linear`:
+
+    ```
+    p[b,n,h,i,j]  = logit / r          ds[b,n,h,i,j] = <dw, value> / r
+    ```
+
+    and both are 0 where r is.
+
     Where heads of queries share one of keys (`group_size`), or all b or n do, the
     gradients of key and value are the sums of those of all that share them.
 
@@ -122,7 +130,8 @@ def Evoformer_AttentionBackwardOp
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
     Evoformer_KeyBound:$keys_to,
-    Evoformer_DropoutP:$dropout_p
+    Evoformer_DropoutP:$dropout_p,
+    Evoformer_Weights:$weights
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);
@@ -168,7 +177,7 @@ def Evoformer_AttentionGradientOp
     come from one computation of the logits and of `ds`. `weighted_grad` is the
     gradient of the weighted sum of values (before the gate), of the input
     type; `delta` is that of `evoformer.attention_delta`, which only the gradient
-    of the value does without.
+    of the value does without, and weights that are not softmax.
 
     Which gradients are asked for together is how the backward pass is split:
     the query's, those of key and value, or a bias's; and with the query's those
@@ -205,7 +214,8 @@ def Evoformer_AttentionGradientOp
     Evoformer_GroupSize:$group_size,
     Evoformer_KeyBound:$keys_from,
     Evoformer_KeyBound:$keys_to,
-    Evoformer_DropoutP:$dropout_p
+    Evoformer_DropoutP:$dropout_p,
+    Evoformer_Weights:$weights
   );
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region Evoformer_ScoreRegion:$score_regions);
