@@ -189,6 +189,8 @@ private:
       if (head.kept[j])
         sums.add(std::fabs(head.weights[j]) / head.total);
     sums.error.add(kNormalization, 1);
+    if (head.dividesLeast())
+      sums.error.add(kLeast, 1);
     // The factor of dropout, which is rounded as well.
     if (problem.dropout)
       sums.error.add(kDropFactor, 1);

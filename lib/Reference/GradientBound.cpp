@@ -280,6 +280,8 @@ ErrorSum GradientHeadBound::boundStatistics() const {
   error.add(sum.error, 1);
   if (head.areLogits()) {
     error.add(kNormalization, 1);
+    if (head.dividesLeast())
+      error.add(kLeast, 1);
     return error;
   }
   error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth,

@@ -66,7 +66,7 @@ int64_t HeadWeights::findLargest() const {
 double HeadWeights::pullOf(int64_t j) const {
   if (!areLogits())
     return 1;
-  bool dividesSum = problem.weights->least && total > *problem.weights->least;
+  bool dividesSum = problem.weights->least && !dividesLeast();
   return dividesSum ? std::copysign(1, weights[j]) : 0;
 }
 

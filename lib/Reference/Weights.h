@@ -55,6 +55,12 @@ public:
   /// How many times as much of the divisor changes with the logit.
   double pullOf(int64_t j) const;
 
+  /// Whether they are divided by the least.
+  bool dividesLeast() const {
+    return areLogits() && problem.weights->least &&
+           total <= *problem.weights->least;
+  }
+
   /// The derivative of a logit by its scaled score.
   double getDerivative(int64_t j) const {
     return results.empty() ? 1 : results[j].derivative;

@@ -30,12 +30,16 @@ SCORES = ("softcap:5", "softcap:50", "fastcap:7", "alibi", "temperature:0.3", "s
 # With which probability weights are dropped.
 DROPOUT = ("0.1", "0.17", "0.5", "0.9", "0.999", "0")
 
+# How weights are made of logits.
+WEIGHTS = ("linear", "retention:1", "retention:0", "retention:0.01", "retention:30")
+
 
 class Cases:
     """Random ones, the same for a seed."""
 
-    def __init__(self, seed, rows=ROWS, scores=(), dropout=()):
+    def __init__(self, seed, rows=ROWS, scores=(), dropout=(), weights=()):
         self.rows = rows
+        self.weights = weights
         self.scores = scores
         self.dropout = dropout
         self.random = random.Random(seed)
@@ -88,7 +92,8 @@ class Cases:
 
     def bias(self, kind, backward):
         dims = "".join(c for c in "bnhqk" if self.random.random() < 0.6)
-        kind = self.some([kind, "f32", "i1"])
+        # Weights that are logits have masks alone.
+        kind = "i1" if self.weights else self.some([kind, "f32", "i1"])
         values = self.some(["normal", "normal", "sparse"] if kind == "i1" else
                            # Weights so small that f16 has no digits for their
                            # gradients, with lengths or without.
@@ -119,10 +124,16 @@ class Cases:
                   some(["", "", "order=bnhsd", "memory=bnhsd", "pad=3 offset=1",
                         "zero=n"]),
                   some(["pass=backward", "pass=backward grads=f32"] if backward else
+                       ["", "stats=1", "stats=1"] if self.weights else
                        ["", "lse=1", "lse=1 stats=1"]),
                   f"seed={self.random.randint(1, 999)}"]
         if self.scores:
             words.append("score=" + some(self.scores))
+        if self.weights:
+            words.append("weights=" + some(self.weights))
+            words.append(some(["", "score=matrix", "score=matrix", "score=softcap:5",
+                               "score=querywise:0.6", "score=swish:0.7"]))
+            words.append(some(["", "", "dropout=0.3"]))
         if self.dropout:
             words.append("dropout=" + some(self.dropout))
             words.append(some(["", "", "score=softcap:5"]))
@@ -130,7 +141,8 @@ class Cases:
 
 
 
-def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=()):
+def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(),
+        weights=()):
     """The command line of a test: `count` cases on every target by default, and
     `always` before them."""
     parser = argparse.ArgumentParser(description=description)
@@ -143,7 +155,7 @@ def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(
         always()
     for target in given.targets.split(","):
         # Each has its own: a case on one chip is as good as on another.
-        cases = Cases(f"{given.seed} {target}", rows, scores, dropout)
+        cases = Cases(f"{given.seed} {target}", rows, scores, dropout, weights)
         lines = [cases.make() + "\n" for _ in range(given.count)]
         if given.print:
             print(*lines, sep="", end="")
