@@ -56,6 +56,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///   dropout=0.1           with which probability weights are dropped, from 0
 ///   to
 ///                         before 1
+///   weights=retention:1   how weights are made of logits: softmax (default),
+///                         linear, or retention with the least divisor
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)
 ///   pass=backward         the gradient instead

@@ -37,6 +37,8 @@ struct Description {
   SmallVector<Bias> biases, captures;
   /// The ops of the region, one a line.
   std::string score;
+  /// As the op's clause says it.
+  std::string weights;
   std::optional<double> scale, dropout;
   bool lse = false, stats = false, backward = false, ragged = false;
   std::optional<SmallVector<StringRef>> gradients;
@@ -106,6 +108,22 @@ static Error setLengths(StringRef key, StringRef value,
   return Error::success();
 }
 
+static Error setWeights(StringRef key, StringRef value, std::string &weights) {
+  auto [kind, number] = value.split(':');
+  double least = 0;
+  if (value == "softmax" || value == "linear") {
+    weights = value == "linear" ? "linear" : "";
+    return Error::success();
+  }
+  if (kind != "retention" || number.getAsDouble(least) || !(least >= 0) ||
+      !std::isfinite(static_cast<float>(least)))
+    return expect(key, value,
+                  "softmax, linear, or retention:M with a finite M from 0 on");
+  raw_string_ostream(weights)
+      << "retention<min = " << format("%.9e", least) << ">";
+  return Error::success();
+}
+
 static Error addWord(StringRef key, StringRef value, Description &result) {
   if (key == "type")
     return setType(key, value, result.type);
@@ -172,6 +190,8 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     result.dropout = probability;
     return Error::success();
   }
+  if (key == "weights")
+    return setWeights(key, value, result.weights);
   if (key == "pass") {
     if (value != "forward" && value != "backward")
       return expect(key, value, "forward or backward");
@@ -371,6 +391,8 @@ Expected<std::string> ModuleWriter::write() {
   if (description.groupSize != 1)
     os << "      group_size(" << description.groupSize << ")\n";
   os << "      " << description.keys.str() << "\n";
+  if (!description.weights.empty())
+    os << "      weights(" << description.weights << ")\n";
   if (!description.score.empty()) {
     os << "      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, "
           "%sq: i32, %sk: i32";

@@ -11,11 +11,13 @@ from ._numpy import Gradients
 from ._patch import patch
 from ._runtime import Device, Program, chips, device
 from ._version import __version__
+from ._weights import retention
 
 _register()
 
 __all__ = ["attention", "attention_vjp", "chips", "device", "Device",
-           "EvoformerError", "explain", "Gradients", "patch", "Program", "__version__"]
+           "EvoformerError", "explain", "Gradients", "patch", "Program", "retention",
+           "__version__"]
 
 
 def __getattr__(name: str) -> _Any:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
 
-from . import _keys, _score
+from . import _keys, _score, _weights
 from ._problem import Lengths
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
               dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
+              weights: "_weights.Weights" = "softmax",
               check_lengths: bool = False) -> Array: ...
 
 
@@ -147,6 +148,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
               dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
+              weights: "_weights.Weights" = "softmax",
               check_lengths: bool = False) -> tuple[Array, Array]: ...
 
 
@@ -163,6 +165,7 @@ def attention(query: Array, key: Array, value: Array, biases: Sequence[Array] = 
               max_seqlen: Optional[OneOrTwo[int]] = None,
               score: Optional[Score] = None, captures: Sequence[Array] = (),
               dropout_p: float = 0.0, dropout_state: Optional[Array] = None,
+              weights: "_weights.Weights" = "softmax",
               check_lengths: bool = False
               ) -> Union[Array, tuple[Array, Array]]: ...
 
@@ -176,7 +179,9 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
               cu_seqlens: Optional[Any] = None,
               max_seqlen: Optional[Any] = None, score: Optional[Score] = None,
               captures: Sequence[Any] = (), dropout_p: float = 0.0,
-              dropout_state: Optional[Any] = None, check_lengths: bool = False) -> Any:
+              dropout_state: Optional[Any] = None,
+              weights: "_weights.Weights" = "softmax",
+              check_lengths: bool = False) -> Any:
     """Attention with additive biases and a gate:
 
         logit[b,n,h,i,j] = scale * <query[b,n,i,h,:], key[b,n,j,h,:]>
@@ -250,6 +255,12 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
       dropout_state: a seed and an offset in int64, (2,), read on the device: equal ones
                drop the same weights, on any device. With torch the default is two
                numbers of the device's default generator; NumPy has none
+      weights: 'softmax', or how else the weights of a row are made of its logits x, which
+               are 0 for dropped keys: 'linear' takes x; 'retention' or
+               ('retention', least) x / max(least, sum_j |x|), with a least of 1 by
+               default and a divisor that has no gradient (evoformer.retention). Then
+               there is no lse, and biases are bool: score has what is added. With torch
+               and NumPy
       captures: what score reads beside: any number of arrays with the dimensions of
                biases, of the query's type or float32. They have gradients as biases do
 
@@ -269,6 +280,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     lengths = _lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
     _check_captures(captures, score)
     dropout_p, lengths = _dropout(dropout_p, dropout_state, lengths)
+    made = _weights.word(weights)
+    _weights.check_lse(made, return_lse)
     proxy = _proxy(query, key, value, gate, *biases, *lengths, *captures)
     if proxy is not None and score is not None:
         raise NotImplementedError("score inside of torch.fx.symbolic_trace; accepted are "
@@ -283,7 +296,8 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
              "cu_seqlens": cu_seqlens, "max_seqlen": max_seqlen,
              **({"check_lengths": True} if check_lengths else {}),
              **({"dropout_p": dropout_p, "dropout_state": dropout_state}
-                if dropout_p else {})})
+                if dropout_p else {}),
+             **({"weights": weights} if made else {})})
     if check_lengths:
         from . import _check_lengths
         _check_lengths.check(query, key, layout, lengths._replace(dropout=None))
@@ -298,6 +312,11 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
             raise NotImplementedError("dropout_p of JAX arrays; accepted are torch "
                                       "tensors and NumPy arrays")
         seen = seen._replace(dropout_p=dropout_p)
+    if made:
+        if backend.__name__.endswith("._jax"):
+            raise NotImplementedError("weights of JAX arrays; accepted are torch tensors "
+                                      "and NumPy arrays")
+        seen = seen._replace(weights=made)
     return backend.attention(query, key, value, biases, gate, scale, layout, return_lse,
                              seen, lengths)
 
@@ -310,7 +329,8 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                   query_lengths: Optional[Any] = None,
                   cu_seqlens: Optional[Any] = None, max_seqlen: Optional[Any] = None,
                   score: Optional[Score] = None, captures: Sequence[Any] = (),
-                  dropout_p: float = 0.0, dropout_state: Optional[Any] = None
+                  dropout_p: float = 0.0, dropout_state: Optional[Any] = None,
+                  weights: "_weights.Weights" = "softmax"
                   ) -> tuple[Any, "Callable[[Any], Gradients]"]:
     """(out, gradients) of NumPy arrays, arguments as of `attention`:
     `gradients(output_gradient)` gives the Gradients of sum(out *
@@ -323,4 +343,5 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     seen, biases = _with_score(_keys.resolve(causal, window, keys), biases, score,
                                captures)
     return _numpy.attention_vjp(query, key, value, biases, gate, scale, layout,
-                                seen._replace(dropout_p=dropout_p), lengths)
+                                seen._replace(dropout_p=dropout_p,
+                                              weights=_weights.word(weights)), lengths)

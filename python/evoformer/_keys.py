@@ -14,12 +14,13 @@ class Keys(NamedTuple):
     (evoformer-c/Compile.h); empty where there is no such bound. And what makes logits
     of the scores of those that a query sees: likewise, and how many of the biases, the
     last ones, it captures instead of adding them. And with which probability weights
-    are dropped."""
+    are dropped, and how they are made of logits; empty: by softmax."""
     first: str = ""
     end: str = ""
     score: str = ""
     captures: int = 0
     dropout_p: float = 0.0
+    weights: str = ""
 
 
 ALL = Keys()

@@ -272,6 +272,9 @@ class Attention:
             raise ValueError(f"{name} has rank {len(bias.shape)} "
                              f"({_text(bias)}); accepted are {accepted}")
         floats = tuple(dict.fromkeys((self.type, "f32")))
+        if self.keys.weights and not is_capture and bias.type != "i1":
+            raise TypeError(f"{name} has type {bias.type}; with weights that are no softmax "
+                            "accepted is bool: what is added to a score stands in score")
         if bias.type not in floats and (is_capture or bias.type != "i1"):
             accepted_types = (" and ".join(floats) if is_capture else
                               ", ".join(floats) + " and bool")
@@ -398,6 +401,8 @@ class Attention:
         words += ["ragged"] * self.ragged
         if self._dropout:
             words.append(f"dropout={self.keys.dropout_p!r}")
+        if self.keys.weights:
+            words.append(f"weights={self.keys.weights}")
         return words
 
     def describe(self, lse: bool = False, stats: bool = False,

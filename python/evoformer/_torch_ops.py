@@ -17,6 +17,7 @@ _library.define(
     "attention(Tensor query, Tensor key, Tensor value, Tensor[] biases, "
     "Tensor? gate, float? scale, str layout, bool lse, bool stats, "
     "str keys_from, str keys_to, str score, int captures, float dropout_p, "
+    "str weights, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
     "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
@@ -27,6 +28,7 @@ _library.define(
     "Tensor[] biases, Tensor? gate, Tensor out, Tensor stats, Tensor gradient, "
     "float? scale, str layout, bool[] needs, "
     "str keys_from, str keys_to, str score, int captures, float dropout_p, "
+    "str weights, "
     "Tensor? key_lengths, Tensor? query_lengths, "
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
     "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
@@ -36,10 +38,10 @@ _library.define(
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
              gate: Optional[Tensor], scale: Optional[float], layout: str, lse: bool,
              stats: bool, keys_from: str, keys_to: str, score: str,
-             captures: int, dropout_p: float, *lengths: Any) -> tuple[Tensor, ...]:
+             captures: int, dropout_p: float, weights: str, *lengths: Any) -> tuple[Tensor, ...]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, _keys.Keys(keys_from, keys_to, score, captures,
-                                                  dropout_p),
+                                                  dropout_p, weights),
                                tuple(b.requires_grad for b in biases),
                                _problem.Lengths(*lengths))
     out, *statistics = run_forward(prepared, inputs, lse, stats)
@@ -52,10 +54,10 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
               gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
               scale: Optional[float], layout: str, needs: Sequence[bool],
               keys_from: str, keys_to: str, score: str,
-              captures: int, dropout_p: float, *lengths: Any) -> list[Tensor]:
+              captures: int, dropout_p: float, weights: str, *lengths: Any) -> list[Tensor]:
     prepared, inputs = prepare(query, key, value, tuple(biases), gate, scale,
                                layout, _keys.Keys(keys_from, keys_to, score, captures,
-                                                  dropout_p),
+                                                  dropout_p, weights),
                                tuple(needs[4:]),
                                _problem.Lengths(*lengths),
                                out.dtype if out.dtype != query.dtype else None)
@@ -83,7 +85,7 @@ def _depth_last(model: Tensor, shape: Sequence[int], layout: str) -> Tensor:
 def _fake_forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                   gate: Optional[Tensor], scale: Optional[float], layout: str,
                   lse: bool, stats: bool, keys_from: str, keys_to: str, score: str,
-                  captures: int, dropout_p: float, *lengths: Any
+                  captures: int, dropout_p: float, weights: str, *lengths: Any
                   ) -> tuple[Tensor, Tensor, Tensor]:
     sizes = dict(zip(layout, query.shape))
     shape = [*query.shape]
@@ -100,7 +102,7 @@ def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[T
                    gate: Optional[Tensor], out: Tensor, stats: Tensor, gradient: Tensor,
                    scale: Optional[float], layout: str, needs: Sequence[bool],
                    keys_from: str, keys_to: str, score: str,
-                   captures: int, dropout_p: float, *lengths: Any) -> list[Tensor]:
+                   captures: int, dropout_p: float, weights: str, *lengths: Any) -> list[Tensor]:
     results = [_depth_last(t, t.shape, layout)
                for t, flag in zip((query, key, value), needs) if flag]
     results += [bias.new_empty(bias.shape)
@@ -119,7 +121,7 @@ torch.library.register_fake("evoformer::attention_backward", _fake_backward,
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     query, key, value, biases, gate, ctx.scale, ctx.layout, has_lse, _, *rest = inputs
-    ctx.keys, lengths = rest[:5], _problem.Lengths(*rest[5:])
+    ctx.keys, lengths = rest[:6], _problem.Lengths(*rest[6:])
     out, lse, stats = output
     ctx.mark_non_differentiable(*([] if has_lse else [lse]), stats)
     ctx.set_materialize_grads(False)
@@ -185,7 +187,7 @@ def _gradients(ctx: Any, gradient: Optional[Tensor], of_lse: Optional[Tensor], _
     found = add_gradients(query, key, value, biases, gate, out, lse, stats, gradient,
                           of_lse, needs, ctx.scale, ctx.layout,
                           (*ctx.keys, *lengths, *ctx.most, dropout))
-    return (*found[:3], found[4:], found[3], *[None] * 16)
+    return (*found[:3], found[4:], found[3], *[None] * 17)
 
 
 torch.library.register_autograd("evoformer::attention", _gradients,
@@ -216,7 +218,7 @@ def _logits(query: Sequence[int], key: Sequence[int], layout: str,
 def _forward_operations(query: Sequence[int], key: Sequence[int], value: Sequence[int],
                         biases: Any, gate: Any, scale: Any, layout: str, lse: Any,
                         stats: Any, keys_from: str, keys_to: str, score: str,
-                        captures: int, dropout_p: float, *lengths: Any,
+                        captures: int, dropout_p: float, weights: str, *lengths: Any,
                         out_shape: Any = None, **named: Any) -> int:
     """Both matrix products."""
     depth = layout.index("d")
@@ -229,7 +231,7 @@ def _backward_operations(query: Sequence[int], key: Sequence[int],
                          value: Sequence[int], biases: Any, gate: Any, out: Any,
                          stats: Any, gradient: Any, scale: Any, layout: str,
                          needs: Any, keys_from: str, keys_to: str, score: str,
-                         captures: int, dropout_p: float, *lengths: Any,
+                         captures: int, dropout_p: float, weights: str, *lengths: Any,
                          out_shape: Any = None, **named: Any) -> int:
     """Logits again, the weights' gradient, and those of query, key and value."""
     depth = layout.index("d")

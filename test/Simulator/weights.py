@@ -1,0 +1,32 @@
+# Random attentions whose weights are logits, linear and retention, forward and all
+# gradients, against a reference that makes them in f64 without a compiler: with decays
+# that a score captures, ranges of keys, lengths, ragged sequences, groups of heads, masks,
+# dropout and gates.
+#
+# RUN: %python %s | FileCheck %s
+#
+# CHECK: all right
+# CHECK-NOT: {{.}}
+#
+# More of them: python test/Simulator/weights.py --count 500 --seed 7 --targets cpu
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+import random_cases
+
+# RetNet's head: values of another depth, and one that is no power of 2. Weights so large
+# that only their own sum divides them, and so small that the least does.
+CASES = ("H=2 Sq=40 Sk=72 D=192 Dv=128 type=bf16 score=matrix weights=retention:1",
+         "N=2 H=2 Sq=33 Sk=65 D=32 Dv=16 type=f16 score=matrix weights=retention:100",
+         "N=2 H=2 Sq=33 Sk=65 D=24 Dv=40 scale=30 type=f32 weights=retention:1",
+         "H=2 Sq=17 Sk=48 D=32 type=bf16 weights=linear bias=qk:i1:sparse")
+
+
+def always():
+    for target, case in zip(random_cases.TARGETS, CASES):
+        random_cases.check(target, case + " stats=1 pass=backward")
+
+
+random_cases.run("Weights that are logits", 6, always=always,
+                 weights=random_cases.WEIGHTS)
