@@ -147,6 +147,9 @@ def test_errors_are_readable():
                         ("type=f32 depth=8 query_lengths=q", "query_lengths is the"),
                         ("type=f32 depth=8 group_size=0",
                          "'group_size=0': group_size is a number from 1 to 65536"),
+                        ("type=f32 depth=8 weights=retention:-1",
+                         "'weights=retention:-1': weights is softmax, linear, or "
+                         "retention:M with a finite M from 0 on"),
                         ("type=f32 depth=8 dropout=1",
                          "'dropout=1': dropout is a probability, from 0 to before 1"),
                         ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),
