@@ -483,7 +483,8 @@ void GradientHeadBound::boundCapture(int64_t i) {
     result += term;
     ofDelta += weightOf(j) * factor;
     for (int64_t e = 0; e < problem.valueDepth; ++e)
-      spreads[e] += head.slopeOf(j) * factor * (valueAt(j, e) - before[e]);
+      spreads[e] +=
+          head.slopeOf(j) * factor * (countedValueAt(j, e) - before[e]);
   }
   row.ofCaptureSum.add(statistics, result);
   row.ofCaptureSum.square += kDependent * statistics.square * result * result;
