@@ -5,6 +5,7 @@ operation becomes an op of MLIR's arith or math dialect."""
 
 import builtins
 import functools
+import inspect
 import linecache
 import math
 import numbers
@@ -301,12 +302,23 @@ class Number:
             raise AttributeError(name)
         self._trace.refuse(f".{name} of a number; accepted are {', '.join(_METHODS)}")
 
+    def __getitem__(self, index: Any) -> NoReturn:
+        self._trace.refuse("an index of a number; a capture is what it holds for the pair: "
+                           "accepted are captures with the dimensions of a bias")
+
     __index__ = __int__ = __float__ = __len__ = __iter__ = _unknown
-    __getitem__ = __setitem__ = __call__ = _unknown
+    __setitem__ = __call__ = __round__ = _unknown
     __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __matmul__ = _unknown
     __lshift__ = __rshift__ = __rlshift__ = __rrshift__ = _unknown
-    # NumPy's numbers and arrays leave the operation to this class.
-    __array_ufunc__ = None
+    def __array_ufunc__(self, function: Any, method: str, *given: Any, **named: Any) -> Any:
+        """numpy.tanh(score), and NumPy's numbers beside it. Arrays are refused."""
+        name = function.__name__
+        ours = _NUMPY.get(name) if method == "__call__" and not named else None
+        if ours is None:
+            self._trace.refuse(f"numpy.{name}; accepted are {', '.join(sorted(_NUMPY))}")
+        return ours(*(value.item() if isinstance(value, numbers.Real) and
+                      hasattr(value, "item") else self._trace.read(value)
+                      for value in given))
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, given: Sequence[Any] = (),
@@ -315,6 +327,10 @@ class Number:
         name = getattr(function, "__name__", str(function))
         ours = _TORCH.get(name)
         trace = _trace_of(*given, *(named or {}).values())
+        if name == "__getitem__":
+            trace.refuse("a tensor at an index that is not known; accepted are captures, "
+                         "which hold a number for each pair or broadcast, and what is made "
+                         "of indices")
         if ours is None:
             trace.refuse(f"torch.{name}; accepted are {', '.join(sorted(set(_TORCH)))}")
         if named or len(given) != ours.__code__.co_argcount:
@@ -399,6 +415,17 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "logical_and": lambda a, b: a & b, "logical_or": lambda a, b: a | b,
     "logical_not": lambda x: ~x}
 
+# As NumPy calls them.
+_NUMPY: dict[str, Callable[..., Any]] = {
+    **{name: _TORCH[name] for name in ("exp", "exp2", "log", "log2", "sqrt", "tanh",
+                                       "maximum", "minimum", "add", "logical_and",
+                                       "logical_or", "logical_not")},
+    "absolute": abs, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b, "negative": lambda x: -x,
+    "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b,
+    "greater": lambda a, b: a > b, "greater_equal": lambda a, b: a >= b,
+    "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b}
+
 # Those that numbers have as tensors do: score.tanh(), score.where(i >= j, 0.0).
 _METHODS = sorted(_TORCH)
 for _name, _function in _TORCH.items():
@@ -408,10 +435,30 @@ Number.where = lambda self, condition, other: where(  # type: ignore[attr-define
     condition, self, other)
 
 
+def _check_signature(function: Callable[..., Any], captures: int) -> None:
+    """That it takes what a score is given."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*[None] * (len(_ARGUMENTS) + captures))
+    except TypeError as error:
+        more = (" alone, without captures" if not captures else
+                f" and {captures} capture{'s' if captures > 1 else ''}")
+        raise TypeError(f"score takes {signature}, which does not fit: {error}; accepted "
+                        f"is a function of (score, b, n, h, i, j, sq, sk){more}") from None
+
+
 def trace(function: Callable[..., Any], captures: int) -> str:
     """The ops of the region, as the word `score` of the C interface has them."""
     if not callable(function):
         raise TypeError(f"score is a {type(function).__name__}; accepted is a function "
                         "of (score, b, n, h, i, j, sq, sk, *captures)")
     record = Trace(function)
-    return record.finish(function(*record.arguments(captures)))
+    try:
+        result = function(*record.arguments(captures))
+    except TypeError:
+        _check_signature(function, captures)
+        raise
+    return record.finish(result)

@@ -334,6 +334,17 @@ def test_refused():
     refuse(lambda x, *_: x + 1e39, "the number 1e+39; accepted are those of float32")
     refuse(lambda x, *_: x + 2 ** 31 // 1 * (1 > 0) if False else _[0] + 2 ** 31,
            "accepted are those of 32 bits")
+    refuse(lambda x, b, n, h: x, "score takes (x, b, n, h), which does not fit: too many "
+           "positional arguments; accepted is a function of (score, b, n, h, i, j, sq, sk) "
+           "alone, without captures")
+    refuse(lambda x, b, n, h, i, j, sq, sk, more: x, "missing a required argument: 'more'")
+    refuse(lambda x, b, n, h, i, j, *_: x + tensor[i - j],
+           "a tensor at an index that is not known; accepted are captures")
+    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[i], "an index of a number; a capture",
+           [torch.ones(1)])
+    refuse(lambda x, *_: np.sin(x), "numpy.sin; accepted are absolute, add, divide")
+    refuse(lambda x, *_: x + np.zeros(3), "a ndarray; accepted are the arguments")
+    refuse(lambda x, *_: round(x), "a number that is not known")
     refuse(3, "score is a int; accepted is a function")
     def long(x, *_):
         for k in range(65):
