@@ -293,9 +293,10 @@ static llvm::Error parseWeights(StringRef text, AttentionCase &result) {
   bool hasNumber = text.contains(':');
   if ((name != "linear" || hasNumber) &&
       (name != "retention" || number.getAsDouble(least) || !(least >= 0)))
-    return createStringError("weights is linear, or retention with a number from "
-                             "0 on like retention:1, not '" +
-                             text + "'");
+    return createStringError(
+        "weights is linear, or retention with a number from "
+        "0 on like retention:1, not '" +
+        text + "'");
   result.weights = text.str();
   result.logitWeights.emplace();
   if (hasNumber)

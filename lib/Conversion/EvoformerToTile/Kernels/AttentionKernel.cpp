@@ -9,8 +9,8 @@
 #include "Dropout.h"
 #include "Kernels.h"
 #include "Truncation.h"
-#include "WeightedValues.h"
 #include "WeightScale.h"
+#include "WeightedValues.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "llvm/Support/MathExtras.h"

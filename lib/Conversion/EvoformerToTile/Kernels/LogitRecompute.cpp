@@ -115,9 +115,8 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   if (facts.weights.areLogits) {
     // Nothing beyond the last query, nor where there is nothing to divide.
     Value divisor = item.loadStatistic(b, slices.logSum, offset, kInfinity);
-    tiles.inverse =
-        b.select(b.equals(divisor, 0), b.splatLike(divisor, 0),
-                 b.divf(b.splatLike(divisor, 1), divisor));
+    tiles.inverse = b.select(b.equals(divisor, 0), b.splatLike(divisor, 0),
+                             b.divf(b.splatLike(divisor, 1), divisor));
     return tiles;
   }
   auto negative = [&](Value slice, double outside) -> Value {
@@ -210,9 +209,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
   result.dropped = dropped;
-  Value inverse = queries.inverse
-                      ? tile.broadcast(b, queries.inverse, perQuery)
-                      : Value();
+  Value inverse =
+      queries.inverse ? tile.broadcast(b, queries.inverse, perQuery) : Value();
   if (inverse) {
     result.weights = b.mulf(logits, inverse);
   } else {
@@ -245,9 +243,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   Value difference = multiply(queries.weightedGrad, keys.value,
                               keys.valueColumns, kept ? Value() : minusDelta);
   if (kept && !minusDelta)
-    difference =
-        b.mulf(b.select(kept, difference, b.splatLike(difference, 0)),
-               b.splatLike(difference, dropout.getFactor()));
+    difference = b.mulf(b.select(kept, difference, b.splatLike(difference, 0)),
+                        b.splatLike(difference, dropout.getFactor()));
   else if (kept)
     difference =
         b.fma(b.select(kept, difference, b.splatLike(difference, 0)),

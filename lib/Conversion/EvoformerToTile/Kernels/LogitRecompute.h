@@ -19,8 +19,8 @@ namespace mlir::evoformer {
 /// p = 2^(logits - maximum) / sum and the gradients of the logits,
 /// p * (weightedGrad * value^T - delta), of a tile (Dao et al.,
 /// "FlashAttention", 2022, appendix B.4), and sums of products with them. Where
-/// weights are logits they are p = logits / divisor and weightedGrad * value^T /
-/// divisor, whose divisor has no gradient.
+/// weights are logits they are p = logits / divisor and weightedGrad * value^T
+/// / divisor, whose divisor has no gradient.
 class LogitRecompute {
 public:
   /// At the start of a kernel's program.

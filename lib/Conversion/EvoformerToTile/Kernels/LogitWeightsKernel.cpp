@@ -62,8 +62,8 @@ public:
 private:
   bool isNormalized() const { return facts.weights.least.has_value(); }
 
-  /// Depth parts of the weighted values, and behind them the sum of the weights'
-  /// absolute values.
+  /// Depth parts of the weighted values, and behind them the sum of the
+  /// weights' absolute values.
   SmallVector<Value> sumKeys() {
     Value querySlice = item.sliceSequence(operands.query, item.queries);
     SmallVector<Value> queries =
@@ -99,20 +99,19 @@ private:
                      b, sum, counted,
                      item.load(b, values, key, step.item.keys, part)));
                if (isNormalized())
-                 next.push_back(b.addf(
-                     carried.back(),
-                     b.reduce(ReduceKind::Add,
-                              math::AbsFOp::create(b, weights), 2)));
+                 next.push_back(
+                     b.addf(carried.back(),
+                            b.reduce(ReduceKind::Add,
+                                     math::AbsFOp::create(b, weights), 2)));
                return next;
              });
   }
 
   Value makeWeights(TileBuilder &b, const LogitsTile &tile, Value scores) {
     Value logits = buildLogits(b, slices, tile, scores);
-    return mayDrop(slices, tile)
-               ? b.select(b.equals(logits, -kInfinity), b.splatLike(logits, 0),
-                          logits)
-               : logits;
+    return mayDrop(slices, tile) ? b.select(b.equals(logits, -kInfinity),
+                                            b.splatLike(logits, 0), logits)
+                                 : logits;
   }
 
   Value drop(TileBuilder &b, const LogitsTile &tile, Value weights) {
@@ -140,11 +139,11 @@ private:
 
   /// What rows are divided by; 0 for those that are not there.
   Value findDivisor(Value size) {
-    Value divisor = builder.splat({blocks.rows, blocks.queries},
-                                  builder.getF32Type(), 1);
+    Value divisor =
+        builder.splat({blocks.rows, blocks.queries}, builder.getF32Type(), 1);
     if (isNormalized())
-      divisor = builder.maxnum(size,
-                               builder.splatLike(size, *facts.weights.least));
+      divisor =
+          builder.maxnum(size, builder.splatLike(size, *facts.weights.least));
     if (!item.queries.mayEndEarly())
       return divisor;
     Value present = item.queries.isPresent(
@@ -177,13 +176,10 @@ private:
 };
 } // namespace
 
-KernelOp evoformer::createLogitWeightsKernel(KernelFactory &factory,
-                                             Location loc,
-                                             const AttentionFacts &facts,
-                                             const AttentionOperands &operands,
-                                             const AttentionBlocks &blocks,
-                                             bool alignedRows,
-                                             ScheduleAttr schedule) {
+KernelOp evoformer::createLogitWeightsKernel(
+    KernelFactory &factory, Location loc, const AttentionFacts &facts,
+    const AttentionOperands &operands, const AttentionBlocks &blocks,
+    bool alignedRows, ScheduleAttr schedule) {
   TargetAttr target = factory.getTarget();
   return factory.create<AttentionOperands>(
       loc, "attention", operands, schedule,

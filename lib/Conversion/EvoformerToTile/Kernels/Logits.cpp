@@ -28,8 +28,8 @@ bool evoformer::mayStartFromBiases(tile::TargetAttr target,
   // Of such scales quotients and products are ordinary numbers.
   constexpr double kSmallScale = 0x1p-20, kLargeScale = 0x1p20;
   return !target.isCPU() && !facts.elementType.isF32() && !facts.score &&
-         !facts.weights.areLogits &&
-         facts.scale >= kSmallScale && facts.scale <= kLargeScale;
+         !facts.weights.areLogits && facts.scale >= kSmallScale &&
+         facts.scale <= kLargeScale;
 }
 
 double evoformer::getProductUnit(double scale) {

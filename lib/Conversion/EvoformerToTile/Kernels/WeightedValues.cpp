@@ -24,8 +24,7 @@ static Value applyGate(TileBuilder &builder, Value output, Value gate) {
   // sigmoid(x) = 1 / (1 + 2^(-x log2 e)): 0, not NaN, for large negative x.
   Value power = builder.exp2(
       builder.mulf(gate, builder.splatLike(gate, -llvm::numbers::log2e)));
-  return builder.divf(output,
-                      builder.addf(builder.splatLike(power, 1), power));
+  return builder.divf(output, builder.addf(builder.splatLike(power, 1), power));
 }
 
 void evoformer::storeWeightedValues(const WorkItem &item,
@@ -37,17 +36,16 @@ void evoformer::storeWeightedValues(const WorkItem &item,
   Value zero = builder.index(0);
   ItemRange written = item.queries.written();
   Value outputs = item.sliceSequence(operands.output, written);
-  Value gates = operands.gate ? item.sliceSequence(operands.gate, item.queries)
-                              : Value();
+  Value gates =
+      operands.gate ? item.sliceSequence(operands.gate, item.queries) : Value();
   for (auto [sum, part] : llvm::zip_equal(sums, parts)) {
     ArrayRef<int64_t> shape = TileBuilder::typeOf(sum).getShape();
     Value output = builder.mulf(sum, builder.broadcast(inverse, {0, 1}, shape));
     output = builder.select(builder.broadcast(empty, {0, 1}, shape),
                             builder.splatLike(output, 0), output);
     if (gates)
-      output =
-          applyGate(builder, output,
-                    item.load(builder, gates, zero, item.queries, part));
+      output = applyGate(builder, output,
+                         item.load(builder, gates, zero, item.queries, part));
     item.store(output, outputs, written, part.start);
   }
 }

@@ -12,8 +12,8 @@
 
 namespace mlir::evoformer {
 
-/// In a row of so few elements the errors of its weights do not average out: what
-/// narrowing them takes away is added as well.
+/// In a row of so few elements the errors of its weights do not average out:
+/// what narrowing them takes away is added as well.
 inline constexpr int64_t kFewElements = 16;
 
 /// What may have either sign, in the inputs' type: rounded. With `fastRounding`

@@ -449,14 +449,16 @@ static LogicalResult verifyWeights(Family op) {
   if (!family::getWeights(op))
     return success();
   if (!op.getRoleOperands(AttentionOperand::Lse).empty())
-    return op->emitOpError() << "lse is the logarithm of a sum of exponentials, "
-                                "but weights are not softmax: stats has what "
-                                "rows are divided by";
+    return op->emitOpError()
+           << "lse is the logarithm of a sum of exponentials, "
+              "but weights are not softmax: stats has what "
+              "rows are divided by";
   for (auto [index, bias] :
        llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
     if (!op.isMask(index))
       return op->emitOpError()
-             << op.getOperandName(bias) << " must be a mask of i1 where weights "
+             << op.getOperandName(bias)
+             << " must be a mask of i1 where weights "
              << "are not softmax, but has elements of type "
              << getElementTypeOrSelf(bias.get().getType())
              << ": what is added to a score stands in its region";

@@ -145,7 +145,8 @@ Attribute WeightsAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parseKind(parser, weights) || parser.parseGreater())
     return {};
   if (!weights)
-    parser.emitError(loc) << "softmax is what weights are without the attribute";
+    parser.emitError(loc)
+        << "softmax is what weights are without the attribute";
   return weights;
 }
 
