@@ -287,7 +287,10 @@ static void poisonBehind(const AttentionCase &problem,
         return index[2] >= countQueries(problem, arrays, index[0], index[1]);
       });
     bool isOfPairs = name.starts_with("bias") || name.starts_with("capture");
-    if (!isOfPairs || operand.isOutput)
+    bool isTable = problem.scoreCase &&
+                   problem.scoreCase->kind == reference::ScoreKind::Table &&
+                   name.starts_with("capture");
+    if (!isOfPairs || operand.isOutput || isTable)
       continue;
     // A bias may be that of several rows.
     ArrayRef<int64_t> sizes = array.layout.sizes;

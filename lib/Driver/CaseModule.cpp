@@ -151,6 +151,15 @@ CaseOperand OperandMaker::capture(StringRef dims, unsigned number) {
   BiasCase model;
   model.dims = dims.str();
   CaseOperand operand = bias(model, number);
+  if (problem.scoreCase->kind == reference::ScoreKind::Table) {
+    SmallVector<int64_t, 5> sizes(operand.layout.sizes.begin(),
+                                  operand.layout.sizes.end());
+    sizes[4] = reference::kTableEntries;
+    operand.layout = makeDense(model.type, sizes);
+    operand.type.clear();
+    setType(operand, {true, true, problem.isStatic('h'), true, true},
+            /*isStrided=*/false, -1);
+  }
   operand.name = "capture" + std::to_string(number);
   operand.clause = "capture";
   return operand;

@@ -130,6 +130,10 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
       model.dims = dims.str();
       for (auto [i, letter] : llvm::enumerate(llvm::StringRef("bnhqk")))
         entry.broadcast[i] = problem.broadcasts(model, letter);
+      if (problem.scoreCase->kind == reference::ScoreKind::Table) {
+        entry.entries = reference::kTableEntries;
+        entry.broadcast[4] = false;
+      }
       result.captures.push_back(entry);
     }
   if (problem.gateType)

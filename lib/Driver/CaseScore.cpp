@@ -105,6 +105,14 @@ static constexpr NamedScore kScores[] = {
         %some = arith.mulf %x, %factor : f32
         %y = arith.mulf %some, %c : f32)",
      "bhq"},
+    {"table", ScoreKind::Table, true, R"(
+        %eight = arith.constant 8 : i32
+        %d = arith.subi %i, %j : i32
+        %index = arith.addi %d, %eight : i32
+        %entry = evoformer.lookup %c0[%index] : vector<19xf32>
+        %term = arith.mulf %entry, %c : f32
+        %y = arith.addf %x, %term : f32)",
+     "h"},
     {"leaky", ScoreKind::Leaky, true, R"(
         %cx = arith.mulf %x, %c : f32
         %y = arith.maximumf %x, %cx : f32)"},
@@ -119,7 +127,8 @@ llvm::Error mlir::evoformer::parseScore(StringRef text, AttentionCase &result) {
       (found->hasNumber && number.getAsDouble(parameter)))
     return createStringError(
         "score is alibi, slopes or matrix, or softcap, fastcap, temperature, "
-        "swish, distance, buckets, keywise, querywise or leaky with a number "
+        "swish, distance, buckets, keywise, querywise, table or leaky with a "
+        "number "
         "like "
         "softcap:30, not '" +
         text + "'");
@@ -149,7 +158,9 @@ void mlir::evoformer::writeScore(llvm::raw_ostream &os,
   const NamedScore &named = find(score);
   os << "      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, "
         "%sq: i32, %sk: i32"
-     << (named.capture.empty() ? "" : ", %c0: f32")
+     << (named.capture.empty()            ? ""
+         : score.kind == ScoreKind::Table ? ", %c0: vector<19xf32>"
+                                          : ", %c0: f32")
      << ") {\n        %c = arith.constant "
      << llvm::format("%.9e", score.parameter) << " : f32" << named.body
      << "\n        evoformer.yield %y : f32\n      }\n";

@@ -75,7 +75,8 @@ public:
       if (bias.view.type == ElementType::I1)
         continue;
       const int64_t sizes[] = {problem.batch, problem.rows, problem.heads,
-                               problem.queries, problem.keys};
+                               problem.queries,
+                               bias.entries ? bias.entries : problem.keys};
       int64_t count = 1;
       for (int dim = 0; dim < 5; ++dim)
         count *= bias.broadcast[dim] ? 1 : sizes[dim];
@@ -89,9 +90,11 @@ public:
     if (sums[index].empty())
       return nullptr;
     const std::array<bool, 5> &broadcast = all[index].broadcast;
+    const Bias &bias = all[index];
     const int64_t sizes[] = {problem.batch, problem.rows, problem.heads,
-                             problem.queries, problem.keys};
-    const int64_t place[] = {b, n, h, i, j};
+                             problem.queries,
+                             bias.entries ? bias.entries : problem.keys};
+    const int64_t place[] = {b, n, h, i, problem.findKey(bias, i, j)};
     int64_t at = 0;
     for (int dim = 0; dim < 5; ++dim)
       if (!broadcast[dim])
@@ -504,7 +507,11 @@ void GradientHeadBound::addCapture(BiasSums &biases) const {
       sum->add(row.gradients[j] * row.factors[j]);
       sum->add(row.ofCapture[j], 1);
       sum->lost += row.lost[j] * std::fabs(row.factors[j]);
-      if (!sumsKeys)
+      // Of keys of a query that share an entry they add up.
+      if (problem.captures.front().entries)
+        sum->errors.shared +=
+            row.common[j].getBound() * std::fabs(row.factors[j]);
+      else if (!sumsKeys)
         sum->add(row.common[j], row.factors[j]);
     }
     if (sum && sumsKeys)

@@ -45,6 +45,8 @@ GradientResult::GradientResult(const AttentionProblem &problem)
     for (int dim = 0; dim < 5; ++dim)
       if (bias.broadcast[dim])
         sizes[dim] = 1;
+    if (bias.entries)
+      sizes[4] = bias.entries;
     gradients.biases.back() = makeArray(sizes);
   }
 }
@@ -81,7 +83,7 @@ void GradientResult::add(const GradientSums &sums, int64_t b, int64_t n,
     int64_t head = at(at(at(0, 0, b), 1, n), 2, h);
     for (int64_t i = 0; i < problem.queries && !to.empty(); ++i)
       for (int64_t j = 0; j < problem.keys; ++j)
-        to[at(at(head, 3, i), 4, j)] +=
+        to[at(at(head, 3, i), 4, problem.findKey(all[bias], i, j))] +=
             sums.ofPairs(bias, problem)[i * problem.keys + j];
   }
 }

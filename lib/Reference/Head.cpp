@@ -116,8 +116,10 @@ ScoreResult AttentionProblem::applyScore(int64_t b, int64_t n, int64_t h,
                                          int64_t i, int64_t j, double x) const {
   ScorePlace place = {
       b, n, h, firstQuery + i, j, countQueries(b, n), countKeys(b, n)};
-  double captured =
-      captures.empty() ? 0 : readBias(captures.front(), b, n, h, i, j);
+  double captured = captures.empty()
+                        ? 0
+                        : readBias(captures.front(), b, n, h, i,
+                                   findKey(captures.front(), i, j));
   return evaluateScore(*score, place, x, captured);
 }
 

@@ -134,6 +134,10 @@ ScoreResult mlir::evoformer::reference::evaluateScore(const Score &score,
             factor * llvm::numbers::ln2,
             (kFunction + 4) * std::fabs(slope)};
   }
+  case ScoreKind::Table: {
+    double term = c * captured;
+    return {x + term, 1, 0, std::fabs(term) + std::fabs(x + term), 0, c};
+  }
   case ScoreKind::Leaky:
     return {std::fmax(x, c * x), x >= c * x ? 1.0 : c, 0, std::fabs(c * x), 0};
   }

@@ -91,7 +91,8 @@ struct PutNumber {
 ///     score              NAME:NUMBER, what makes logits of scaled scores:
 ///     softcap,
 ///                        fastcap, alibi, temperature, swish, distance,
-///                        buckets, slopes, matrix, keywise, querywise or leaky,
+///                        buckets, slopes, matrix, keywise, querywise, table or
+///                        leaky,
 ///                        see Evoformer/Reference/Score.h; alibi, slopes and
 ///                        matrix have no number. Captures are normal numbers
 ///     dropout            P[:SEED], the probability with which weights are

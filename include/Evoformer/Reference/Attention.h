@@ -54,6 +54,8 @@ View makeDenseView(const void *data, ElementType type,
 struct Bias {
   View view;
   std::array<bool, 5> broadcast = {};
+  /// Of a table: how many it has in the place of keys; 0: it is none.
+  int64_t entries = 0;
 };
 
 /// A bound of the keys that query i sees: i, rounded down to a multiple of
@@ -122,6 +124,10 @@ struct AttentionProblem {
     std::vector<Bias> all = biases;
     all.insert(all.end(), captures.begin(), captures.end());
     return all;
+  }
+  /// Where a pair of this part is along the keys of a bias or capture.
+  int64_t findKey(const Bias &bias, int64_t i, int64_t j) const {
+    return bias.entries ? findTableEntry(firstQuery + i, j) : j;
   }
   /// What the score, which there is, makes of x for a pair of this part.
   ScoreResult applyScore(int64_t b, int64_t n, int64_t h, int64_t i, int64_t j,

@@ -14,6 +14,7 @@
 #ifndef EVOFORMER_REFERENCE_SCORE_H
 #define EVOFORMER_REFERENCE_SCORE_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mlir::evoformer::reference {
@@ -28,10 +29,11 @@ enum class ScoreKind {
   Buckets,     // x + c floor(|i - j| / 4)
   Leaky,       // the larger of x and c x
   // With m, which is captured:
-  Slopes,   // x - m |i + sk - sq - j|, of each h
-  Matrix,   // x m, of each h, i and j
-  Keywise,  // x + c m, of each b, n and j
-  Querywise // c x 2^m, of each b, h and i
+  Slopes,    // x - m |i + sk - sq - j|, of each h
+  Matrix,    // x m, of each h, i and j
+  Keywise,   // x + c m, of each b, n and j
+  Querywise, // c x 2^m, of each b, h and i
+  Table      // x + c m, of each h the entry i - j + 8 of kTableEntries
 };
 
 struct Score {
@@ -56,6 +58,12 @@ struct ScoreResult {
   /// how much f32 may be off of the former.
   double byCapture = 0, byBoth = 0, byCaptureError = 0;
 };
+
+/// How many entries the table of a score has, and which one a pair has.
+inline constexpr int64_t kTableEntries = 19;
+inline int64_t findTableEntry(int64_t query, int64_t key) {
+  return std::clamp<int64_t>(query - key + 8, 0, kTableEntries - 1);
+}
 
 ScoreResult evaluateScore(const Score &score, const ScorePlace &place, double x,
                           double captured = 0);

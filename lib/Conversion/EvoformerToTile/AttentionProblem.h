@@ -30,6 +30,9 @@ struct Bias {
   bool isTransposed = false;
   /// A prepared sum of nothing: it drops only what lies beyond the last key.
   bool isTail = false;
+  /// A table that a score looks up, or its gradient, has so many in the place
+  /// of keys; 0: it is none.
+  int64_t entries = 0;
 };
 
 /// A number of type index, which kernels are passed unless it is known.

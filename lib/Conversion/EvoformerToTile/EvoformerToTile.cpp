@@ -142,6 +142,8 @@ public:
       Bias &bias = biases.emplace_back();
       bias.memory = get(role, biases.size() - 1);
       bias.isMask = getElementTypeOrSelf(operand.get().getType()).isInteger(1);
+      if (role == AttentionOperand::Capture)
+        bias.entries = family::getTableEntries(op, biases.size() - 1);
       DimOrderAttr order = op.getOperandOrder(operand);
       for (auto [dim, position] : llvm::enumerate(order.getPositions()))
         bias.broadcast[dim] = op.isBroadcast(operand, position);
@@ -377,6 +379,9 @@ protected:
       else
         operands.biasGrad = {memory, op.getSummedDims(bias), /*isMask=*/false};
       operands.ofCapture |= op.isCapture(bias);
+      if (op.isCapture(bias))
+        operands.biasGrad.entries =
+            family::getTableEntries(op, bias - op.getBiases().size());
     }
     return operands;
   }

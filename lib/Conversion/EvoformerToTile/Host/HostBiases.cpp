@@ -132,7 +132,8 @@ static bool isNeverReadable(const Bias &bias, OpFoldResult keys,
 
 Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
                               int64_t keyBlock) {
-  if (bias.broadcast[kBiasK])
+  // A table is read entry by entry.
+  if (bias.broadcast[kBiasK] || bias.entries)
     return bias;
   auto type = cast<MemRefType>(bias.memory.getType());
   Value readable = isNeverReadable(bias, keys, keyBlock)

@@ -7,6 +7,8 @@
 
 #include "GradientPrograms.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -47,7 +49,10 @@ public:
           builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
             return sumSteps(b, careful, /*fixed=*/{});
           });
-    store(sums.front());
+    if (!operands.biasGrad.entries)
+      return store(sums.front());
+    for (auto [number, sum] : llvm::enumerate(sums))
+      storeEntry(sum, number);
   }
 
 private:
@@ -59,6 +64,11 @@ private:
       place[dim] = WorkItemIdOp::create(builder, dim);
       if (counts[dim])
         end = builder.mul(end, counts[dim]);
+    }
+    // A table's entries are no block of keys.
+    if (operands.biasGrad.entries) {
+      firstEntry = builder.mul(place[kBiasK], builder.index(kEntriesOfItem));
+      place[kBiasK] = shared.zero;
     }
     if (!operands.stepsOfPart)
       return;
@@ -96,10 +106,14 @@ private:
     if (keysFirst)
       std::swap(shape[1], shape[2]);
     Value start = outer.splat(shape, outer.getF32Type(), 0);
+    SmallVector<Value> starts = {start};
+    if (firstEntry)
+      starts.assign(kEntriesOfItem, outer.splat({1, shared.blocks.queries},
+                                                outer.getF32Type(), 0));
     SmallVector<Value> sums =
         BlockLoop::through(outer, grid, shared.alignedRows, place, counts,
                            first, end, keysFirst)
-            .run(outer, start,
+            .run(outer, starts,
                  [&](TileBuilder &b, const BlockStep &step,
                      ValueRange sums) -> SmallVector<Value> {
                    const WorkItem &item = step.item;
@@ -111,6 +125,10 @@ private:
                        b, item, slices, step.offset(LogitDim::Queries));
                    LogitRecompute::KeyTiles keys = shared.loadKeys(
                        b, item, slices, step.offset(LogitDim::Keys));
+                   if (firstEntry)
+                     return addEntries(
+                         b, sums,
+                         shared.recompute(b, slices, queries, keys, step.tile));
                    if (operands.ofCapture)
                      return {b.addf(
                          sums[0],
@@ -126,7 +144,7 @@ private:
                    storeQuery(b, step, again, keys);
                    return {b.addf(sums[0], again.logitGrad)};
                  });
-    if (!grid.mayMask() || counts[kBiasQ] || counts[kBiasK] ||
+    if (!grid.mayMask() || firstEntry || counts[kBiasQ] || counts[kBiasK] ||
         !grid.haveEqualLengths(counts))
       return sums;
     // All steps have had the same pairs in their tile.
@@ -135,6 +153,27 @@ private:
         outer, BlockStep::makeTile(item, keysFirst,
                                    {shared.zero, shared.zero, shared.zero}));
     return {outer.select(seen, sums.front(), start)};
+  }
+
+  /// What each query adds to the entries of an item: the gradients of the keys
+  /// for which it looks these up.
+  SmallVector<Value> addEntries(TileBuilder &b, ValueRange sums,
+                                const LogitRecompute::Recomputed &again) {
+    SmallVector<Value> next;
+    for (auto [number, sum] : llvm::enumerate(sums)) {
+      Value entry = arith::SIToFPOp::create(
+          b, b.getF32Type(),
+          arith::IndexCastOp::create(
+              b, b.getI32Type(),
+              b.add(firstEntry, b.index(static_cast<int64_t>(number)))));
+      Value isMine = arith::CmpFOp::create(
+          b, arith::CmpFPredicate::OEQ, again.entry,
+          tensor::SplatOp::create(b, again.entry.getType(), entry));
+      Value mine =
+          b.select(isMine, again.scoreGrad, b.splatLike(again.scoreGrad, 0));
+      next.push_back(b.addf(sum, b.reduce(ReduceKind::Add, mine, 2)));
+    }
+    return next;
   }
 
   /// All keys are in the tile, so that this is all of the query's gradient in
@@ -188,6 +227,31 @@ private:
                   SmallVector<Value>(inBounds.size(), shared.zero), inBounds);
   }
 
+  /// Stores the sum of an entry, where the table has that.
+  void storeEntry(Value sum, int64_t number) {
+    OpFoldResult origin = builder.getIndexAttr(0);
+    Value entry = builder.add(firstEntry, builder.index(number));
+    Value behind = builder.index(operands.biasGrad.entries);
+    // None behind the last.
+    Value count = arith::MinSIOp::create(
+        builder, builder.index(1),
+        arith::MaxSIOp::create(builder, builder.sub(behind, entry),
+                               shared.zero));
+    SmallVector<SliceDim> dims = {
+        {summed[kBiasB] ? origin : OpFoldResult(place[kBiasB]), {}},
+        {origin, builder.getIndexAttr(1)},
+        {summed[kBiasH] ? origin : OpFoldResult(place[kBiasH]), {}},
+        {origin, {}},
+        {entry, count}};
+    if (part)
+      dims.insert(dims.begin(), {part, {}});
+    Value memory = builder.slice(operands.biasGrad.memory, dims);
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    sum = builder.reduce(ReduceKind::Add, sum, 1);
+    sum = builder.convert(builder.broadcast(sum, {0}, {1, 1}), element);
+    builder.store(sum, memory, {shared.zero, shared.zero}, {true, false});
+  }
+
   TileBuilder &builder;
   const LogitRecompute &shared;
   const GradientOperands &operands;
@@ -198,6 +262,8 @@ private:
   bool keysFirst;
   BlockGrid::Place place;
   Value first, end;
+  /// Of a table: the first entry of the item; else null.
+  Value firstEntry;
   /// Which part of the sum; null where it has one.
   Value part;
 };

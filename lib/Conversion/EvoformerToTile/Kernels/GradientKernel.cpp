@@ -65,6 +65,10 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
       space.push_back(operands.biasGrad.broadcast[dim]
                           ? builder.index(1)
                           : grid.count(builder, dim));
+    // What an item owns of a table.
+    if (operands.biasGrad.entries)
+      space[kBiasK] = builder.index(
+          llvm::divideCeil(operands.biasGrad.entries, kEntriesOfItem));
     if (operands.stepsOfPart)
       space.push_back(builder.index(builder.dim(operands.biasGrad.memory, 0)));
     return space;

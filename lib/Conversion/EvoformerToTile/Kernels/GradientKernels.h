@@ -69,6 +69,10 @@ struct DeltaOperands {
   LogitShape getShape() const { return {output, Value(), lengths}; }
 };
 
+/// Of a table's gradient an item owns so many entries, and computes the logits
+/// for these: each takes two operations a logit, and a register a query.
+inline constexpr int64_t kEntriesOfItem = 8;
+
 /// How a kernel is cut and scheduled.
 struct GradientSchedule {
   AttentionBlocks blocks;

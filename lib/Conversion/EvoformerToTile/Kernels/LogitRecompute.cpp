@@ -204,8 +204,9 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   ofLogits.drops = getDrops();
   Value scores = multiply(queries.query, keys.key, keys.keyColumns,
                           startOf(b, ofLogits, tile));
-  Value derivative;
-  Value logits = buildLogits(b, ofLogits, tile, scores, &derivative);
+  SmallVector<Value, 2> ofScore;
+  Value logits = buildLogits(b, ofLogits, tile, scores, &ofScore);
+  Value derivative = ofScore.empty() ? Value() : ofScore.front();
   Value dropped = choosesZeros(tile) ? b.equals(logits, -kInfinity) : Value();
   Recomputed result;
   result.dropped = dropped;
@@ -261,6 +262,8 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   if (!derivative)
     return result;
   result.scoreGrad = b.mulf(result.logitGrad, derivative);
+  if (ofScore.size() > 1)
+    result.entry = ofScore[1];
   // A pair without a weight has no gradient, whatever the derivative is.
   if (dropped || !facts.score.isTotal)
     result.scoreGrad =

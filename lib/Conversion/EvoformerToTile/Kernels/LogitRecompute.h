@@ -93,6 +93,9 @@ public:
     Value keptWeights;
     /// Null where zeros are not chosen.
     Value dropped;
+    /// Of a table's gradient: the number of the entry that each pair looks up,
+    /// of f32.
+    Value entry = {};
   };
   /// `sum`: to which the gradient of the logits is added.
   Recomputed recompute(TileBuilder &b, const Slices &slices,

@@ -81,13 +81,19 @@ static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
                       bias.alignment);
 }
 
+/// A tile of f32, or of integers as it is.
+static Value toNumbers(TileBuilder &builder, Value tile) {
+  return TileBuilder::typeOf(tile).getElementType().isInteger()
+             ? tile
+             : builder.convert(tile, builder.getF32Type());
+}
+
 Value evoformer::readBias(TileBuilder &builder, const BiasSlice &bias,
                           const LogitsTile &tile) {
   if (bias.tile)
     return bias.tile;
   Value loaded = loadBias(builder, bias, tile);
-  loaded = bias.isMask ? builder.isSet(loaded)
-                       : builder.convert(loaded, builder.getF32Type());
+  loaded = bias.isMask ? builder.isSet(loaded) : toNumbers(builder, loaded);
   return tile.broadcast(builder, loaded, bias.dims);
 }
 
@@ -97,15 +103,14 @@ Value evoformer::readCapture(TileBuilder &builder, const BiasSlice &capture,
     Value number =
         memref::LoadOp::create(builder, capture.memory, ValueRange());
     Type f32 = builder.getF32Type();
-    return number.getType() == f32
+    return number.getType() == f32 || number.getType().isInteger()
                ? number
                : arith::ExtFOp::create(builder, f32, number).getResult();
   }
   if (llvm::is_contained(capture.dims, LogitDim::Queries) &&
       llvm::is_contained(capture.dims, LogitDim::Keys))
     return readBias(builder, capture, tile);
-  return builder.convert(loadBias(builder, capture, tile),
-                         builder.getF32Type());
+  return toNumbers(builder, loadBias(builder, capture, tile));
 }
 
 bool evoformer::mayDrop(const LogitsSlices &slices, const LogitsTile &tile) {
@@ -146,7 +151,7 @@ static Value applyMasks(TileBuilder &builder, const LogitsSlices &slices,
 
 Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                              const LogitsTile &tile, Value scores,
-                             Value *derivative) {
+                             SmallVectorImpl<Value> *more) {
   if (slices.startsFromBiases)
     return applyMasks(builder, slices, tile, scores);
   double scale = slices.scale;
@@ -157,8 +162,8 @@ Value evoformer::buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                    : builder.mulf(scores, builder.splatLike(scores, scale)));
     scores = given.front();
     scale = 1;
-    if (derivative && given.size() > 1)
-      *derivative = given[1];
+    if (more)
+      llvm::append_range(*more, llvm::drop_begin(given));
   }
   // The scale enters here and not in a bias divided by it, which overflows for
   // large masks and has no value for a scale of 0.

@@ -41,6 +41,8 @@ struct BiasSlice {
   bool fillsZeros = false;
   /// What readBias gives, where it has been read before; else null.
   Value tile;
+  /// Of a table that the score looks up: its entries, of f32.
+  SmallVector<Value> entries = {};
 };
 
 /// A tile of logits: [rows, queries, keys], or [rows, keys, queries].
@@ -115,8 +117,9 @@ struct LogitsSlices {
 Value readBias(TileBuilder &builder, const BiasSlice &bias,
                const LogitsTile &tile);
 
-/// What a capture holds for a tile of logits, of f32: a number, or a tile with
-/// the slice's dimensions; of one with queries and keys in the tile's shape.
+/// What a capture holds for a tile of logits, of f32 or i32: a number, or a
+/// tile with the slice's dimensions; of one with queries and keys in the tile's
+/// shape.
 Value readCapture(TileBuilder &builder, const BiasSlice &capture,
                   const LogitsTile &tile);
 
@@ -130,11 +133,12 @@ Value startOf(TileBuilder &builder, const LogitsSlices &slices,
 /// The logits, in their units and relative to the prepared maximum: scale *
 /// scores, or what the score makes of that, + biases, and -inf for dropped keys
 /// (see Drops). `scores` is a tile of f32. Every kernel adds the terms in the
-/// same order, so that it rounds logits as the others do. Where the score gives
-/// its derivative, that is left in `derivative`.
+/// same order, so that it rounds logits as the others do. What the score gives
+/// beside itself is left in `more`: its derivative, and of a table's gradient
+/// the number of the entry.
 Value buildLogits(TileBuilder &builder, const LogitsSlices &slices,
                   const LogitsTile &tile, Value scores,
-                  Value *derivative = nullptr);
+                  SmallVectorImpl<Value> *more = nullptr);
 
 } // namespace mlir::evoformer
 

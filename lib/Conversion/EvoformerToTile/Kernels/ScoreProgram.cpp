@@ -62,13 +62,19 @@ public:
       if (argument.use_empty())
         continue;
       unsigned number = argument.getArgNumber();
+      // Lookups read it.
+      if (isa<VectorType>(argument.getType()))
+        continue;
       define(argument,
              number < kNumScoreArguments
                  ? readArgument(static_cast<ScoreArgument>(number))
                  : read(slices.captures[number - kNumScoreArguments]));
     }
     for (Operation &op : body.without_terminator())
-      lift(op);
+      if (auto lookup = dyn_cast<LookupOp>(op))
+        define(lookup, lookUp(lookup));
+      else
+        lift(op);
     SmallVector<Value> results = llvm::map_to_vector(
         body.getTerminator()->getOperands(),
         [&](Value value) { return get(value, LogitDims::all()); });
@@ -185,6 +191,46 @@ private:
     if (!place.keysFit)
       clear(ScoreArgument::Key, place.numKeys);
     return score;
+  }
+
+  Value makeInteger(int64_t value, LogitDims dims) {
+    Value number =
+        arith::ConstantOp::create(builder, builder.getI32IntegerAttr(value));
+    return widen({number, {}}, dims);
+  }
+
+  /// The entry of an index that is held within the table. Of a tile it is
+  /// chosen bit by bit, which every target can: as many choices as there are
+  /// entries.
+  Lifted lookUp(LookupOp op) {
+    auto table = cast<BlockArgument>(op.getTable());
+    const BiasSlice &slice =
+        slices.captures[table.getArgNumber() - kNumScoreArguments];
+    auto [index, dims] = values.at(op.getIndex());
+    auto last = static_cast<int64_t>(slice.entries.size()) - 1;
+    index = arith::MaxSIOp::create(builder, index, makeInteger(0, dims));
+    index = arith::MinSIOp::create(builder, index, makeInteger(last, dims));
+    SmallVector<Lifted> left;
+    for (Value entry : slice.entries)
+      left.push_back({entry, {}});
+    for (int64_t bit = 1; left.size() > 1; bit *= 2) {
+      Value isSet = arith::CmpIOp::create(
+          builder, arith::CmpIPredicate::ne,
+          arith::AndIOp::create(builder, index, makeInteger(bit, dims)),
+          makeInteger(0, dims));
+      SmallVector<Lifted> next;
+      for (size_t at = 0; at < left.size(); at += 2) {
+        if (at + 1 == left.size()) {
+          next.push_back(left[at]);
+          continue;
+        }
+        next.push_back({builder.select(isSet, widen(left[at + 1], dims),
+                                       widen(left[at], dims)),
+                        dims});
+      }
+      left = std::move(next);
+    }
+    return left.front();
   }
 
   void lift(Operation &op) {

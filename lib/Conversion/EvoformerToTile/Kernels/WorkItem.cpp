@@ -8,6 +8,7 @@
 #include "WorkItem.h"
 
 #include "BlockLoop.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
 
 using namespace mlir;
@@ -409,8 +410,30 @@ LogitsSlices WorkItem::sliceLogits(const AttentionFacts &facts,
     return slices;
   slices.score = facts.score;
   for (const Bias &capture : captures)
-    slices.captures.push_back(sliceBias(capture));
+    slices.captures.push_back(capture.entries ? readTable(capture)
+                                              : sliceBias(capture));
   return slices;
+}
+
+BiasSlice WorkItem::readTable(const Bias &table) const {
+  OpFoldResult first = builder.getIndexAttr(0);
+  BiasSlice slice;
+  slice.memory = builder.slice(table.memory,
+                               {{offsetIn(table, kBiasB), {}},
+                                {first, {}},
+                                {offsetIn(table, kBiasH), {}},
+                                {first, {}},
+                                {first, builder.getIndexAttr(table.entries)}});
+  Type f32 = builder.getF32Type();
+  for (int64_t entry = 0; entry < table.entries; ++entry) {
+    Value number = memref::LoadOp::create(builder, slice.memory,
+                                          ValueRange(builder.index(entry)));
+    slice.entries.push_back(
+        number.getType() == f32
+            ? number
+            : arith::ExtFOp::create(builder, f32, number).getResult());
+  }
+  return slice;
 }
 
 Value WorkItem::sliceBiasGradient(const Bias &gradient) const {

@@ -180,6 +180,8 @@ struct WorkItem {
   /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;
+  /// A table that a score looks up, with its entries.
+  BiasSlice readTable(const Bias &table) const;
   /// The prepared sum is a bias without the query's dimension.
   BiasSlice sliceKeySum(const Bias &sum, int64_t unit) const;
 

@@ -77,7 +77,8 @@ AttentionOp::buildGradients(OpBuilder &builder, Value outputGradient,
       return emitOpError("has no operand #") << number;
     OpOperand &operand = getOperation()->getOpOperand(number);
     auto [role, index] = getOperandRole(operand);
-    if (!getGradientRole(role) || (role == Role::Bias && isMask(index)))
+    if (!getGradientRole(role) || (role == Role::Bias && isMask(index)) ||
+        getElementTypeOrSelf(operand.get().getType()).isInteger(32))
       return emitOpError("has no gradient with respect to ")
              << getOperandName(operand);
   }

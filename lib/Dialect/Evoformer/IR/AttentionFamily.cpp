@@ -11,6 +11,7 @@
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Dialect/Evoformer/IR/KeyBoundMap.h"
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
@@ -223,6 +224,9 @@ MutableArrayRef<OpOperand> family::getRoleOperands(Operation *operation,
 AttentionSize family::getOperandSize(Operation *operation, OpOperand &operand,
                                      char letter) {
   auto op = cast<Family>(operation);
+  // Of no size of the attention.
+  if (letter == 'k' && isTable(operation, operand))
+    return AttentionSize::Two;
   return getAttentionSize(op.getOperandRole(operand).first, letter,
                           op.getGroupSizeOrOne(), op.isRagged());
 }
@@ -316,6 +320,11 @@ std::array<bool, 5> family::getSummedDims(Operation *op, unsigned index) {
   std::array<bool, 5> summed = getBiasBroadcast(op, index);
   for (auto [isSummed, count] : llvm::zip_equal(summed, counts))
     isSummed = isSummed && count != 1;
+  // Of a table pairs of any query and key are added up.
+  if (isCapture(op, index) &&
+      getTableEntries(
+          op, index - getRoleOperands(op, AttentionOperand::Bias).size()))
+    summed[3] = summed[4] = true;
   return summed;
 }
 
@@ -385,6 +394,30 @@ Block *family::getScoreBody(Operation *op) {
   if (op->getNumRegions() == 0 || op->getRegion(0).empty())
     return nullptr;
   return &op->getRegion(0).front();
+}
+
+int64_t family::getTableEntries(Operation *op, unsigned capture) {
+  Block *body = getScoreBody(op);
+  unsigned argument = kNumScoreArguments + capture;
+  if (!body || argument >= body->getNumArguments())
+    return 0;
+  auto table = dyn_cast<VectorType>(body->getArgument(argument).getType());
+  return table && table.getRank() == 1 ? table.getDimSize(0) : 0;
+}
+
+bool family::isTable(Operation *operation, OpOperand &operand) {
+  auto op = cast<Family>(operation);
+  auto [role, index] = op.getOperandRole(operand);
+  if (role == AttentionOperand::Capture)
+    return getTableEntries(op, index) != 0;
+  auto biases = op->getAttrOfType<DenseI64ArrayAttr>("bias_gradients");
+  if (role != AttentionOperand::BiasGradient || !biases ||
+      index >= biases.size())
+    return false;
+  auto capture =
+      biases.asArrayRef()[index] -
+      static_cast<int64_t>(op.getRoleOperands(AttentionOperand::Bias).size());
+  return capture >= 0 && getTableEntries(op, capture) != 0;
 }
 
 float family::getScaleValue(Operation *op) {

@@ -155,11 +155,14 @@ static LogicalResult verifyElementType(Family op, OpOperand &operand) {
     return (input.isF32() ? emit() << "f32 or i1"
                           : emit() << input << ", f32 or i1")
            << ", but is " << given;
-  case AttentionOperand::Capture:
-    if (given == input || given.isF32())
+  case AttentionOperand::Capture: {
+    bool isTable = family::isTable(op, operand);
+    if (given == input || given.isF32() || (given.isInteger(32) && !isTable))
       return success();
-    return (input.isF32() ? emit() << "f32" : emit() << input << " or f32")
-           << ", but is " << given;
+    return (input.isF32() ? emit() << "f32"
+                          : emit() << input << (isTable ? " or f32" : ", f32"))
+           << (isTable ? "" : " or i32") << ", but is " << given;
+  }
   case AttentionOperand::BiasGradient:
     // With its bias, see verifyBiasGradients.
     return success();
@@ -465,6 +468,34 @@ static LogicalResult verifyWeights(Family op) {
   return success();
 }
 
+/// Tables have entries in the place of keys, for heads and batches.
+static LogicalResult verifyTables(Family op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!family::isTable(op, operand))
+      continue;
+    auto [role, index] = op.getOperandRole(operand);
+    unsigned capture =
+        role == AttentionOperand::Capture
+            ? index
+            : op->getAttrOfType<DenseI64ArrayAttr>("bias_gradients")[index] -
+                  op.getRoleOperands(AttentionOperand::Bias).size();
+    int64_t entries = family::getTableEntries(op, capture);
+    DimOrderAttr order = op.getOperandOrder(operand);
+    ShapedType type = getShapedType(operand);
+    auto sizeOf = [&](char letter) {
+      return type.getDimSize(order.getPosition(letter));
+    };
+    if (sizeOf('n') != 1 || sizeOf('q') != 1 || sizeOf('k') != entries)
+      return op->emitOpError()
+             << op.getOperandName(operand) << " is a table of " << entries
+             << " entries, as the score has it, and must have static sizes of "
+                "1 "
+                "of n and q and "
+             << entries << " of k, but is " << type;
+  }
+  return success();
+}
+
 LogicalResult family::verifyFamily(Operation *operation) {
   auto op = cast<Family>(operation);
   int64_t groupSize = op.getGroupSizeOrOne();
@@ -480,7 +511,8 @@ LogicalResult family::verifyFamily(Operation *operation) {
   for (OpOperand &operand : op->getOpOperands())
     if (failed(verifyPair(op, operand)) || failed(verifyDepth(op, operand)))
       return failure();
-  if (failed(verifyRagged(op)) || failed(verifySizes(op)))
+  if (failed(verifyTables(op)) || failed(verifyRagged(op)) ||
+      failed(verifySizes(op)))
     return failure();
   for (OpOperand &operand : op->getOpOperands())
     if (failed(verifyStrides(op, operand)))

@@ -137,6 +137,11 @@ template <typename OpTy> static LogicalResult verifyBiasGradients(OpTy op) {
     if (op.isMask(index))
       return op.emitOpError()
              << "bias #" << index << " has no gradient: it is a mask of i1";
+    if (op.isCapture(index) &&
+        getElementTypeOrSelf(op.getCaptures()[index - numBiases].getType())
+            .isInteger(32))
+      return op.emitOpError() << "capture #" << index - numBiases
+                              << " has no gradient: it is of i32";
     auto getOperand = [&](Role role, size_t at) -> OpOperand & {
       return op.getRoleOperands(role)[at];
     };

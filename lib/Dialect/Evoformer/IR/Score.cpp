@@ -30,36 +30,60 @@ static bool isScoreOp(Operation *op) {
              arith::XOrIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp,
              arith::MaxSIOp, math::AbsFOp, math::ExpOp, math::Exp2Op,
              math::LogOp, math::Log2Op, math::SqrtOp, math::RsqrtOp,
-             math::TanhOp, math::FmaOp>(op);
+             math::TanhOp, math::FmaOp, LookupOp>(op);
 }
 
 static constexpr StringLiteral kScoreOps =
     "arith's constant, addf, subf, mulf, divf, negf, maximumf, minimumf, "
     "maxnumf, minnumf, cmpf, cmpi, select, sitofp, fptosi, addi, subi, muli, "
     "andi, ori, xori, divsi, remsi, minsi and maxsi, and math's absf, exp, "
-    "exp2, log, log2, sqrt, rsqrt, tanh and fma";
+    "exp2, log, log2, sqrt, rsqrt, tanh and fma, and evoformer.lookup";
 
 static bool isScoreType(Type type) {
   return type.isF32() || type.isInteger(32) || type.isInteger(1);
+}
+
+/// Whether the region's argument is one of a capture with these elements.
+static bool isCaptureArgument(Type type, Type element) {
+  if (element.isInteger(32))
+    return type.isInteger(32);
+  if (type.isF32())
+    return true;
+  auto table = dyn_cast<VectorType>(type);
+  return table && table.getRank() == 1 && !table.isScalable() &&
+         table.getElementType().isF32() &&
+         table.getDimSize(0) <= kMaxTableEntries;
 }
 
 static LogicalResult verifyArguments(Operation *op, Block &body) {
   auto types = body.getArgumentTypes();
   Type f32 = Float32Type::get(op->getContext());
   Type i32 = IntegerType::get(op->getContext(), 32);
-  size_t numCaptures = cast<AttentionFamilyOpInterface>(op)
-                           .getRoleOperands(AttentionOperand::Capture)
-                           .size();
+  MutableArrayRef<OpOperand> captures =
+      cast<AttentionFamilyOpInterface>(op).getRoleOperands(
+          AttentionOperand::Capture);
+  size_t numCaptures = captures.size();
   bool areKnown = types.size() == kNumScoreArguments + numCaptures;
-  for (auto [index, type] : llvm::enumerate(types))
-    areKnown &= type == (index == 0 || index >= kNumScoreArguments ? f32 : i32);
+  for (auto [index, type] : llvm::enumerate(types)) {
+    if (!areKnown)
+      break;
+    if (index < kNumScoreArguments)
+      areKnown = type == (index == 0 ? f32 : i32);
+    else
+      areKnown = isCaptureArgument(
+          type, getElementTypeOrSelf(
+                    captures[index - kNumScoreArguments].get().getType()));
+  }
   if (areKnown)
     return success();
   InFlightDiagnostic diagnostic =
       op->emitOpError()
       << "score must have the arguments x: f32, b: i32, n: i32, h: i32, i: "
          "i32, j: i32, sq: i32 and sk: i32 and an f32 for each of "
-      << numCaptures << " captures, but has (";
+      << numCaptures
+      << " captures, an i32 where it is of i32, or a vector of f32 of its "
+         "entries, up to "
+      << kMaxTableEntries << ", where it is a table, but has (";
   llvm::interleaveComma(types, diagnostic);
   return diagnostic << ")";
 }
@@ -126,10 +150,28 @@ LogicalResult evoformer::verifyScore(Operation *op, unsigned numValues) {
 
 LogicalResult AttentionOp::verifyRegions() { return verifyScore(*this, 1); }
 LogicalResult AttentionBackwardOp::verifyRegions() {
-  return verifyScore(*this, 1);
+  if (failed(verifyScore(*this, 1)))
+    return failure();
+  auto numBiases = static_cast<int64_t>(getBiases().size());
+  for (int64_t index : getBiasGradients()) {
+    int64_t capture = index - numBiases;
+    if (capture < 0 || !family::getTableEntries(*this, capture))
+      continue;
+    Value table = getScoreBody()->getArgument(kNumScoreArguments + capture);
+    if (!table.use_empty() && !table.hasOneUse())
+      return emitOpError()
+             << "gradient of capture #" << capture
+             << " needs a score that looks its table up once, but "
+                "there are "
+             << llvm::range_size(table.getUses()) << " lookups";
+  }
+  return success();
 }
 LogicalResult AttentionGradientOp::verifyRegions() {
-  return verifyScore(*this, 2);
+  bool isOfTable = llvm::any_of(
+      getRoleOperands(AttentionOperand::BiasGradient),
+      [&](OpOperand &gradient) { return family::isTable(*this, gradient); });
+  return verifyScore(*this, isOfTable ? 3 : 2);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,6 +195,21 @@ static void eraseUnused(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (!isa<YieldOp>(op) && op.use_empty())
       op.erase();
+}
+
+/// The number of the entry that is looked up, as f32.
+static Value holdWithin(OpBuilder &builder, LookupOp lookup) {
+  Location loc = lookup.getLoc();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value index =
+      arith::MaxSIOp::create(builder, loc, lookup.getIndex(), number(0));
+  index = arith::MinSIOp::create(
+      builder, loc, index,
+      number(lookup.getTable().getType().getDimSize(0) - 1));
+  return arith::SIToFPOp::create(builder, loc, builder.getF32Type(), index);
 }
 
 void evoformer::writeScoreGradient(Block &body, Region &gradient,
@@ -192,8 +249,18 @@ void evoformer::writeScoreGradient(Block &body, Region &gradient,
                 : ofOperand;
     }
   }
-  Value derivative = gradients.lookup(source);
-  yield.getValuesMutable().append(derivative ? derivative : constant(0));
+  if (!isa<VectorType>(source.getType())) {
+    Value derivative = gradients.lookup(source);
+    yield.getValuesMutable().append(derivative ? derivative : constant(0));
+    eraseUnused(block);
+    return;
+  }
+  auto lookup =
+      source.use_empty() ? LookupOp() : cast<LookupOp>(*source.user_begin());
+  Value derivative = lookup ? gradients.lookup(lookup) : Value();
+  Value entry = lookup ? holdWithin(builder, lookup) : constant(0);
+  yield.getValuesMutable().append(
+      {derivative ? derivative : constant(0), entry});
   eraseUnused(block);
 }
 
@@ -227,6 +294,9 @@ bool evoformer::isScoreTotal(Operation *operation) {
   // A capture may hold anything where keys are dropped.
   for (OpOperand &capture : op.getRoleOperands(AttentionOperand::Capture)) {
     unsigned number = op.getOperandRole(capture).second;
+    // Integers are finite, and no index leaves a table.
+    if (!body.getArgument(kNumScoreArguments + number).getType().isF32())
+      continue;
     DimOrderAttr order = op.getOperandOrder(capture);
     for (char letter : {'n', 'q', 'k'})
       if (!op.isBroadcast(capture, order.getPosition(letter)) &&

@@ -127,6 +127,10 @@ void addLengthsPatterns(RewritePatternSet &patterns, StringRef op);
 /// Patterns that remove dropout which drops nothing.
 void addDropoutPatterns(RewritePatternSet &patterns, StringRef op);
 float getScaleValue(Operation *op);
+/// How many entries a capture has that is a table; 0: it is none.
+int64_t getTableEntries(Operation *op, unsigned capture);
+/// Whether an operand is a table, or the gradient of one.
+bool isTable(Operation *op, OpOperand &operand);
 Block *getScoreBody(Operation *op);
 
 // Of other interfaces, for all ops of the family.

@@ -41,7 +41,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `key` | [B, N, Sk, Hk, D] | T |
     | `value` | [B, N, Sk, Hk, Dv] | T |
     | `biases`, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i1 |
-    | `captures` of a score, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T or f32 |
+    | `captures` of a score, any number | [B, N, H, Sq, Sk], each static 1 broadcasts | T, f32 or i32 |
+    | those that are tables of E entries | [B, 1, H, 1, E], B and H broadcast | T or f32 |
     | `gate`, optional | [B, N, Sq, H, Dv] | T or f32 |
     | `lengths(keys, queries)`, either optional | [B, N], each static 1 broadcasts | i32 |
     | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
@@ -141,7 +142,11 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     the scaled score; b, n, h, i and j: i32, where the pair is, counted from 0 (of
     ragged sequences b is the sequence, and i and j count in it); sq and sk: i32, how
     many queries and keys the row has; then one f32 for each `capture`, in their
-    order: what that holds for the pair. Accepted are arith's `constant`, `addf`,
+    order: what that holds for the pair, an i32 where it is of i32. A capture whose
+    argument is a vector<Exf32>, with E from 1 to 64, is a table, of which
+    `evoformer.lookup` gives the entry of an index, held within the table: buckets of
+    distances, diagonals (i - j), or what a capture of i32 holds for the pair. Accepted
+    beside that are arith's `constant`, `addf`,
     `subf`, `mulf`, `divf`, `negf`, `maximumf`, `minimumf`, `maxnumf`, `minnumf`,
     `cmpf`, `cmpi`, `select`, `sitofp`, `fptosi`, `addi`, `subi`, `muli`, `andi`,
     `ori`, `xori`, `divsi` and `remsi` by positive constants, `minsi` and `maxsi`, and
@@ -416,6 +421,22 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
   }];
 }
 
+def Evoformer_LookupOp : Op<Evoformer_Dialect, "lookup", [Pure]> {
+  let summary = "An entry of a table that a score captures";
+  let description = [{
+    The entry of the table with this index, which is held within what there is: of
+    one below 0 the first, of one beyond the last.
+
+    ```mlir
+    %d = arith.subi %i, %j : i32
+    %bias = evoformer.lookup %table[%d] : vector<32xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$table, I32:$index);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$table `[` $index `]` attr-dict `:` type($table)";
+}
+
 def Evoformer_YieldOp : Op<Evoformer_Dialect, "yield", [
     Pure, Terminator,
     ParentOneOf<["AttentionOp", "AttentionBackwardOp", "AttentionGradientOp"]>
@@ -423,7 +444,8 @@ def Evoformer_YieldOp : Op<Evoformer_Dialect, "yield", [
   let summary = "What a score region gives";
   let description = [{
     The score of a pair; in `evoformer.attention_gradient` also its derivative by
-    the region's first argument, or by the capture whose gradient is asked for.
+    the region's first argument, or by the capture whose gradient is asked for: of a
+    table the derivative by what is looked up, and the number of that entry.
   }];
   let arguments = (ins Variadic<F32>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -34,6 +34,9 @@ enum class ScoreArgument {
 };
 inline constexpr unsigned kNumScoreArguments = 8;
 
+/// How many entries a table may have that a score captures.
+inline constexpr int64_t kMaxTableEntries = 64;
+
 /// How many ops a score may have.
 inline constexpr int64_t kMaxScoreOps = 64;
 
@@ -41,7 +44,8 @@ inline constexpr int64_t kMaxScoreOps = 64;
 LogicalResult verifyScore(Operation *op, unsigned numValues);
 
 /// Makes a region that yields the score of `body` and its derivative by an
-/// argument of f32, by reverse mode.
+/// argument of f32, by reverse mode. Of an argument that is a table, which the
+/// score looks up once: the derivative by that entry, and its number.
 void writeScoreGradient(Block &body, Region &gradient, unsigned argument = 0);
 
 /// Whether what the op's region yields is finite for all finite scores and all
