@@ -52,6 +52,9 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 ///                         %c1, ..
 ///   capture=h:f32         one word for each of these, in order, as bias=: they
 ///                         come behind the biases; grad= names them capture0, …
+///                         Of type i32: indices, without a gradient; with a
+///                         number, as capture=h:f32:32, a table of so many
+///                         entries in the place of keys
 ///   gate=bf16 out=f32     types; without gate= there is none
 ///   dropout=0.1           with which probability weights are dropped, from 0
 ///   to

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "Evoformer/Support/KeyRange.h"
 #include "Support.h"
 #include "evoformer-c/Compile.h"
@@ -23,6 +24,8 @@ using namespace mlir::evoformer::capi;
 namespace {
 struct Bias {
   StringRef dims, type;
+  /// Of a table, in the place of keys; 0: it is none.
+  int64_t entries = 0;
 };
 
 struct Description {
@@ -71,21 +74,30 @@ static Error setNumber(StringRef key, StringRef value, int64_t limit,
 /// A bias or a capture, as `key` says.
 static Error addBias(StringRef key, StringRef value,
                      SmallVectorImpl<Bias> &biases) {
-  auto [dims, type] = value.split(':');
-  StringRef rest = "bnhqk";
+  auto [dims, rest] = value.split(':');
+  auto [type, entries] = rest.split(':');
+  StringRef letters = "bnhqk";
   for (char letter : dims) {
-    size_t at = rest.find(letter);
+    size_t at = letters.find(letter);
     if (at == StringRef::npos)
       return expect(key, value,
                     "letters of bnhqk in that order, ':' and a type");
-    rest = rest.drop_front(at + 1);
+    letters = letters.drop_front(at + 1);
   }
   if (!is_contained({"f16", "bf16", "f32"}, type) &&
-      (key != "bias" || type != "i1"))
+      type != (key == "bias" ? "i1" : "i32"))
     return expect(key, value,
                   key == "bias" ? "of type f16, bf16, f32 or i1"
-                                : "of type f16, bf16 or f32");
-  biases.push_back({dims, type});
+                                : "of type f16, bf16, f32 or i32");
+  int64_t count = 0;
+  if (rest.contains(':') &&
+      (key == "bias" || entries.getAsInteger(10, count) || count < 1 ||
+       count > kMaxTableEntries || type == "i32" ||
+       dims.find_first_not_of("bh") != StringRef::npos))
+    return expect(key, value,
+                  "a table where so many entries from 1 to 64 are given: of "
+                  "letters of bh and floats");
+  biases.push_back({dims, type, count});
   return Error::success();
 }
 
@@ -270,7 +282,8 @@ std::string ModuleWriter::sequence(StringRef type, const std::string &batch,
 std::string ModuleWriter::bias(const Bias &bias) const {
   std::string result = "memref<";
   for (char letter : StringRef("bnhqk"))
-    result += (!bias.dims.contains(letter) ? "1"
+    result += (letter == 'k' && bias.entries ? std::to_string(bias.entries)
+               : !bias.dims.contains(letter) ? "1"
                : letter == 'b'             ? batch()
                : letter == 'n'             ? rows()
                : letter == 'h'             ? heads()
@@ -340,8 +353,9 @@ Error ModuleWriter::addGradients() {
           bias(value));
   // Counted behind the biases.
   for (auto [number, value] : enumerate(d.captures))
-    add("capture" + Twine(number),
-        "bias_grad[" + Twine(d.biases.size() + number) + "]", bias(value));
+    if (value.type != "i32")
+      add("capture" + Twine(number),
+          "bias_grad[" + Twine(d.biases.size() + number) + "]", bias(value));
   if (!d.gateType.empty())
     add("gate", "gate_grad", sequence(d.gateType, d.valueDepth));
   if (!wanted.empty())
@@ -396,8 +410,13 @@ Expected<std::string> ModuleWriter::write() {
   if (!description.score.empty()) {
     os << "      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, "
           "%sq: i32, %sk: i32";
-    for (size_t number = 0; number < description.captures.size(); ++number)
-      os << ", %c" << number << ": f32";
+    for (auto [number, capture] : enumerate(description.captures)) {
+      os << ", %c" << number << ": ";
+      if (capture.entries)
+        os << "vector<" << capture.entries << "xf32>";
+      else
+        os << (capture.type == "i32" ? "i32" : "f32");
+    }
     os << ") {\n" << description.score << "\n      }\n";
   }
   os << "  return\n}\n";

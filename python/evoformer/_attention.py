@@ -99,7 +99,7 @@ def _with_score(seen: _keys.Keys, biases: Sequence[Any], score: Optional[Score],
     """What is seen and read with a score, whose captures follow the biases."""
     if score is None:
         return seen, biases
-    return (seen._replace(score=_score.trace(score, len(captures)),
+    return (seen._replace(score=_score.trace(score, _score.describe_captures(captures)),
                           captures=len(captures)), (*biases, *captures))
 
 
@@ -245,7 +245,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                It is called once with numbers that record what is done with them:
                + - * /, // and % by constants, comparisons, & | ~, abs, and
                evoformer.score's where, maximum, minimum, exp, exp2, log, log2, sqrt,
-               rsqrt and tanh (or torch's of these names, or score.tanh()), at most 64
+               rsqrt, tanh and to_int (or torch's of these names, or score.tanh()), at most 64
                operations.
                Gradients follow from it. A logit of -inf drops the key
       dropout_p: with which probability, from 0 to before 1, each weight is 0 where
@@ -262,7 +262,11 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                there is no lse, and biases are bool: score has what is added. With torch
                and NumPy
       captures: what score reads beside: any number of arrays with the dimensions of
-               biases, of the query's type or float32. They have gradients as biases do
+               biases, of the query's type or float32. They have gradients as biases do.
+               int32 ones are integers for score. One that score reads at an index,
+               as table[i - j + 15] or table[buckets], is a table of up to 64 entries in
+               the place of keys, [b, 1, h, 1, entries] with any b and h of size 1 or
+               missing: the index is held within it
 
     Returns out, in the layout and of the type of query, or (out, lse). A query
     without keys (all are dropped by False or a bias of -inf, or it sees none) has

@@ -76,7 +76,7 @@ class _Prepared:
         self.gate = _usable(gate) if gate is not None else None
         self.lengths = lengths.map(lambda array: _upwards(_usable(array)))
         self.differentiable = [i for i, a in enumerate(self.biases)
-                               if a.dtype != np.bool_]
+                               if a.dtype not in (np.bool_, np.int32)]
         query, key, value = arrays
         self.attention = _problem.Attention(
             _meta(query), _meta(key), _meta(value), [_meta(a) for a in self.biases],

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Optional
 
-from . import _keys, _runtime
+from . import _keys, _runtime, _score
 
 # Sizes, and strides in elements.
 View = tuple[tuple[int, ...], tuple[int, ...]]
@@ -153,6 +153,9 @@ class Attention:
         self.keys = keys
         # Of the biases the last ones, which the score reads and nobody adds.
         self.first_capture = len(biases) - keys.captures
+        # Of captures that are tables, how many entries these have.
+        self._tables = {self.first_capture + number: entries for number, entries in
+                        (_score.find_tables(keys.score) if keys.score else {}).items()}
         self._bias_names = name_biases(len(biases), keys.captures)
         self.type = query.type
         self._output_type = output_type or query.type
@@ -265,6 +268,9 @@ class Attention:
         is_capture = number >= self.first_capture
         name = self._bias_names[number]
         full = [self.sizes[c] for c in letters]
+        if number in self._tables:
+            full = [self.sizes[c] if c in "bh" else 1 for c in letters[:-1]]
+            full.append(self._tables[number])
         missing = len(letters) - len(bias.shape)
         accepted = (f"{len(letters)} dimensions {letters!r}, each of size 1 or "
                     f"that of {tuple(full)}")
@@ -275,8 +281,13 @@ class Attention:
         if self.keys.weights and not is_capture and bias.type != "i1":
             raise TypeError(f"{name} has type {bias.type}; with weights that are no softmax "
                             "accepted is bool: what is added to a score stands in score")
-        if bias.type not in floats and (is_capture or bias.type != "i1"):
-            accepted_types = (" and ".join(floats) if is_capture else
+        if number in self._tables:
+            other: Optional[str] = None
+        else:
+            other = "i32" if is_capture else "i1"
+        if bias.type not in floats and bias.type != other:
+            accepted_types = (" and ".join(floats) if other is None else
+                              ", ".join(floats) + " and int32" if is_capture else
                               ", ".join(floats) + " and bool")
             raise TypeError(
                 f"{name} has type {bias.type}; with operands of "
@@ -292,7 +303,8 @@ class Attention:
                           for size, stride in zip(shape, strides))
         meta = Meta(shape, strides, bias.type)
         sizes, strides = self.layout.spread(meta, BIAS_LETTERS, letters)
-        has = "".join(c for c, size in zip(BIAS_LETTERS, sizes) if size != 1)
+        has = "".join(c for c, size in zip(BIAS_LETTERS, sizes)
+                      if size != 1 and not (c == "k" and number in self._tables))
         return has, bias.type, sizes, strides
 
     def _check_lengths(self, name: str, meta: Meta) -> tuple[str, View]:
@@ -388,6 +400,7 @@ class Attention:
         if self.shared:
             words.append(f"shared={self.shared}")
         words += [f"{'capture' if number >= self.first_capture else 'bias'}={has}:{type_}"
+                  + (f":{self._tables[number]}" if number in self._tables else "")
                   for number, (has, type_, _, _) in enumerate(self._biases)]
         if self.gate_type:
             words.append(f"gate={self.gate_type}")
@@ -490,7 +503,7 @@ class Attention:
         names = ["query", "key", "value"]
         names += [f"bias{i}"
                   for i, bias in enumerate(self._biases)
-                  if bias[1] != "i1"]
+                  if bias[1] not in ("i1", "i32")]
         return names + ["gate"] * (self.gate_type is not None)
 
     def gradient_view(self, name: str) -> View:

@@ -9,6 +9,7 @@ import inspect
 import linecache
 import math
 import numbers
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Optional
@@ -17,6 +18,7 @@ from typing import Any, NoReturn, Optional
 _ARGUMENTS = (("x", "f32"), ("b", "i32"), ("n", "i32"), ("h", "i32"), ("i", "i32"),
               ("j", "i32"), ("sq", "i32"), ("sk", "i32"))
 _MOST = 64
+_MOST_ENTRIES = 64
 _KINDS = {"f32": "a float", "i32": "an integer", "i1": "a truth value"}
 
 
@@ -38,6 +40,8 @@ class Trace:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.lines: list[str] = []
+        # What captures hold: the type, and how many entries along the last dimension.
+        self.captures: Sequence[tuple[str, int]] = ()
         self.known: dict[str, str] = {}
         # What reads other values than numbers, where something does.
         self.read_other: Optional[Callable[[Any], Optional[Number]]] = None
@@ -51,10 +55,30 @@ class Trace:
             function = getattr(type(function), "__call__", function)
         self.code: Any = getattr(function, "__code__", None)
 
-    def arguments(self, captures: int = 0) -> "list[Number]":
+    def arguments(self, captures: Sequence[tuple[str, int]] = ()) -> "list[Number]":
         """What the region is given."""
+        self.captures = captures
         return [*(Number(self, f"%{name}", kind) for name, kind in _ARGUMENTS),
-                *(Number(self, f"%c{number}", "f32") for number in range(captures))]
+                *(Number(self, f"%c{number}", kind)
+                  for number, (kind, _) in enumerate(captures))]
+
+    def look_up(self, table: "Number", index: Any) -> "Number":
+        """An entry of a capture that is a table."""
+        name = table._name
+        if (not name.startswith("%c") or table._kind != "f32" or
+                int(name[2:]) >= len(self.captures)):
+            self.refuse("an index of a number; accepted are those of captured floats, "
+                        "tables whose entries are in the place of keys")
+        entries = self.captures[int(name[2:])][1]
+        if not 1 <= entries <= _MOST_ENTRIES:
+            self.refuse(f"captures[{name[2:]}] has {entries} entries along its last "
+                        f"dimension; accepted are tables of 1 to {_MOST_ENTRIES}")
+        at = self.read(index)
+        if at._kind != "i32":
+            self.refuse(f"captures[{name[2:]}] at {_KINDS[at._kind]}; accepted is an "
+                        "integer, which is held within the table")
+        return self.emit(f"evoformer.lookup {name}[{at._name}] : vector<{entries}xf32>",
+                         "f32")
 
     def ops(self) -> dict[str, str]:
         """Each by the name of its result."""
@@ -69,6 +93,11 @@ class Trace:
                             "a number, what is made of its arguments")
         logit = self.convert(result, "f32")
         lines = [*self.lines, f"evoformer.yield {logit._name} : f32"]
+        tables = find_tables(";".join(lines))
+        for number in tables:
+            if any(re.search(rf"%c{number}(?![0-9[])", line) for line in lines):
+                self.refuse(f"captures[{number}] is read at an index and without one; "
+                            "accepted is one or the other")
         return ";".join(lines).replace(" ", "~")
 
     def refuse(self, message: str) -> NoReturn:
@@ -302,9 +331,9 @@ class Number:
             raise AttributeError(name)
         self._trace.refuse(f".{name} of a number; accepted are {', '.join(_METHODS)}")
 
-    def __getitem__(self, index: Any) -> NoReturn:
-        self._trace.refuse("an index of a number; a capture is what it holds for the pair: "
-                           "accepted are captures with the dimensions of a bias")
+    def __getitem__(self, index: Any) -> "Number":
+        """Of a table that the score captures."""
+        return self._trace.look_up(self, index)
 
     __index__ = __int__ = __float__ = __len__ = __iter__ = _unknown
     __setitem__ = __call__ = __round__ = _unknown
@@ -370,6 +399,15 @@ def fast_tanh(x: Number) -> Number:
                       "f32")
 
 
+def to_int(x: Any) -> Number:
+    """The integer of a number of a score, towards 0; of one that int32 has."""
+    trace = _trace_of(x)
+    number = trace.read(x)
+    if number._kind == "f32":
+        return trace.emit(f"arith.fptosi {number._name} : f32 to i32", "i32")
+    return trace.convert(number, "i32")
+
+
 def _choice(a: Any, b: Any, ofFloats: str, ofIntegers: str) -> Number:
     trace = _trace_of(a, b)
     x, y = trace.both(a, b)
@@ -427,10 +465,11 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "equal": lambda a, b: a == b, "not_equal": lambda a, b: a != b}
 
 # Those that numbers have as tensors do: score.tanh(), score.where(i >= j, 0.0).
-_METHODS = sorted(_TORCH)
+_METHODS = sorted([*_TORCH, "int", "long"])
 for _name, _function in _TORCH.items():
     if _name != "where":
         setattr(Number, _name, _function)
+Number.int = Number.long = lambda self: to_int(self)  # type: ignore[attr-defined]
 Number.where = lambda self, condition, other: where(  # type: ignore[attr-defined]
     condition, self, other)
 
@@ -450,7 +489,22 @@ def _check_signature(function: Callable[..., Any], captures: int) -> None:
                         f"is a function of (score, b, n, h, i, j, sq, sk){more}") from None
 
 
-def trace(function: Callable[..., Any], captures: int) -> str:
+def find_tables(score: str) -> dict[int, int]:
+    """How many entries those captures have that a score looks up, by their numbers."""
+    found = re.findall(r"lookup[ ~]%c([0-9]+)\[[^;]*vector<([0-9]+)x", score)
+    return {int(number): int(entries) for number, entries in found}
+
+
+def describe_captures(captures: Sequence[Any]) -> list[tuple[str, int]]:
+    """Of arrays of any framework: the type that the score sees, and the last size."""
+    def describe(capture: Any) -> tuple[str, int]:
+        shape = getattr(capture, "shape", ())
+        is_integer = str(getattr(capture, "dtype", "")) in ("int32", "torch.int32")
+        return "i32" if is_integer else "f32", int(shape[-1]) if len(shape) else 1
+    return [describe(capture) for capture in captures]
+
+
+def trace(function: Callable[..., Any], captures: Sequence[tuple[str, int]]) -> str:
     """The ops of the region, as the word `score` of the C interface has them."""
     if not callable(function):
         raise TypeError(f"score is a {type(function).__name__}; accepted is a function "
@@ -459,6 +513,6 @@ def trace(function: Callable[..., Any], captures: int) -> str:
     try:
         result = function(*record.arguments(captures))
     except TypeError:
-        _check_signature(function, captures)
+        _check_signature(function, len(captures))
         raise
     return record.finish(result)

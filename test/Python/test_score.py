@@ -340,8 +340,17 @@ def test_refused():
     refuse(lambda x, b, n, h, i, j, sq, sk, more: x, "missing a required argument: 'more'")
     refuse(lambda x, b, n, h, i, j, *_: x + tensor[i - j],
            "a tensor at an index that is not known; accepted are captures")
-    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[i], "an index of a number; a capture",
-           [torch.ones(1)])
+    refuse(lambda x, b, n, h, i, *_: x + i[0], "an index of a number; accepted are those of")
+    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[i], "captures[0] has 65 entries along",
+           [torch.ones(65)])
+    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[x], "captures[0] at a float; accepted",
+           [torch.ones(5)])
+    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[i] * c,
+           "captures[0] is read at an index and without one", [torch.ones(5)])
+    refuse(lambda x, b, n, h, i, j, sq, sk, c: x + c[i], "captures[0] has shape (5, 5);",
+           [torch.ones(5, 5)], ValueError)
+    refuse(lambda x, b, n, h, i, j, sq, sk, c, at: x + c[at], "captures[1] has type torch.int64",
+           [torch.ones(5), torch.ones(5, 5, dtype=torch.int64)])
     refuse(lambda x, *_: np.sin(x), "numpy.sin; accepted are absolute, add, divide")
     refuse(lambda x, *_: x + np.zeros(3), "a ndarray; accepted are the arguments")
     refuse(lambda x, *_: round(x), "a number that is not known")

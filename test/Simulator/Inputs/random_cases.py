@@ -25,7 +25,7 @@ def check(target, *arguments):
 # What makes logits of scores; by default the scores are logits.
 SCORES = ("softcap:5", "softcap:50", "fastcap:7", "alibi", "temperature:0.3", "swish:0.7",
           "distance:0.4", "buckets:-0.2", "leaky:0.2", "slopes", "matrix",
-          "keywise:1.5", "querywise:0.6")
+          "keywise:1.5", "querywise:0.6", "table:0.5")
 
 # With which probability weights are dropped.
 DROPOUT = ("0.1", "0.17", "0.5", "0.9", "0.999", "0")
