@@ -137,7 +137,10 @@ def test_errors_are_readable():
                         ("type=f32 depth=8 capture=h:f32",
                          "capture= is what score= reads, which is not there"),
                         ("type=f32 depth=8 capture=h:i1",
-                         "'capture=h:i1': capture is of type f16, bf16 or f32"),
+                         "'capture=h:i1': capture is of type f16, bf16, f32 or i32"),
+                        ("type=f32 depth=8 capture=hq:f32:8",
+                         "'capture=hq:f32:8': capture is a table where so many entries "
+                         "from 1 to 64 are given: of letters of bh and floats"),
                         ("type=f32 depth=8 ragged key_lengths=n",
                          "ragged sequences have no key_lengths or query_lengths "
                          "beside their starts"),

@@ -2,7 +2,7 @@
 
 !s = memref<2x3x16x4x32xf16>
 func.func @arguments(%q: !s, %o: !s) {
-  // expected-error @+1 {{score must have the arguments x: f32, b: i32, n: i32, h: i32, i: i32, j: i32, sq: i32 and sk: i32 and an f32 for each of 0 captures, but has ('f32', 'i32')}}
+  // expected-error @+1 {{score must have the arguments x: f32, b: i32, n: i32, h: i32, i: i32, j: i32, sq: i32 and sk: i32 and an f32 for each of 0 captures, an i32 where it is of i32, or a vector of f32 of its entries, up to 64, where it is a table, but has ('f32', 'i32')}}
   evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s) outs(%o : !s)
       score(%x: f32, %b: i32) {
         evoformer.yield %x : f32
@@ -14,7 +14,7 @@ func.func @arguments(%q: !s, %o: !s) {
 
 !s = memref<2x3x16x4x32xf16>
 func.func @captures(%q: !s, %c: memref<1x1x4x1x1xf32>, %o: !s) {
-  // expected-error @+1 {{and an f32 for each of 1 captures, but has ('f32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32')}}
+  // expected-error @+1 {{and an f32 for each of 1 captures, an i32 where it is of i32, or a vector of f32 of its entries, up to 64, where it is a table, but has ('f32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32')}}
   evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
       capture(%c : memref<1x1x4x1x1xf32>) outs(%o : !s)
       score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
@@ -38,7 +38,7 @@ func.func @no_score(%q: !s, %c: memref<1x1x4x1x1xf32>, %o: !s) {
 
 !s = memref<2x3x16x4x32xf16>
 func.func @capture_type(%q: !s, %c: memref<1x1x4x1x1xi1>, %o: !s) {
-  // expected-error @+1 {{element type of capture #0 must be 'f16' or f32, but is 'i1'}}
+  // expected-error @+1 {{element type of capture #0 must be 'f16', f32 or i32, but is 'i1'}}
   evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
       capture(%c : memref<1x1x4x1x1xi1>) outs(%o : !s)
       score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
@@ -327,6 +327,107 @@ func.func @gradient_beside(%q: !s, %stats: memref<2x2x3x4x16xf32>, %delta: memre
       score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
             %sk: i32, %m: f32) {
         evoformer.yield %x, %m : f32, f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @large_table(%q: !s, %c: memref<1x1x4x1x65xf32>, %o: !s) {
+  // expected-error @+1 {{of its entries, up to 64, where it is a table, but has (}}
+  evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x1x65xf32>) outs(%o : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: vector<65xf32>) {
+        evoformer.yield %x : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @table_sizes(%q: !s, %c: memref<1x3x4x1x32xf32>, %o: !s) {
+  // expected-error @+1 {{capture #0 is a table of 32 entries, as the score has it, and must have static sizes of 1 of n and q and 32 of k, but is 'memref<1x3x4x1x32xf32>'}}
+  evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x3x4x1x32xf32>) outs(%o : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: vector<32xf32>) {
+        evoformer.yield %x : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @table_entries(%q: !s, %c: memref<1x1x4x1x16xf32>, %o: !s) {
+  // expected-error @+1 {{capture #0 is a table of 32 entries, as the score has it, and must have static sizes of 1 of n and q and 32 of k, but is 'memref<1x1x4x1x16xf32>'}}
+  evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x1x16xf32>) outs(%o : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: vector<32xf32>) {
+        evoformer.yield %x : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @table_type(%q: !s, %c: memref<1x1x4x1x32xi1>, %o: !s) {
+  // expected-error @+1 {{element type of capture #0 must be 'f16' or f32, but is 'i1'}}
+  evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x1x32xi1>) outs(%o : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: vector<32xf32>) {
+        evoformer.yield %x : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+func.func @integer_as_float(%q: !s, %c: memref<1x1x4x16x16xi32>, %o: !s) {
+  // expected-error @+1 {{an i32 where it is of i32, or a vector of f32}}
+  evoformer.attention query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x16x16xi32>) outs(%o : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: f32) {
+        evoformer.yield %x : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+!t = memref<2x2x3x4x16xf32>
+func.func @two_lookups(%q: !s, %c: memref<1x1x4x1x8xf32>, %t: !t, %o: !s, %d: memref<1x1x4x1x8xf32>) {
+  // expected-error @+1 {{gradient of capture #0 needs a score that looks its table up once, but there are 2 lookups}}
+  evoformer.attention_backward query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x1x8xf32>) output(%q : !s) stats(%t : !t) output_grad(%q : !s)
+      bias_grad[0](%d : memref<1x1x4x1x8xf32>)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: vector<8xf32>) {
+        %e = evoformer.lookup %c0[%i] : vector<8xf32>
+        %f = evoformer.lookup %c0[%j] : vector<8xf32>
+        %z = arith.addf %e, %f : f32
+        %y = arith.addf %x, %z : f32
+        evoformer.yield %y : f32
+      }
+  return
+}
+
+// -----
+
+!s = memref<2x3x16x4x32xf16>
+!t = memref<2x2x3x4x16xf32>
+func.func @gradient_of_integers(%q: !s, %c: memref<1x1x4x16x16xi32>, %t: !t, %o: !s, %d: memref<1x1x4x16x16xi32>) {
+  // expected-error @+1 {{capture #0 has no gradient: it is of i32}}
+  evoformer.attention_backward query(%q : !s) key(%q : !s) value(%q : !s)
+      capture(%c : memref<1x1x4x16x16xi32>) output(%q : !s) stats(%t : !t) output_grad(%q : !s)
+      bias_grad[0](%d : memref<1x1x4x16x16xi32>)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32, %c0: i32) {
+        %f = arith.sitofp %c0 : i32 to f32
+        %y = arith.addf %x, %f : f32
+        evoformer.yield %y : f32
       }
   return
 }
