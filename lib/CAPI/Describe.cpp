@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "Evoformer/Support/KeyRange.h"
 #include "Support.h"
 #include "evoformer-c/Compile.h"
@@ -71,6 +70,9 @@ static Error setNumber(StringRef key, StringRef value, int64_t limit,
   return Error::success();
 }
 
+/// How many entries the op's tables have at most.
+static constexpr int64_t kMostEntries = 64;
+
 /// A bias or a capture, as `key` says.
 static Error addBias(StringRef key, StringRef value,
                      SmallVectorImpl<Bias> &biases) {
@@ -92,7 +94,7 @@ static Error addBias(StringRef key, StringRef value,
   int64_t count = 0;
   if (rest.contains(':') &&
       (key == "bias" || entries.getAsInteger(10, count) || count < 1 ||
-       count > kMaxTableEntries || type == "i32" ||
+       count > kMostEntries || type == "i32" ||
        dims.find_first_not_of("bh") != StringRef::npos))
     return expect(key, value,
                   "a table where so many entries from 1 to 64 are given: of "
@@ -284,10 +286,10 @@ std::string ModuleWriter::bias(const Bias &bias) const {
   for (char letter : StringRef("bnhqk"))
     result += (letter == 'k' && bias.entries ? std::to_string(bias.entries)
                : !bias.dims.contains(letter) ? "1"
-               : letter == 'b'             ? batch()
-               : letter == 'n'             ? rows()
-               : letter == 'h'             ? heads()
-                                           : "?") +
+               : letter == 'b'               ? batch()
+               : letter == 'n'               ? rows()
+               : letter == 'h'               ? heads()
+                                             : "?") +
               "x";
   return result + bias.type.str() + ", strided<[?, ?, ?, ?, ?]>>";
 }
