@@ -8,6 +8,7 @@
 #include "BlockLoop.h"
 #include "Dropout.h"
 #include "Kernels.h"
+#include "WeightScale.h"
 #include "WeightedValues.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
@@ -29,9 +30,9 @@ public:
   LogitWeightsProgram(TileBuilder &builder, const AttentionFacts &facts,
                       const AttentionOperands &operands,
                       const AttentionBlocks &blocks, bool alignedRows,
-                      bool fastRounding, bool fillsZeros)
+                      bool fastRounding, double lostScale, bool fillsZeros)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
-        fastRounding(fastRounding),
+        fastRounding(fastRounding), lostScale(lostScale),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
@@ -128,11 +129,20 @@ private:
       return b.addf(sum,
                     MmaOp::create(b, weights, values, b.splatLike(sum, 0)));
     Value narrow = narrowSigned(b, weights, facts.elementType, fastRounding);
-    if (facts.valueDepth <= kFewElements) {
-      Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
-      sum = MmaOp::create(
+    if (facts.valueDepth > kFewElements)
+      return MmaOp::create(b, narrow, values, sum);
+    Value lost = b.subf(weights, b.convert(narrow, b.getF32Type()));
+    auto multiplyLost = [&](Value lost, Value start) -> Value {
+      return MmaOp::create(
           b, narrowSigned(b, lost, facts.elementType, fastRounding), values,
-          sum);
+          start);
+    };
+    if (lostScale == 1) {
+      sum = multiplyLost(lost, sum);
+    } else {
+      Value part = multiplyLost(b.mulf(lost, b.splatLike(lost, lostScale)),
+                                b.splatLike(sum, 0));
+      sum = b.fma(part, b.splatLike(part, 1 / lostScale), sum);
     }
     return MmaOp::create(b, narrow, values, sum);
   }
@@ -167,6 +177,9 @@ private:
   const AttentionBlocks &blocks;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
+  /// What narrowing takes away is multiplied by before a product that takes
+  /// small numbers for 0: as large as the weights at most.
+  double lostScale;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -184,9 +197,11 @@ KernelOp evoformer::createLogitWeightsKernel(
   return factory.create<AttentionOperands>(
       loc, "attention", operands, schedule,
       [&](TileBuilder &builder, const AttentionOperands &inside) {
-        LogitWeightsProgram(builder, facts, inside, blocks, alignedRows,
-                            target.isCPU() || target.hasNativeBF16Convert(),
-                            copiesPastRegisters(target))
+        LogitWeightsProgram(
+            builder, facts, inside, blocks, alignedRows,
+            target.isCPU() || target.hasNativeBF16Convert(),
+            getWeightScale(target, facts.elementType) == 1 ? 1 : 0x1p11,
+            copiesPastRegisters(target))
             .write();
       });
 }
