@@ -180,7 +180,7 @@ def test_opcheck(device):
     case = Case(device, sq=9, sk=12)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*case.operands, None, "bnshd", True, True, "", "i+sk-sq+1",
-                           "", 0, 0.0, *[None] * 7))
+                           "", 0, 0.0, "", *[None] * 7))
 
 
 @pytest.mark.parametrize("name", FEW)

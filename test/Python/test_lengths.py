@@ -141,7 +141,7 @@ def test_opcheck(device):
     case = Case(device, b=1, sq=9, sk=12)
     torch.library.opcheck(
         torch.ops.evoformer.attention.default,
-        (*case.operands, None, "bnshd", True, True, "", "", "", 0, 0.0,
+        (*case.operands, None, "bnshd", True, True, "", "", "", 0, 0.0, "",
          *tensors(case, (5, 12), (0, 9)).values(), *[None] * 5))
 
 

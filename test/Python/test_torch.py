@@ -309,7 +309,7 @@ def test_second_derivative_is_refused(device, registered, loss):
     case = Case(device)
     if registered:
         out, _, _ = torch.ops.evoformer.attention(*case.operands, None, "bnshd",
-                                                  False, True, "", "", "", 0, 0.0,
+                                                  False, True, "", "", "", 0, 0.0, "",
                                                   *[None] * 7)
     else:
         out = evoformer.attention(*case.operands)

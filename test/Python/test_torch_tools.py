@@ -22,15 +22,15 @@ def test_opcheck(device, scale):
     case = Case(device)
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*case.operands, scale, "bnshd", True, True, "", "",
-                           "", 0, 0.0, *[None] * 7))
+                           "", 0, 0.0, "", *[None] * 7))
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (case.query, case.key, case.value, [], None, scale,
-                           "bnshd", False, True, "", "", "", 0, 0.0, *[None] * 7))
+                           "bnshd", False, True, "", "", "", 0, 0.0, "", *[None] * 7))
     turned = [t.detach().transpose(2, 4) for t in
               (case.query, case.key, case.value)]
     torch.library.opcheck(torch.ops.evoformer.attention.default,
                           (*turned, [], None, scale, "bndhs", False, False, "", "",
-                           "", 0, 0.0, *[None] * 7))
+                           "", 0, 0.0, "", *[None] * 7))
 
 
 class Stack(torch.nn.Module):
