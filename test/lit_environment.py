@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import resource
 
 import lit.formats
 import lit.TestRunner
@@ -23,18 +24,29 @@ def shell_word(path):
     return f'"{path}"' if any(map(str.isspace, path)) else path
 
 
+def children_seconds():
+    """The processor's time of all processes that this one waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class ShellTests(lit.formats.ShTest):
-    """lit's shell tests, in a checkout whose path may hold spaces."""
+    """lit's shell tests, in a checkout whose path may hold spaces. The output of each
+    ends with the processor's time, which scripts/dev/count_tests.py reads: unlike
+    lit's own times it says the same on a busy machine."""
 
     def execute(self, test, litConfig):
         source = test.getSourcePath()
         temporary = lit.TestRunner.getTempPaths(test)[1] + ".tmp"
         words = [("%s", source), ("%S", os.path.dirname(source)),
                  ("%t", temporary)]
-        return lit.TestRunner.executeShTest(
+        before = children_seconds()
+        result = lit.TestRunner.executeShTest(
             test, litConfig, self.execute_external,
             test.config.substitutions +
             [(key, shell_word(path)) for key, path in words])
+        result.output += f"\nprocessor seconds: {children_seconds() - before:.1f}\n"
+        return result
 
 
 def limit_time(lit_config, config):
