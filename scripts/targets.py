@@ -1,9 +1,10 @@
 """The chips that the compiler knows, as evoformer-opt lists them.
 
-    targets.py [--check=FILE] COMMAND...
+    targets.py [--check=FILE] [--turns=N] COMMAND...
 
 runs the command for each GPU, with its name for every TARGET, and lets FileCheck
-read what it prints; the first that fails ends it."""
+read what it prints; the first that fails ends it. With turns each runs one of N
+parts of evoformer-check's cases: each GPU has some, and each case some GPUs."""
 
 import argparse
 import collections
@@ -53,10 +54,16 @@ def read(chip):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", metavar="FILE")
+    parser.add_argument("--turns", type=int, default=1, metavar="N")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    for chip in gpus():
+    chips = gpus()
+    if not 1 <= options.turns <= len(chips):
+        parser.error(f"turns are from 1 to the {len(chips)} GPUs, not {options.turns}")
+    for number, chip in enumerate(chips):
         command = [word.replace("TARGET", chip) for word in options.command]
+        if options.turns > 1:
+            command += [f"--parts={options.turns}", f"--part={number % options.turns}"]
         print(" ".join(command), flush=True)
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         print(run.stdout, end="", flush=True)

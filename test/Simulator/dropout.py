@@ -28,4 +28,4 @@ def schedules():
         random_cases.check(target, CASE.replace("0.4:9", "0.00002") + " pass=backward")
 
 
-random_cases.run("Dropout", 8, always=schedules, dropout=random_cases.DROPOUT)
+random_cases.run("Dropout", 5, always=schedules, dropout=random_cases.DROPOUT)
