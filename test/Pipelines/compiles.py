@@ -6,8 +6,8 @@ is refused by an error that names the target and what is short.
 Each depth is tried with one type, forward or backward in turn, and each type with
 several depths for every target, so that each depth is tried both ways for half of
 the targets. Each type becomes machine code at a depth that differs by target, forward
-and backward: ISA and HSACO, PTX, or code of this processor, which runs.
-With 'all' as a further argument the whole product does."""
+or backward in turn: ISA and HSACO, PTX, or code of this processor, which runs.
+With 'all' as a further argument the whole product does, forward and backward."""
 
 import concurrent.futures
 import functools
@@ -131,8 +131,9 @@ def cases(limits, every):
             for place, depth in enumerate(DEPTHS):
                 for backward in (False, True):
                     depths = MACHINE_DEPTHS[backward]
-                    machine = every or depth == depths[
-                        (turn + number) % len(depths)]
+                    machine = every or (
+                        (turn + number) % 2 == backward and
+                        depth == depths[(turn + number) % len(depths)])
                     drawn = (place % 3 == number and
                              (place // 3 + turn + backward) % 2 == 0)
                     if machine or drawn or depth == limit:
