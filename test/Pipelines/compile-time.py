@@ -19,10 +19,10 @@ CASE = ("N=2 H=4 Sq=384 Sk=384 D=256 type=f32 bias=bnk:i1:normal "
 MOST = 35
 
 # The time of 192 attentions as a share of that of one, of the processor and without the
-# verifier after each pass (with it a pass costs what the program has ops). 1.17 to 1.30
-# was measured, 1.2 is wanted: what is left is parsing, canonicalizing and printing the
-# host's function, .1 s beside .4 to .6 s of code generation.
-GROWTH = {"gfx942": ("isa", 1.45), "sm_80": ("ptx", 1.45)}
+# verifier after each pass (with it a pass costs what the program has ops). 1.2 is wanted;
+# 1.15 to 1.3 was measured on gfx942 and 1.25 to 1.5 on sm_80, whose code takes less: what
+# is left is parsing, canonicalizing and printing the host's function.
+GROWTH = {"gfx942": ("isa", 1.45), "sm_80": ("ptx", 1.75)}
 COUNT = 192
 TIMES = 3
 
