@@ -59,6 +59,9 @@ static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   tiling.partialSumBytes = options.partialSumBytes;
   tiling.f32Products = options.f32Products;
   pm.addPass(createConvertEvoformerToTile(tiling));
+  // Hosts of many attentions repeat themselves: what is equal goes before a
+  // pattern looks at it.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
   addCleanup(pm);
 }
 
