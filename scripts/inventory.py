@@ -24,7 +24,8 @@ OPS = {"Tile": "evo_tile", "Evoformer": "evoformer"}
 NEVER_REFUSES = {
     "evo-cpu-fuse-tiles", "evo-cpu-expand-exp2", "evo-cpu-drop-cast-flags",
     "evoformer-results-to-arguments", "evoformer-split-backward",
-    "evo-tile-carry-divisions", "evo-gpu-defer-lane-sums"}
+    "evo-tile-carry-divisions", "evo-gpu-carry-addresses",
+    "evo-gpu-defer-lane-sums"}
 EXECUTES = re.compile(r"mlir-runner|evoformer-run|evoformer-sim|evoformer-check")
 
 

@@ -84,6 +84,7 @@ static void addLanes(OpPassManager &pm) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   addCleanup(kernels, /*topDown=*/false);
   kernels.addPass(tile::createDeferLaneSums());
+  kernels.addPass(tile::createCarryAddresses());
 }
 
 /// The kernels' part; host functions stay what a launch plan is made of.

@@ -44,6 +44,7 @@ PASSES = {
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},
+    "gpu.module(evo-gpu-carry-addresses)": {},
     "gpu.module(evo-gpu-defer-lane-sums)": {"lanes": None, "machine": None},
     "gpu.module(convert-gpu-lanes-to-llvm)": {"lanes": True, "machine": None},
     "convert-tile-to-cpu": {

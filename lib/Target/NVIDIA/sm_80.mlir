@@ -5,7 +5,8 @@
 // data formats" (tf32), "ldmatrix", "cp.async"; "CUDA C++ Programming Guide",
 // "Compute Capabilities" (shared memory, registers); "NVIDIA Ampere GPU
 // Architecture Tuning Guide", "Unified Shared Memory/L1/Texture Cache" (1 KB of
-// shared memory is reserved for each block).
+// shared memory is reserved for each block); "CUDA Binary Utilities",
+// "Instruction Set Reference" (uniform datapath instructions).
 
 // groupID = lane / 4, threadID_in_group = lane % 4 in the ISA's words.
 #mma_m16n8k16_bf16 = #evo_tile.matrix_instr<
@@ -57,6 +58,6 @@ module attributes {evo_tile.target = #evo_tile.target<
   properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>,
                 ldmatrix, native_bf16_convert,
                 lds_reserved = 1024, max_lds_static = 49152,
-                registers_per_processor = 65536},
+                registers_per_processor = 65536, uniform_registers},
   tuning = {enough_lanes = 256, latency_lanes = 384, most_subgroups = 8,
             operand_reuse_crowded = 2}>} {}

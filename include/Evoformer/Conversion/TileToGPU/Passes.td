@@ -68,6 +68,41 @@ def DeferLaneSums
                            "::mlir::vector::VectorDialect"];
 }
 
+def CarryAddresses
+    : Pass<"evo-gpu-carry-addresses", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Carry addresses that grow from one iteration to the next";
+  let description = [{
+    For targets with `uniform_registers`. Where a loop computes the address of a view
+    from its variable, by products of 64 bits, it carries the address instead and adds
+    to it what it grows by. A lane's own offset in the view stays what it is, so that
+    an address takes no registers of lanes: what is carried is the same for all lanes
+    of a subgroup. That quotients of a workgroup's number are, too, is more than a code
+    generator sees; the first address is therefore read from one lane. An address that
+    may differ between lanes, or does not grow by the same in every iteration, is
+    computed as before, and so are all in a loop that some lanes may not come to.
+
+    ```mlir
+    scf.for %i = %from to %to step %c1 {
+      %row = memref.subview %x[%i, %at] [1, 64] [1, 1] : memref<?x?xf32>
+          to memref<64xf32, strided<[1], offset: ?>>
+      // The address of %row in bytes.
+      %p = llvm.inttoptr %address : i64 to !llvm.ptr<1>
+    }
+    ```
+    becomes
+    ```mlir
+    // Of row %from: both halves by gpu.shuffle idx.
+    scf.for %i = %from to %to step %c1 iter_args(%address = %first) {
+      %p = llvm.inttoptr %address : i64 to !llvm.ptr<1>
+      %next = arith.addi %address, %pitch : i64
+      scf.yield %next
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def ConvertTileLaunchToGPU
     : Pass<"convert-tile-launch-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Make launches upstream's, for its lowering of host programs";

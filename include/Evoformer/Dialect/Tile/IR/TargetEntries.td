@@ -95,7 +95,9 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetFlag<"unaligned_access", "hasUnalignedAccess",
     "wide global accesses need only the element's alignment">,
   Tile_TargetIntrinsic<"uniform", "getUniform",
-    "makes an i32 known to be uniform over a subgroup">
+    "makes an i32 known to be uniform over a subgroup">,
+  Tile_TargetFlag<"uniform_registers", "hasUniformRegisters",
+    "a subgroup has registers of its own beside its lanes', in which the code generator keeps sums and products of what all lanes know or have read from one of them, but no quotients">
 ]>;
 
 // What schedules should aim at, as measured or estimated: nothing is wrong with
