@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -76,7 +77,7 @@ private:
   /// What a value is in the first iteration.
   Value getStart(Value value);
   /// The same number, which the code generator can tell to be shared.
-  Value broadcast(Value address);
+  Value broadcast(Value number);
   Value add(Value x, Value y) {
     return !x ? y : !y ? x : arith::AddIOp::create(outside, x, y).getResult();
   }
@@ -241,8 +242,13 @@ Value AddressCarrier::getStart(Value value) {
   return starts.lookup(value);
 }
 
-Value AddressCarrier::broadcast(Value address) {
+Value AddressCarrier::broadcast(Value number) {
+  if (getConstantIntValue(number))
+    return number;
+  Type type = number.getType();
   Type i32 = outside.getI32Type(), i64 = outside.getI64Type();
+  if (type != i64)
+    number = arith::IndexCastOp::create(outside, i64, number);
   Value half = arith::ConstantIntOp::create(outside, i64, 32);
   auto ofFirstLane = [&](Value word) -> Value {
     word = arith::TruncIOp::create(outside, i32, word);
@@ -251,10 +257,12 @@ Value AddressCarrier::broadcast(Value address) {
                .getShuffleResult();
     return arith::ExtUIOp::create(outside, i64, word);
   };
-  Value low = ofFirstLane(address);
-  Value high = ofFirstLane(arith::ShRUIOp::create(outside, address, half));
-  return arith::OrIOp::create(outside, low,
-                              arith::ShLIOp::create(outside, high, half));
+  Value low = ofFirstLane(number);
+  Value high = ofFirstLane(arith::ShRUIOp::create(outside, number, half));
+  number = arith::OrIOp::create(outside, low,
+                                arith::ShLIOp::create(outside, high, half));
+  return type == i64 ? number
+                     : arith::IndexCastOp::create(outside, type, number);
 }
 
 void AddressCarrier::carry() {
@@ -273,6 +281,9 @@ void AddressCarrier::carry() {
   }
   if (pointers.empty())
     return;
+  loop.setLowerBound(broadcast(loop.getLowerBound()));
+  if (shared.isShared(loop.getUpperBound()))
+    loop.setUpperBound(broadcast(loop.getUpperBound()));
   IRRewriter rewriter(loop.getContext());
   auto addSteps = [&](OpBuilder &builder, Location loc,
                       ArrayRef<BlockArgument> arguments) {

@@ -34,6 +34,7 @@ public:
   void wait(LaneBuilder &lane, int64_t underWay) const override {
     NVVM::CpAsyncWaitGroupOp::create(lane.builder, lane.loc, underWay);
   }
+  void finish(gpu::GPUFuncOp kernel) const override;
 
 private:
   CopyEngineAttr engine;
@@ -73,7 +74,9 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
   MemoryAccess dest(lane, copy.dest, copy.map, type.getShape(),
                     op.getDestIndices(), {}, MemoryAccess::Outside::Check,
                     std::nullopt);
-  onlyIf(lane, lane.andI(op.getPredicate(), lane.isFirstHolder(copy.map)));
+  // The predicate, which copies of a step share, around what lanes differ in.
+  onlyIf(lane, op.getPredicate());
+  onlyIf(lane, lane.isFirstHolder(copy.map));
   for (const MemoryAccess::Piece &piece : source.getPieces()) {
     MemoryAccess::Address src = source.getAddress(piece);
     MemoryAccess::Address dst = dest.getAddress(piece);
@@ -107,6 +110,39 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
     storePiece(builder, loc, value, dst.pointer, dest.getAlignment(piece));
   }
   return success();
+}
+
+/// Copies of a step are branches on one condition: they become one branch, with
+/// what computes addresses between them before it.
+static void mergeBranches(Block &block) {
+  scf::IfOp open;
+  SmallVector<Operation *> between;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    bool isCopy =
+        branch && branch.getNumResults() == 0 && branch.getElseRegion().empty();
+    if (isCopy && open && branch.getCondition() == open.getCondition()) {
+      for (Operation *pure : between)
+        pure->moveBefore(open);
+      Block *into = open.thenBlock();
+      into->getTerminator()->erase();
+      into->getOperations().splice(into->end(),
+                                   branch.thenBlock()->getOperations());
+      branch.erase();
+      between.clear();
+    } else if (isCopy) {
+      open = branch;
+      between.clear();
+    } else if (isPure(&op) && op.getNumRegions() == 0) {
+      between.push_back(&op);
+    } else {
+      open = nullptr;
+    }
+  }
+}
+
+void PerLaneCopies::finish(gpu::GPUFuncOp kernel) const {
+  kernel.walk([](scf::ForOp loop) { mergeBranches(*loop.getBody()); });
 }
 
 std::unique_ptr<CopyEngine>

@@ -15,7 +15,8 @@
 
 // Of eight: two sequences of queries, two of keys, three numbers a query and one a key.
 // KERNEL-LABEL: gpu.func @attention_bias_grad(
-// KERNEL-COUNT-16: gpu.shuffle idx
+// The number of rows is read from one lane as well.
+// KERNEL-COUNT-18: gpu.shuffle idx
 //          KERNEL: scf.for {{.*}} -> ({{.*}}, i64, i64, i64, i64, i64, i64, i64, i64) {
 // NONE-LABEL: gpu.func @attention_bias_grad(
 //   NONE-NOT: gpu.shuffle idx
@@ -46,7 +47,9 @@ gpu.module @kernels attributes {evo_tile.target = #t} {
 //       CHECK:   %[[H:.*]] = arith.extui %[[HIGH0]] : i32 to i64
 //       CHECK:   %[[TOP:.*]] = arith.shli %[[H]], %c32_i64 : i64
 //       CHECK:   %[[START:.*]] = arith.ori %[[L]], %[[TOP]] : i64
-//       CHECK:   scf.for {{.*}} iter_args(%[[ADDRESS:.*]] = %[[START]]) -> (i64) {
+// CHECK-COUNT-4:   gpu.shuffle idx
+//       CHECK:   %[[END:.*]] = arith.index_cast %{{.*}} : i64 to index
+//       CHECK:   scf.for {{.*}} to %[[END]] {{.*}} iter_args(%[[ADDRESS:.*]] = %[[START]]) -> (i64) {
 //  CHECK-NEXT:     %[[P:.*]] = llvm.inttoptr %[[ADDRESS]]
 //  CHECK-NEXT:     llvm.getelementptr %[[P]][%[[OWN]]]
 //       CHECK:     %[[NEXT:.*]] = arith.addi %[[ADDRESS]], %[[PITCH]] : i64
@@ -87,7 +90,7 @@ gpu.func @rows(%x: memref<?x?xf32>, %from: index, %to: index) kernel {
 //       CHECK:     llvm.inttoptr %[[SQUARE]]
 //       CHECK:     %[[READ:.*]] = arith.addi {{.*}} : i64
 //       CHECK:     llvm.inttoptr %[[READ]]
-// CHECK-COUNT-2:   gpu.shuffle idx
+// CHECK-COUNT-4:   gpu.shuffle idx
 //       CHECK:     scf.for {{.*}} iter_args(%[[INNER:.*]] = %{{.*}}) -> (i64) {
 //       CHECK:       llvm.inttoptr %[[INNER]]
 gpu.func @others(%table: memref<?xi64>, %n: index, %pitch: i64) kernel {

@@ -77,7 +77,8 @@ def CarryAddresses
     to it what it grows by. A lane's own offset in the view stays what it is, so that
     an address takes no registers of lanes: what is carried is the same for all lanes
     of a subgroup. That quotients of a workgroup's number are, too, is more than a code
-    generator sees; the first address is therefore read from one lane. An address that
+    generator sees; the first address, and the loop's bounds, are therefore read from
+    one lane. An address that
     may differ between lanes, or does not grow by the same in every iteration, is
     computed as before, and so are all in a loop that some lanes may not come to.
 
@@ -91,7 +92,7 @@ def CarryAddresses
     ```
     becomes
     ```mlir
-    // Of row %from: both halves by gpu.shuffle idx.
+    // The address of row %from, both its halves by gpu.shuffle idx; so are the bounds.
     scf.for %i = %from to %to step %c1 iter_args(%address = %first) {
       %p = llvm.inttoptr %address : i64 to !llvm.ptr<1>
       %next = arith.addi %address, %pitch : i64
