@@ -1,5 +1,9 @@
 // RUN: %python %S/Inputs/with_target.py gfx1100 %s 'block = [1], subgroups = [1, 2, 2], stages = 2' > %t.mlir
 // RUN: evoformer-opt %t.mlir --evo-tile-promote-to-lds | FileCheck %s
+// RUN: sed 's/properties = {/tuning = {shared_vector_bytes = 8}, properties = {/' %t.mlir > %t.short.mlir
+// RUN: evoformer-opt %t.short.mlir --evo-tile-promote-to-lds | FileCheck %s --check-prefix=SHORT
+// RUN: sed 's/properties = {/tuning = {shared_vector_bytes = 9}, properties = {/' %t.mlir > %t.longer.mlir
+// RUN: evoformer-opt %t.longer.mlir --evo-tile-promote-to-lds | FileCheck %s
 
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [[2, 0, 0], [2, 16, 0]]>
 #row = #evo_tile.lane_map<registers = [[2, 1]], lanes = [[16, 2], [2, 0]], subgroups = [[4, 0]]>
@@ -144,6 +148,15 @@ evo_tile.kernel @bits(%m: memref<?x16xi1>, %o: memref<?x16xi1>, %n: index) attri
 //       CHECK:     evo_tile.load %arg0
 //       CHECK:     evo_tile.barrier
 //       CHECK:     evo_tile.load %arg1
+// Its 8 bytes a lane go along where the chip says that these are enough.
+// SHORT-LABEL: evo_tile.kernel @vector_along
+//   SHORT-DAG:   evo_tile.alloc_lds : memref<64xf32, #gpu.address_space<workgroup>>
+//   SHORT-DAG:   evo_tile.alloc_lds : memref<32xf32, #gpu.address_space<workgroup>>
+//       SHORT:   scf.for
+// SHORT-COUNT-2:   evo_tile.load %arg1
+//       SHORT:     evo_tile.barrier
+//   SHORT-NOT:     evo_tile.load %arg1
+//       SHORT:   evo_tile.return
 #long_row = #evo_tile.lane_map<registers = [[32, 1]], lanes = [[16, 0], [2, 32]], subgroups = [[4, 0]]>
 evo_tile.kernel @vector_along(%m: memref<?x16xf16>, %v: memref<?xf32>, %o: memref<?x16xf16>, %w: memref<?xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index

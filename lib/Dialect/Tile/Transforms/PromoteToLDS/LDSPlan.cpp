@@ -19,9 +19,6 @@ using namespace mlir::evoformer::tile;
 /// Accesses below this many bytes waste most of the memory pipeline.
 static constexpr int64_t kNarrowBytes = 4;
 static constexpr int64_t kWideBytes = 8;
-/// A row vector of this many bytes in a lane is cheaper to load ahead through
-/// workgroup memory, where all lanes together hold it once.
-static constexpr int64_t kManyRegisterBytes = 32;
 
 StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
   switch (reason) {
@@ -216,8 +213,11 @@ int64_t mlir::evoformer::tile::getAsyncCopyBytes(LoadOp load, int64_t sourceDim,
 bool mlir::evoformer::tile::isSharedVector(RankedTensorType tile,
                                            const LDSMachine &machine) {
   LaneMap map = *getLaneMap(tile);
+  // Many are cheaper to load ahead through workgroup memory, where all lanes
+  // together hold them once.
   return getSharing(map, machine.subgroups) > 1 &&
-         map.getNumRegisters() * getElementBytes(tile) >= kManyRegisterBytes;
+         map.getNumRegisters() * getElementBytes(tile) >=
+             machine.target.getSharedVectorBytes();
 }
 
 //===----------------------------------------------------------------------===//
