@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodeGeneration.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -13,10 +14,13 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <mutex>
@@ -224,6 +228,22 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
   });
 }
 
+/// LLVM 22's SIPreEmitPeephole removes the AND of a comparison with EXEC before
+/// a branch (SIInstrInfo.cpp's isVOPC is all that it asks), though a scalar
+/// choice behind it reads that AND's SCC: where 64-bit sizes are compared, the
+/// choice is then by what SCC happened to be.
+static void leaveOutPeephole() {
+  static llvm::RegisterTargetPassConfigCallback leaveOut(
+      [](llvm::TargetMachine &machine, llvm::PassManagerBase &,
+         llvm::TargetPassConfig *config) {
+        const llvm::PassInfo *pass =
+            llvm::PassRegistry::getPassRegistry()->getPassInfo(
+                llvm::StringRef("si-pre-emit-peephole"));
+        if (machine.getTargetTriple().isAMDGCN() && pass)
+          config->disablePass(pass->getTypeInfo());
+      });
+}
+
 FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module,
                                            const llvm::StringSet<> &leftOut) {
   // Code generation changes the IR.
@@ -237,6 +257,7 @@ FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module,
   LogicalResult result = run(copy->getContext(), [&] {
     llvm::raw_svector_ostream os(text);
     llvm::legacy::PassManager passes;
+    leaveOutPeephole();
     refused = machine->addPassesToEmitFile(passes, os, nullptr,
                                            llvm::CodeGenFileType::AssemblyFile);
     if (!refused)
