@@ -61,11 +61,12 @@ def ways_of(kind, depth):
 
 def is_only_reserved(target, name, listings):
     """Whether no instruction of such a kernel has an address in scratch memory;
-    those of global memory and of LDS are named after these."""
+    those of global memory and of LDS have other operands."""
     code = re.search(rf"^{name}:.*?\.end_amdhsa_kernel", listings,
                      flags=re.M | re.S)[0]
     return (RESERVED in name and target in families()[-1] and
-            not re.search(r"^\s+(scratch|buffer)_", code, flags=re.M))
+            not re.search(r"^\s+(scratch_|buffer_.* off, s\[0:3\])", code,
+                          flags=re.M))
 
 
 def problems_of(target, kind, depth):

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Conversion/EvoformerToTile/Passes.h"
 
+#include "Evoformer/Dialect/Tile/IR/AddressableBytes.h"
 #include "Host/EqualOps.h"
 #include "Host/GradientHost.h"
 #include "Host/HostBuilder.h"
@@ -244,7 +245,9 @@ protected:
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
     // The CPU's offsets have 64 bits.
-    if (!chip.isCPU() && failed(checkOffsets(builder, op, checked)))
+    if (!chip.isCPU() &&
+        failed(checkOffsets(builder, op, tile::getAddressableBytes(chip),
+                            checked)))
       return failure();
     // Where steps may share a kernel, what becomes of one depends on the
     // others.

@@ -100,6 +100,7 @@ static Memory asBuffer(LaneBuilder &lane, const Memory &memory) {
                                     builder.getIntegerAttr(type, value));
   };
   Memory buffer = memory;
+  buffer.buffer = Value();
   buffer.base = ROCDL::MakeBufferRsrcOp::create(
       builder, lane.loc, LLVM::LLVMPointerType::get(builder.getContext(), 7),
       memory.base, constant(builder.getI16Type(), 0),

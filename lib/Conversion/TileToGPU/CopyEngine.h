@@ -51,8 +51,8 @@ std::unique_ptr<CopyEngine> makeConsecutiveCopies(CopyEngineAttr engine);
 Value loadPiece(OpBuilder &builder, Location loc, VectorType type,
                 const MemoryAccess::Address &address, int64_t alignment,
                 Value fill);
-void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer,
-                int64_t alignment);
+void storePiece(OpBuilder &builder, Location loc, Value value,
+                const MemoryAccess::Address &address, int64_t alignment);
 
 } // namespace mlir::evoformer::tile
 

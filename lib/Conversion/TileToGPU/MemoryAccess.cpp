@@ -135,6 +135,7 @@ FailureOr<Memory> mlir::evoformer::tile::resolveMemory(LaneBuilder &lane,
   memory.base = LLVM::IntToPtrOp::create(
       builder, lane.loc, LLVM::LLVMPointerType::get(builder.getContext(), 1),
       address);
+  memory.buffer = makeBuffer(lane, memory.base, /*addressSpace=*/8);
   return memory;
 }
 
@@ -247,6 +248,7 @@ MemoryAccess::MemoryAccess(LaneBuilder &lane, const Memory &memory,
     laneBits = LaneOffset::get(lane, getByteMap(map, memory)).bits;
   }
   makePieces(getMaxWidth(alignment));
+  inBuffer = fitsBuffer();
 }
 
 int64_t MemoryAccess::getMaxWidth(std::optional<int64_t> alignment) const {
@@ -354,6 +356,8 @@ Value MemoryAccess::advance(Value pointer, Value bytes) {
 }
 
 MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
+  if (inBuffer)
+    return getInBuffer(piece);
   OpBuilder &builder = lane.builder;
   SmallVector<int64_t> offset = map.registerOffset(piece.front());
   int64_t width = piece.size();
@@ -365,8 +369,11 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
     int64_t reg = offset[d];
     // Beyond the tile: padding of the layout.
     if (maxPosition[d] + reg >= shape[d]) {
-      if (reg >= shape[d])
-        return {Value(), Value(), true};
+      if (reg >= shape[d]) {
+        Address never;
+        never.never = true;
+        return never;
+      }
       if (positions[d])
         valid = lane.andI(
             valid, lessThan(positions[d], lane.constant(shape[d] - reg)));
@@ -421,7 +428,7 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
       pointer =
           advance(pointer, arith::SelectOp::create(builder, lane.loc, valid,
                                                    bytes, lane.constant(0)));
-    return {pointer, valid};
+    return {pointer, valid, false, Value(), Value()};
   }
   uniform = lane.add(memory.dynamicBytes, uniform);
   if (uniform)
@@ -433,5 +440,5 @@ MemoryAccess::Address MemoryAccess::getAddress(const Piece &piece) {
         builder, lane.loc, pointer.getType(), builder.getI8Type(), pointer,
         ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(static_cast<int32_t>(known))},
         LLVM::GEPNoWrapFlags::inbounds);
-  return {pointer, valid};
+  return {pointer, valid, false, Value(), Value()};
 }

@@ -18,6 +18,9 @@ struct Memory {
   bool isLDS = false;
   /// Pointer to element 0 (global) or to the kernel's LDS block.
   Value base;
+  /// Of global memory on targets that have such: the buffer from the base on;
+  /// see BufferAccess.cpp.
+  Value buffer;
   int64_t constantBytes = 0;
   /// Dynamic byte offset inside LDS; may be null.
   Value dynamicBytes;
@@ -38,6 +41,9 @@ struct Memory {
 /// The address arithmetic of a memref; fails where LDS memory does not come
 /// from `evo_tile.alloc_lds` through subviews.
 FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
+
+/// A buffer from `base` on, as a pointer to it; null where the target has none.
+Value makeBuffer(LaneBuilder &lane, Value base, unsigned addressSpace);
 
 /// Bytes that lanes add to an address, and the bits that these may have; null:
 /// none.
@@ -80,6 +86,11 @@ public:
     Value valid;
     /// The piece lies in the layout's padding for every lane.
     bool never = false;
+    /// i32: bytes from where a buffer starts, of the lane and of the subgroup.
+    /// What is not valid lies behind the buffer.
+    Value laneBytes, subgroupBytes;
+
+    bool isInBuffer() const { return static_cast<bool>(laneBytes); }
   };
   Address getAddress(const Piece &piece);
   int64_t getAlignment(const Piece &piece) const;
@@ -92,6 +103,11 @@ private:
   Value advance(Value pointer, Value bytes);
   Value lessThan(Value x, Value y);
   Value getSize(int64_t dim);
+  bool fitsBuffer() const;
+  Address getInBuffer(const Piece &piece);
+  /// What one dimension adds to an address in a buffer, of a piece's register.
+  void addToBuffer(int64_t dim, int64_t reg, int64_t width, Address &address,
+                   int64_t &known);
 
   LaneBuilder &lane;
   const Memory &memory;
@@ -103,6 +119,7 @@ private:
   Outside outside;
   int64_t knownAlignment;
   SmallVector<Piece> pieces;
+  bool inBuffer = false;
 };
 
 } // namespace mlir::evoformer::tile

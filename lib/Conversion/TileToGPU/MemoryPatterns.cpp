@@ -140,7 +140,9 @@ struct StorePattern : KernelPattern<StoreOp> {
         parts.push_back(held[reg]);
       Value value = lane.assemble(parts);
       OpBuilder::InsertionGuard guard(rewriter);
-      Value valid = lane.andI(address.valid, first);
+      // Lanes that have nothing to write do so behind a buffer's end.
+      Value valid =
+          lane.andI(address.isInBuffer() ? Value() : address.valid, first);
       if (valid && writesSpare) {
         address.pointer = arith::SelectOp::create(
             rewriter, loc, valid, address.pointer, getSpare(lane, *memory));
@@ -148,8 +150,7 @@ struct StorePattern : KernelPattern<StoreOp> {
         auto branch = scf::IfOp::create(rewriter, loc, valid);
         rewriter.setInsertionPointToStart(branch.thenBlock());
       }
-      storePiece(rewriter, loc, value, address.pointer,
-                 access.getAlignment(piece));
+      storePiece(rewriter, loc, value, address, access.getAlignment(piece));
     }
     rewriter.eraseOp(op);
     return success();

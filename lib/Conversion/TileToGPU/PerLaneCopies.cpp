@@ -107,7 +107,7 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
                                        builder.getZeroAttr(vectorType));
     Value value = loadPiece(builder, loc, vectorType, src,
                             source.getAlignment(piece), fill);
-    storePiece(builder, loc, value, dst.pointer, dest.getAlignment(piece));
+    storePiece(builder, loc, value, dst, dest.getAlignment(piece));
   }
   return success();
 }

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -34,7 +35,7 @@ void mlir::evoformer::tile::sinkLoaded(Operation *fence) {
   for (Operation &op : *fence->getBlock()) {
     if (&op == fence)
       break;
-    if (isa<LLVM::LoadOp>(op)) {
+    if (isa<LLVM::LoadOp, ROCDL::RawPtrBufferLoadOp>(op)) {
       loaded.insert(&op);
       continue;
     }

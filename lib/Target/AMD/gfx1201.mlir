@@ -37,11 +37,14 @@
   intrinsic = "llvm.fma.f32",
   a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 
+// buffer_resources: word 3 of a resource, 'Buffer Resource Descriptor': a format of 32-bit floats,
+// range checks of raw buffers.
 module attributes {evo_tile.target = #evo_tile.target<
   chip = "gfx1201", triple = "amdgcn-amd-amdhsa", features = "+wavefrontsize32,-real-true16",
   subgroup_size = 32, max_workgroup = 1024, registers = 256,
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#wmma_f32_16x16x16_bf16_rdna4, #wmma_f32_16x16x16_f16_rdna4,
             #fma_f32_4x8x1],
-  properties = {unaligned_access, lds_barrier, sched_barrier,
+  properties = {buffer_resources = 822243328 : i64, unaligned_access,
+                lds_barrier, sched_barrier,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16}>} {}

@@ -63,11 +63,13 @@
   a_regs = [f32], b_regs = [f32], c_regs = [vector<4xf32>],
   immediates = [0 : i32, 0 : i32, 0 : i32], cycles = 32>
 
+// buffer_resources: word 3 of a resource, 'Buffer Resource Descriptor': a format of 32-bit floats.
 module attributes {evo_tile.target = #evo_tile.target<
   chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "",
   subgroup_size = 64, max_workgroup = 1024, registers = 512,
   lds_bytes = 65536, lds_banks = 32,
   matrix = [#mfma_f32_32x32x8_bf16, #mfma_f32_32x32x8_f16, #mfma_f32_32x32x2_f32,
             #mfma_f32_16x16x16_bf16, #mfma_f32_16x16x16_f16, #mfma_f32_16x16x4_f32],
-  properties = {unaligned_access, lds_barrier, sched_barrier,
+  properties = {buffer_resources = 159744 : i64, unaligned_access,
+                lds_barrier, sched_barrier,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32}>} {}

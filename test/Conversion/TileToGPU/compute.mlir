@@ -19,9 +19,9 @@
 // CHECK: gpu.thread_id x
 // CHECK: arith.remui
 // Two vectors of 4, one load each: 4 columns are consecutive.
-// CHECK-COUNT-2: llvm.load {{.*}} -> vector<4xf32>
+// CHECK-COUNT-2: rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>
 // CHECK-COUNT-2: arith.mulf {{.*}} : vector<4xf32>
-// CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>
+// CHECK-COUNT-2: rocdl.raw.ptr.buffer.store {{.*}} : vector<4xi32>
 // CHECK: gpu.return
 evo_tile.kernel @elementwise(%x: memref<32x16xf32>) attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index
@@ -31,12 +31,13 @@ evo_tile.kernel @elementwise(%x: memref<32x16xf32>) attributes {target = #target
   evo_tile.return
 }
 
-// Bounds: loads choose the padding, stores branch.
+// Bounds: lanes outside read behind the buffer, and write there (what a target
+// without buffers does: idle-lanes.mlir, sink-loaded.mlir).
 // CHECK-LABEL: gpu.func @bounds
-// CHECK: llvm.load
-// CHECK: arith.select {{.*}}
-// CHECK: scf.if
-// CHECK: llvm.store
+// CHECK: arith.select {{.*}} : i32
+// CHECK: rocdl.raw.ptr.buffer.load
+// CHECK-NOT: scf.if
+// CHECK: rocdl.raw.ptr.buffer.store
 evo_tile.kernel @bounds(%x: memref<?x?xf32>) attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index
   %t = evo_tile.load %x[%c0, %c0] padding 0.0 : f32 : memref<?x?xf32> -> tensor<32x16xf32, #rows>

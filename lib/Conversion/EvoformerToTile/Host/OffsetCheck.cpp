@@ -14,8 +14,6 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 
-static constexpr int64_t kMostBytes = int64_t(1) << 32;
-
 /// Dimensions that one work item runs along.
 static bool isWithinItem(char letter) {
   return StringRef("sdqk").contains(letter);
@@ -73,6 +71,7 @@ static void assertOffsets(TileBuilder &builder, Value memory,
 
 LogicalResult evoformer::checkOffsets(TileBuilder &builder,
                                       AttentionFamilyOpInterface op,
+                                      int64_t mostBytes,
                                       CheckedOperands &checked) {
   for (OpOperand &operand : op->getOpOperands()) {
     Value memory = operand.get();
@@ -85,7 +84,7 @@ LogicalResult evoformer::checkOffsets(TileBuilder &builder,
       continue;
     auto type = cast<MemRefType>(memory.getType());
     auto [strides, offset] = type.getStridesAndOffset();
-    int64_t most = kMostBytes / getElementBytes(type.getElementType());
+    int64_t most = mostBytes / getElementBytes(type.getElementType());
     int64_t known = 1;
     bool isTooFar = false;
     SmallVector<Along> dynamic;

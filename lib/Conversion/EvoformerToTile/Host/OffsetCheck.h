@@ -20,9 +20,10 @@ using CheckedOperands =
 
 /// A work item finds what it reads of an operand by offsets of 32 bits in
 /// bytes, from the first element of its batch, row and head. Refuses operands
-/// that they do not reach; where types do not tell, the host program does.
+/// that `mostBytes` do not reach; where types do not tell, the host program
+/// does.
 LogicalResult checkOffsets(TileBuilder &builder, AttentionFamilyOpInterface op,
-                           CheckedOperands &checked);
+                           int64_t mostBytes, CheckedOperands &checked);
 
 } // namespace mlir::evoformer
 

@@ -69,6 +69,8 @@ class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
 
 // What the hardware and its code generator can do.
 defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
+  Tile_TargetCount<"buffer_resources", "getBufferResources", "0", 0x7fffffff,
+    "the last word of the resource of a raw buffer, whose reads behind its end give 0 and whose writes there do nothing; absent: global memory is accessed by pointers only">,
   Tile_TargetRow<"copy_engine", "::mlir::evoformer::tile::CopyEngineAttr", "getCopyEngine",
     "#evo_tile.copy_engine",
     "what copies from global memory to LDS beside compute; absent: copies pass through registers">,
