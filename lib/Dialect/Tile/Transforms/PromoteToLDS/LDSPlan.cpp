@@ -282,20 +282,15 @@ static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
 
 /// How rows of `rowBytes` may be kept from meeting in a bank: not at all, by
 /// padding, or by exchanging pieces as wide as the widest access. Addresses of
-/// padded rows differ by what an instruction holds, exchanged ones are
-/// computed: that pays where one instruction reads a whole matrix, whose rows
-/// padding moves from their alignment.
-static SmallVector<std::pair<int64_t, Swizzle>> getSpreads(int64_t rowBytes,
-                                                           int64_t rows,
-                                                           int64_t alignment,
-                                                           TargetAttr target) {
+/// padded rows differ by what an instruction holds, exchanged ones are computed
+/// (LDSCycles::addressing).
+static SmallVector<std::pair<int64_t, Swizzle>>
+getSpreads(int64_t rowBytes, int64_t rows, int64_t alignment) {
   constexpr int64_t kPieceBits = 4, kMostBits = 3;
   SmallVector<std::pair<int64_t, Swizzle>> spreads;
   for (int64_t padding : {0, 8, 16, 32})
     if ((rowBytes + padding) % alignment == 0)
       spreads.push_back({padding, Swizzle()});
-  if (!target.hasLdmatrix())
-    return spreads;
   SmallVector<Swizzle> swizzles;
   for (int64_t bits = 1; bits <= kMostBits; ++bits)
     addSwizzles(swizzles, rows * rowBytes, kPieceBits, bits);
@@ -341,9 +336,8 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
                                   ? 16
                                   : getAccessBytes(*getLaneMap(reader), tight));
     int64_t rowBytes = llvm::alignTo(shape[wantedDim] * bytes, alignment);
-    for (auto [padding, swizzle] :
-         getSpreads(rowBytes, tile.getNumElements() / shape[wantedDim],
-                    alignment, machine.target)) {
+    for (auto [padding, swizzle] : getSpreads(
+             rowBytes, tile.getNumElements() / shape[wantedDim], alignment)) {
       SharedLayout layout =
           getPlacement(shape, wantedDim, bytes, rowBytes + padding);
       layout.swizzle = swizzle;
@@ -397,9 +391,8 @@ LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
     int64_t alignment = std::max<int64_t>(
         8, std::max(getAccessBytes(from, tight), getAccessBytes(to, tight)));
     int64_t rowBytes = llvm::alignTo(shape[dim] * bytes, alignment);
-    for (auto [padding, swizzle] :
-         getSpreads(rowBytes, writer.getNumElements() / shape[dim], alignment,
-                    target)) {
+    for (auto [padding, swizzle] : getSpreads(
+             rowBytes, writer.getNumElements() / shape[dim], alignment)) {
       SharedLayout layout = getPlacement(shape, dim, bytes, rowBytes + padding);
       layout.swizzle = swizzle;
       LDSPlan plan =
