@@ -1,10 +1,12 @@
 """The chips that the compiler knows, as evoformer-opt lists them.
 
-    targets.py [--check=FILE] [--turns=N] COMMAND...
+    targets.py [--check=FILE] [--turns=N] [--sharing] COMMAND...
 
 runs the command for each GPU, with its name for every TARGET, and lets FileCheck
 read what it prints; the first that fails ends it. With turns each runs one of N
-parts of evoformer-check's cases: each GPU has some, and each case some GPUs."""
+parts of evoformer-check's cases: each GPU has some, and each case some GPUs.
+Chips that run the code of another one, in other sizes, are left out; --sharing
+takes these."""
 
 import argparse
 import collections
@@ -30,10 +32,12 @@ def known(tools=""):
     return tuple(targets)
 
 
-def gpus(tools="", architecture=""):
-    """The names of those that have kernels, of one architecture if it is given."""
+def gpus(tools="", architecture="", sharing=False):
+    """The names of those that have kernels, of one architecture if it is given:
+    those with code of their own, or those that share another one's."""
     return [target.name for target in known(tools)
-            if target.triple != "host" and target.triple.startswith(architecture)]
+            if target.triple != "host" and target.triple.startswith(architecture)
+            and ("code_chip" in read(target.name)) == sharing]
 
 
 def subgroup_size(chip):
@@ -55,9 +59,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", metavar="FILE")
     parser.add_argument("--turns", type=int, default=1, metavar="N")
+    parser.add_argument("--sharing", action="store_true")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    chips = gpus()
+    chips = gpus(sharing=options.sharing)
     if not 1 <= options.turns <= len(chips):
         parser.error(f"turns are from 1 to the {len(chips)} GPUs, not {options.turns}")
     for number, chip in enumerate(chips):

@@ -125,13 +125,17 @@ def _number(chip: str) -> int:
 
 
 def choose_target(chip: str, known: Sequence[str], description: str) -> str:
-    """The known chip whose code runs on `chip`: itself, or on NVIDIA the newest
-    that is older, since PTX of one chip runs on later ones."""
+    """The known chip whose code runs on `chip`: itself, or on NVIDIA one that is older,
+    since PTX of one chip runs on later ones: the newest of its generation, else the
+    newest first one of a generation, which has the most memory."""
     if chip in known:
         return chip
-    older = [name for name in known if 0 <= _number(name) <= _number(chip)]
-    if older:
-        return max(older, key=_number)
+    number = _number(chip)
+    older = [name for name in known if 0 <= _number(name) <= number]
+    for fits in (lambda name: _number(name) // 10 == number // 10,
+                 lambda name: _number(name) % 10 == 0):
+        if found := list(filter(fits, older)):
+            return max(found, key=_number)
     raise EvoformerError(
         f"unsupported device: {description} is {chip or 'of an unknown chip'}; "
         f"supported are {', '.join(known)} and NVIDIA's newer than these. "

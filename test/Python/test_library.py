@@ -425,11 +425,15 @@ def test_fork():
 
 
 def test_choice_of_target():
-    known = ["cpu", "gfx942", "sm_80", "sm_90"]
+    known = ["cpu", "gfx942", "sm_120", "sm_80", "sm_86"]
     choose = _runtime.choose_target
-    assert choose("sm_90", known, "") == "sm_90"
-    assert choose("sm_100", known, "") == "sm_90"
-    assert choose("sm_89", known, "") == "sm_80"
+    assert choose("sm_86", known, "") == "sm_86"
+    # Of its generation: the memory is as little.
+    assert choose("sm_89", known, "") == "sm_86"
+    assert choose("sm_121", known, "") == "sm_120"
+    # Later generations have at least the first one's.
+    assert choose("sm_90", known, "") == "sm_80"
+    assert choose("sm_103", known, "") == "sm_80"
     assert choose("gfx942", known, "") == "gfx942"
     for chip in ("sm_75", "gfx906", ""):
         with pytest.raises(evoformer.EvoformerError, match="card.*supported are"):

@@ -159,9 +159,9 @@ CodeGenerator::create(tile::TargetAttr target, unsigned optimization,
     return emitError(loc, "no code generator: ") << error;
   std::unique_ptr<llvm::MCSubtargetInfo> chips(
       generator->createMCSubtargetInfo(triple, "", ""));
-  if (!chips || !chips->isCPUStringValid(target.getChip()))
+  if (!chips || !chips->isCPUStringValid(target.getCodeChip()))
     return emitError(loc, "no code generator for chip '")
-           << target.getChip() << "' of " << target.getTriple();
+           << target.getCodeChip() << "' of " << target.getTriple();
   llvm::TargetOptions options;
   // The report reads the comments of the listing.
   options.MCOptions.AsmVerbose = true;
@@ -170,7 +170,7 @@ CodeGenerator::create(tile::TargetAttr target, unsigned optimization,
   // has been done.
   unsigned level = std::min(result->optimization, triple.isNVPTX() ? 2u : 3u);
   result->machine.reset(generator->createTargetMachine(
-      triple, target.getChip(), target.getFeatures(), options,
+      triple, target.getCodeChip(), target.getFeatures(), options,
       llvm::Reloc::PIC_, std::nullopt,
       static_cast<llvm::CodeGenOptLevel>(level)));
   return result;

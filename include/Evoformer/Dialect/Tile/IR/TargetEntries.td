@@ -39,6 +39,10 @@ class Tile_TargetIntrinsic<string key, string accessor, string doc>
                        "string with the name of an LLVM intrinsic",
                        "isIntrinsic(value)", doc>;
 
+class Tile_TargetChip<string key, string accessor, string fallback, string doc>
+    : Tile_TargetEntry<key, "::llvm::StringRef", accessor, fallback,
+                       "string with the name of a chip", "isName(value)", doc>;
+
 class Tile_TargetNumber<string key, string accessor, string fallback,
                         list<int> accepted, string doc>
     : Tile_TargetEntry<key, "int64_t", accessor, fallback,
@@ -71,6 +75,8 @@ class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
 defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetCount<"buffer_resources", "getBufferResources", "0", 0x7fffffff,
     "the last word of the resource of a raw buffer, whose reads behind its end give 0 and whose writes there do nothing; absent: global memory is accessed by pointers only">,
+  Tile_TargetChip<"code_chip", "getCodeChip", "getChip()",
+    "the chip that the code generator is told, whose code runs on this one as well; absent: this one">,
   Tile_TargetRow<"copy_engine", "::mlir::evoformer::tile::CopyEngineAttr", "getCopyEngine",
     "#evo_tile.copy_engine",
     "what copies from global memory to LDS beside compute; absent: copies pass through registers">,

@@ -26,6 +26,11 @@ struct TargetEntry {
 
 inline bool isFlag(Attribute value) { return isa<UnitAttr>(value); }
 
+inline bool isName(Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  return text && !text.getValue().empty();
+}
+
 inline bool isIntrinsic(Attribute value) {
   auto name = dyn_cast<StringAttr>(value);
   return name && name.getValue().starts_with("llvm.");
