@@ -112,6 +112,14 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
                                     const Sums &start, Beside beside) const {
   WorkItem blocks =
       recompute.isCareful() ? item.withCarefulBlocks(LogitDim::Queries) : item;
+  LogitRecompute::Slices slices = this->slices;
+  // Registers hold what each step would wait for; what is rarely run has none
+  // to spare.
+  if (keysFirst && recompute.isUsual())
+    for (BiasSlice *sum : {&slices.logits.keySum, &slices.logits.keyStart})
+      loadOnce(outer, *sum,
+               BlockStep::makeTile(item, keysFirst,
+                                   {shared.zero, shared.zero, shared.zero}));
   return start.with(
       BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
           .run(outer, start.carried(),

@@ -35,6 +35,8 @@ public:
   LogitRecompute withCare() const;
   /// Whether that made it.
   bool isCareful() const { return careful; }
+  /// Whether neither did: what loops run first.
+  bool isUsual() const { return !careful && !apart; }
 
   const AttentionFacts &facts;
   const GradientOperands &operands;

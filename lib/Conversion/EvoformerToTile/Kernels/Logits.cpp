@@ -67,6 +67,8 @@ Value LogitsTile::broadcast(TileBuilder &builder, Value tile,
 
 static Value loadBias(TileBuilder &builder, const BiasSlice &bias,
                       const LogitsTile &tile) {
+  if (bias.loaded)
+    return bias.loaded;
   SmallVector<Value> indices;
   SmallVector<int64_t> shape;
   for (LogitDim dim : bias.dims) {
@@ -86,6 +88,12 @@ static Value toNumbers(TileBuilder &builder, Value tile) {
   return TileBuilder::typeOf(tile).getElementType().isInteger()
              ? tile
              : builder.convert(tile, builder.getF32Type());
+}
+
+void evoformer::loadOnce(TileBuilder &builder, BiasSlice &bias,
+                         const LogitsTile &tile) {
+  if (bias.memory)
+    bias.loaded = loadBias(builder, bias, tile);
 }
 
 Value evoformer::readBias(TileBuilder &builder, const BiasSlice &bias,

@@ -43,6 +43,8 @@ struct BiasSlice {
   Value tile;
   /// Of a table that the score looks up: its entries, of f32.
   SmallVector<Value> entries = {};
+  /// The same as it is in memory, without what repeats it.
+  Value loaded = {};
 };
 
 /// A tile of logits: [rows, queries, keys], or [rows, keys, queries].
@@ -116,6 +118,10 @@ struct LogitsSlices {
 /// The bias of a tile of logits, in its shape: f32, or i1 for 'keep'.
 Value readBias(TileBuilder &builder, const BiasSlice &bias,
                const LogitsTile &tile);
+
+/// Reads what every tile of a loop reads alike: a bias without queries, where
+/// all tiles have the same keys.
+void loadOnce(TileBuilder &builder, BiasSlice &bias, const LogitsTile &tile);
 
 /// What a capture holds for a tile of logits, of f32 or i32: a number, or a
 /// tile with the slice's dimensions; of one with queries and keys in the tile's
