@@ -16,8 +16,8 @@
 // four rows, wide enough to keep all lanes busy and no wider.
 //       STAGED: #[[COPY_B:.+]] = #evo_tile.lane_map<registers = {{\[}}[{{2|4}}, 0, 1], [4, 1, 0]]
 // STAGED-LABEL: evo_tile.kernel @matmul
-//   STAGED-DAG: %[[LDS_A:.+]] = evo_tile.alloc_lds : memref<64x32xbf16, strided<[40, 1]>, #gpu.address_space<workgroup>>
-//   STAGED-DAG: %[[LDS_B:.+]] = evo_tile.alloc_lds : memref<32x64xbf16, strided<[1, 40]>, #gpu.address_space<workgroup>>
+//   STAGED-DAG: %[[LDS_A:.+]] = evo_tile.alloc_lds : memref<64x32xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
+//   STAGED-DAG: %[[LDS_B:.+]] = evo_tile.alloc_lds : memref<32x64xbf16, strided<[1, 32]>, #evo_tile.swizzled_lds<base = 4, from = [7, {{8, 9|10}}]>>
 //       STAGED: scf.for
 //  STAGED-NEXT:   %[[A:.+]] = evo_tile.load %{{.+}} padding 0.000000e+00 : bf16 {alignment = 16 : i64} : {{.+}} -> tensor<64x32xbf16, #lanes{{[0-9]*}}>
 //  STAGED-NEXT:   %[[B:.+]] = evo_tile.load %{{.+}} padding 0.000000e+00 : bf16 {alignment = 16 : i64} : {{.+}} -> tensor<32x64xbf16, #[[COPY_B]]>
@@ -60,8 +60,8 @@
 
 // Remarks tell what was decided, and the bank conflicts that remain.
 // RUN: evoformer-opt %t.gfx942 --evo-tile-assign-layouts --evo-tile-promote-to-lds --remarks-filter='evo-tile-promote.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=16, lds_bytes=5104, {{.*}}reason="shared by subgroups", row_padding=16, sharing=2, swizzle=, transposed=no
-// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=4, lds_bytes=5104, read_conflicts={{[12]}}.00, {{.*}}transposed=yes
+// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=16, lds_bytes=4096, {{.*}}reason="shared by subgroups", row_padding=0, sharing=2, swizzle="7 8", transposed=no
+// REMARK: remark: [Passed] promoted | Category:evo-tile-promote-to-lds | computed=no, copy="through registers", copy_bytes=4, lds_bytes=4096, read_conflicts={{[12]}}.00, {{.*}}transposed=yes
 
 // One subgroup shares nothing: rows in memory's order stay direct, those across
 // it would be read in pieces of two bytes and are staged.

@@ -7,8 +7,8 @@
 // RUN: evoformer-opt %t.gfx1100 --evo-tile-assign-layouts --evo-tile-promote-to-lds --evo-tile-software-pipeline | FileCheck %s --check-prefix=REGISTERS
 
 // REGISTERS-LABEL: evo_tile.kernel @matmul
-//   REGISTERS-DAG:   %[[RING_A:.+]] = evo_tile.alloc_lds : memref<2x64x32xbf16, strided<[2552, 40, 1]>, #gpu.address_space<workgroup>>
-//   REGISTERS-DAG:   %[[RING_B:.+]] = evo_tile.alloc_lds : memref<2x32x64xbf16, strided<[2552, 1, 40]>, #gpu.address_space<workgroup>>
+//   REGISTERS-DAG:   %[[RING_A:.+]] = evo_tile.alloc_lds : memref<2x64x32xbf16, strided<[2048, 32, 1]>, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
+//   REGISTERS-DAG:   %[[RING_B:.+]] = evo_tile.alloc_lds : memref<2x32x64xbf16, strided<[2048, 1, 32]>, #evo_tile.swizzled_lds<base = 4, from = [7, {{8, 9|10}}]>>
 //       REGISTERS:   %[[RUNS:.+]] = arith.cmpi sgt, %dim, %c0
 //       REGISTERS:   scf.if %[[RUNS]] {
 //       REGISTERS:     evo_tile.load %arg0
@@ -90,4 +90,4 @@
 //       FOUR:     evo_tile.return
 
 // RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", estimated_registers={{[0-9]+}}, lds_bytes=20416, loads="before the barrier", prefetch_registers=0, prefetched_loads=0, slots=2, stages=2, wanted_stages=2
+// REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", estimated_registers={{[0-9]+}}, lds_bytes=16384, loads="before the barrier", prefetch_registers=0, prefetched_loads=0, slots=2, stages=2, wanted_stages=2
