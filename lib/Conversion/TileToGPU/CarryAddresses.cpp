@@ -129,6 +129,11 @@ bool SharedValues::isShared(Value value) {
     result = op->getNumRegions() == 0 &&
              llvm::all_of(op->getOperands(),
                           [&](Value operand) { return isShared(operand); });
+  // What was found while it counted as shared may rest on that.
+  if (!result && !op)
+    for (auto &entry : llvm::make_early_inc_range(known))
+      if (entry.second)
+        known.erase(entry.first);
   return known[value] = result;
 }
 

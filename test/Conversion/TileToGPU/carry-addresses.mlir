@@ -182,6 +182,37 @@ gpu.func @left(%n: index) kernel {
   }
   gpu.return
 }
+
+// What a loop carries is shared where it starts, and not where lanes add to it; neither is
+// what follows from it, whatever was looked at first.
+// CHECK-LABEL: gpu.func @lanes_add
+//   CHECK-NOT:   gpu.shuffle
+//       CHECK:   gpu.return
+gpu.func @lanes_add(%x: index, %n: index) kernel {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %thread = gpu.thread_id x
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %c0) -> (index) {
+    %twice = arith.muli %carried, %c4 : index
+    scf.for %k = %c0 to %n step %c1 {
+      %bytes = arith.muli %k, %c4 : index
+      %at = arith.addi %x, %bytes : index
+      %first = arith.addi %at, %carried : index
+      %second = arith.addi %at, %twice : index
+      %a = arith.index_cast %first : index to i64
+      %b = arith.index_cast %second : index to i64
+      %p = llvm.inttoptr %a : i64 to !llvm.ptr<1>
+      %q = llvm.inttoptr %b : i64 to !llvm.ptr<1>
+      llvm.store %zero, %p : f32, !llvm.ptr<1>
+      llvm.store %zero, %q : f32, !llvm.ptr<1>
+    }
+    %next = arith.addi %twice, %thread : index
+    scf.yield %next : index
+  }
+  gpu.return
+}
 }
 
 // -----
