@@ -209,8 +209,20 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       shared.own = shared.other = llvm::alignTo(64, 4 * machine.keyAtom());
       shared.stages = stages;
       ScheduleCost ofShared = costOf(shared);
+      // Beside the operands: what subgroups along the other side add up passes
+      // through LDS, rows of the own one are padded, too, and statistics and
+      // key sums are copied with them.
+      constexpr int64_t kBytes = 4, kPadding = 16, kVectors = 4, kOperands = 2;
+      int64_t exchanged =
+          operands.biasGrad.broadcast[ownsKeys ? kBiasQ : kBiasK]
+              ? shared.own * (shared.other * kBytes + kPadding)
+              : 0;
+      int64_t wholeBytes =
+          ofShared.ldsBytes + exchanged +
+          stages * shared.own * (kVectors * kBytes + kOperands * kPadding);
       if (!fits(machine, ofShared) ||
-          ofShared.ldsBytes * least > target.getLdsBytes())
+          ofShared.ldsBytes * least > target.getLdsBytes() ||
+          wholeBytes > target.getLdsBytes())
         continue;
       cut = shared;
       cost = ofShared;
