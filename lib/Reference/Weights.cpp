@@ -83,7 +83,10 @@ bool HeadWeights::computeLogits(int64_t i) {
   }
   std::optional<double> least = problem.weights->least;
   stats = !problem.hasQuery(b, n, i) ? 0 : least ? std::max(size, *least) : 1;
-  total = stats == 0 ? std::numeric_limits<double>::infinity() : stats;
+  // Less divides nothing, as in the kernels.
+  constexpr double kLeastDivisor = 0x1p-126;
+  total = stats < kLeastDivisor ? std::numeric_limits<double>::infinity()
+                                : stats;
   lse = 0;
   return any;
 }

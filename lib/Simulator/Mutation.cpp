@@ -84,6 +84,25 @@ static bool isIntegerConstant(Operation *op) {
   });
 }
 
+/// An offset behind a buffer, which lanes choose that must not reach it: one
+/// more lies behind it as well.
+static bool isBehindBuffers(Operation *op) {
+  constexpr int64_t kFarthest = int64_t(1) << 14;
+  auto value =
+      cast<IntegerAttr>(cast<LLVM::ConstantOp>(op).getValue()).getInt();
+  return op->getResult(0).getType().isInteger(32) && value < 0 &&
+         value > -kFarthest &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<LLVM::SelectOp>(user);
+         });
+}
+
+/// A vector of equal elements.
+static bool isSplat(Value v) {
+  auto shuffle = v.getDefiningOp<LLVM::ShuffleVectorOp>();
+  return shuffle && llvm::all_equal(shuffle.getMask());
+}
+
 /// The operand that says how many copies may stay under way, or none.
 static std::optional<int64_t> outstandingCopies(Operation *op) {
   if (!isWait(nameOf(op)))
@@ -309,7 +328,10 @@ static const Operator operators[] = {
        replaceWith(op, LLVM::FSubOp::create(b, op->getLoc(), op->getOperand(0),
                                             op->getOperand(1)));
      }},
-    {"increment constant", isIntegerConstant,
+    {"increment constant",
+     [](Operation *op) {
+       return isIntegerConstant(op) && !isBehindBuffers(op);
+     },
      [](Operation *op) {
        auto constant = cast<LLVM::ConstantOp>(op);
        auto value = cast<IntegerAttr>(constant.getValue());
@@ -328,7 +350,8 @@ static const Operator operators[] = {
      [](Operation *op) {
        auto shuffle = dyn_cast<LLVM::ShuffleVectorOp>(op);
        return shuffle && shuffle.getMask().size() > 1 &&
-              shuffle.getMask()[0] != shuffle.getMask()[1];
+              shuffle.getMask()[0] != shuffle.getMask()[1] &&
+              !isSplat(shuffle.getV1());
      },
      [](Operation *op) {
        auto shuffle = cast<LLVM::ShuffleVectorOp>(op);

@@ -61,7 +61,8 @@ def retention(query: Any, key: Any, value: Any, mask: Optional[Any] = None, *,
                size 1 or missing on the left; of the query's type or float32, or bool:
                False drops the pair. None: 1
       scale:   a number; RetNet's models scale the key before
-      least:   what a row is divided by at least, from 0 on
+      least:   what a row is divided by at least, from 0 on; a row that is divided by less
+               than 2^-126, which f32 has no quotients for, is 0
       causal:  True: a query sees no key behind it, and what the mask holds there is not
                read
 

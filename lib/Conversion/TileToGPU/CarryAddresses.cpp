@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CARRYADDRESSES
@@ -74,7 +75,9 @@ private:
     std::optional<Value> step = getStep(value);
     return step && !*step;
   }
-  /// What a value is in the first iteration.
+  /// What a value is in the first iteration, where it follows from the loop's
+  /// variable and from what lies before the loop.
+  bool hasStart(Value value);
   Value getStart(Value value);
   /// The same number, which the code generator can tell to be shared.
   Value broadcast(Value number);
@@ -123,8 +126,11 @@ bool SharedValues::isShared(Value value) {
     result = isShared(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)));
   else if (auto reduction = dyn_cast<gpu::SubgroupReduceOp>(op))
     result = !reduction.getClusterSize();
-  else if (isa<arith::ArithDialect, memref::MemRefDialect>(op->getDialect()) ||
-           isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, LLVM::ExpectOp>(
+  else if (isa<arith::ArithDialect>(op->getDialect()) ||
+           isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
+               memref::DimOp, memref::ExtractStridedMetadataOp,
+               memref::ExtractAlignedPointerAsIndexOp, memref::LoadOp,
+               gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, LLVM::ExpectOp>(
                op))
     result = op->getNumRegions() == 0 &&
              llvm::all_of(op->getOperands(),
@@ -232,6 +238,16 @@ std::optional<Value> AddressCarrier::findStep(Value value) {
   return std::nullopt;
 }
 
+bool AddressCarrier::hasStart(Value value) {
+  if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() && op->getNumRegions() == 0 &&
+         isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return hasStart(operand);
+         });
+}
+
 Value AddressCarrier::getStart(Value value) {
   if (loop.isDefinedOutsideOfLoop(value))
     return value;
@@ -278,7 +294,7 @@ void AddressCarrier::carry() {
     if (!address.getType().isInteger(64) || !shared.isShared(address))
       continue;
     std::optional<Value> step = getStep(address);
-    if (!step || !*step)
+    if (!step || !*step || !hasStart(address))
       continue;
     pointers.push_back(pointer);
     first.push_back(broadcast(getStart(address)));

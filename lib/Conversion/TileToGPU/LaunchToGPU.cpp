@@ -254,7 +254,8 @@ static Attribute getUpstreamTarget(TargetAttr target) {
   constexpr int optimization = 3;
   if (target.getTriple().starts_with("nvptx64"))
     return NVVM::NVVMTargetAttr::get(context, optimization, target.getTriple(),
-                                     target.getChip(), target.getFeatures());
+                                     target.getCodeChip(),
+                                     target.getFeatures());
   return ROCDL::ROCDLTargetAttr::get(context, optimization, target.getTriple(),
                                      target.getChip(), target.getFeatures());
 }

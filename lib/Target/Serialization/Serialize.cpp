@@ -96,6 +96,10 @@ LogicalResult mlir::evoformer::addObject(CompiledKernels &code,
                                          Location loc) {
   bool amd = code.assemblyFormat == "isa";
   StringRef chip = target.getChip();
+  if (amd && target.getCodeChip() != chip)
+    return emitError(loc, "code for ")
+           << target.getCodeChip() << " cannot become an object for " << chip
+           << "; only PTX runs on later chips";
   if (!options.objectChip.empty()) {
     if (amd && chip != options.objectChip)
       return emitError(loc, "code for ")

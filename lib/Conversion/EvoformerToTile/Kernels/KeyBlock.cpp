@@ -113,9 +113,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
   WorkItem blocks =
       recompute.isCareful() ? item.withCarefulBlocks(LogitDim::Queries) : item;
   LogitRecompute::Slices slices = this->slices;
-  // Registers hold what each step would wait for; what is rarely run has none
-  // to spare.
-  if (keysFirst && recompute.isUsual())
+  if (keysFirst && recompute.readsKeysOnce())
     for (BiasSlice *sum : {&slices.logits.keySum, &slices.logits.keyStart})
       loadOnce(outer, *sum,
                BlockStep::makeTile(item, keysFirst,

@@ -7,6 +7,7 @@
 
 #include "LogitRecompute.h"
 #include "Truncation.h"
+#include "WeightedValues.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include <limits>
@@ -50,7 +51,8 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       dropout(builder, facts, operands.dropout, operands.getShape()),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
       chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
-      chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)) {
+      chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
+      copiesPast(copiesPastRegisters(target)) {
   // What the score makes of a key that is cleared may be NaN.
   if (facts.weights.areLogits || (facts.score && !facts.score.isTotal))
     chooseDrops = chooseAll = true;
@@ -115,8 +117,10 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   if (facts.weights.areLogits) {
     // Nothing beyond the last query, nor where there is nothing to divide.
     Value divisor = item.loadStatistic(b, slices.logSum, offset, kInfinity);
-    tiles.inverse = b.select(b.equals(divisor, 0), b.splatLike(divisor, 0),
-                             b.divf(b.splatLike(divisor, 1), divisor));
+    tiles.inverse = b.select(
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, divisor,
+                              b.splatLike(divisor, kLeastDivisor)),
+        b.splatLike(divisor, 0), b.divf(b.splatLike(divisor, 1), divisor));
     return tiles;
   }
   auto negative = [&](Value slice, double outside) -> Value {
@@ -258,6 +262,17 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     result.logitGrad = b.fma(share, difference, sum);
   else
     result.logitGrad = b.mulf(share, difference);
+  // A row's NaN does not reach what the row drops.
+  if (inverse && dropped)
+    result.logitGrad =
+        b.select(dropped, sum ? sum : b.splatLike(logits, 0), result.logitGrad);
+  // No weight of the row tells of it, and clearNaN takes it from the operands
+  // of sums.
+  if (inverse && dropsForQueries())
+    result.logitGrad =
+        b.select(b.isNaN(logits),
+                 b.splatLike(logits, std::numeric_limits<double>::quiet_NaN()),
+                 result.logitGrad);
   result.scoreGrad = result.logitGrad;
   if (!derivative)
     return result;

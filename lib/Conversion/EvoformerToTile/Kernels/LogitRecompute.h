@@ -35,8 +35,10 @@ public:
   LogitRecompute withCare() const;
   /// Whether that made it.
   bool isCareful() const { return careful; }
-  /// Whether neither did: what loops run first.
-  bool isUsual() const { return !careful && !apart; }
+  /// Whether what all steps of a loop over queries read of their keys is read
+  /// before it. Registers hold what each step would wait for, where tiles are
+  /// copied past these; what is rarely run has none to spare.
+  bool readsKeysOnce() const { return copiesPast && !careful && !apart; }
 
   const AttentionFacts &facts;
   const GradientOperands &operands;
@@ -236,6 +238,7 @@ private:
   bool chooseDrops, chooseAll;
   /// See mayStartFromBiases().
   bool mayStart;
+  bool copiesPast;
   bool apart = false;
   bool careful = false;
 };

@@ -50,21 +50,34 @@ public:
 
   void write() {
     SmallVector<Value> sums = sumKeys();
+    Value kept = tracksKept() ? sums.pop_back_val() : Value();
     Value size = isNormalized() ? sums.pop_back_val() : Value();
     Value divisor = findDivisor(size);
+    // A quotient by less is no number of f32.
+    Value empty =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, divisor,
+                              builder.splatLike(divisor, kLeastDivisor));
+    if (kept)
+      empty = arith::OrIOp::create(builder, empty, builder.equals(kept, 0));
     Value factor =
         builder.splatLike(divisor, dropout ? dropout.getFactor() : 1);
     storeWeightedValues(item, operands, valueParts, sums,
-                        builder.divf(factor, divisor),
-                        builder.equals(divisor, 0));
+                        builder.divf(factor, divisor), empty);
     writeStatistics(divisor);
   }
 
 private:
   bool isNormalized() const { return facts.weights.least.has_value(); }
+  /// Whether a row may be left without keys: its values count for nothing then,
+  /// whatever they are.
+  bool tracksKept() const {
+    return slices.keySum.memory || !slices.biases.empty() || item.seen ||
+           slices.score;
+  }
 
   /// Depth parts of the weighted values, and behind them the sum of the
-  /// weights' absolute values.
+  /// weights' absolute values and whether there is any key, as far as they are
+  /// needed.
   SmallVector<Value> sumKeys() {
     Value querySlice = item.sliceSequence(operands.query, item.queries);
     SmallVector<Value> queries =
@@ -79,8 +92,9 @@ private:
           return builder.splat({blocks.rows, blocks.queries, part.size}, f32,
                                0);
         });
-    if (isNormalized())
-      start.push_back(builder.splat({blocks.rows, blocks.queries}, f32, 0));
+    for (bool isCarried : {isNormalized(), tracksKept()})
+      if (isCarried)
+        start.push_back(builder.splat({blocks.rows, blocks.queries}, f32, 0));
     return BlockLoop::along(builder, LogitDim::Keys, item)
         .run(builder, start,
              [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
@@ -92,7 +106,8 @@ private:
                  Value some = multiplyTransposed(b, query, k, Value());
                  scores = scores ? b.addf(scores, some) : some;
                }
-               Value weights = makeWeights(b, step.tile, scores);
+               Value isKept;
+               Value weights = makeWeights(b, step.tile, scores, isKept);
                SmallVector<Value> next;
                Value counted = drop(b, step.tile, weights);
                for (auto [sum, part] : llvm::zip(carried, valueParts))
@@ -101,18 +116,27 @@ private:
                      item.load(b, values, key, step.item.keys, part)));
                if (isNormalized())
                  next.push_back(
-                     b.addf(carried.back(),
+                     b.addf(carried[valueParts.size()],
                             b.reduce(ReduceKind::Add,
                                      math::AbsFOp::create(b, weights), 2)));
+               if (tracksKept())
+                 next.push_back(b.maxnum(carried.back(),
+                                         b.reduce(ReduceKind::Max, isKept, 2)));
                return next;
              });
   }
 
-  Value makeWeights(TileBuilder &b, const LogitsTile &tile, Value scores) {
+  /// `isKept`: 1 for keys that are not dropped, else 0.
+  Value makeWeights(TileBuilder &b, const LogitsTile &tile, Value scores,
+                    Value &isKept) {
     Value logits = buildLogits(b, slices, tile, scores);
-    return mayDrop(slices, tile) ? b.select(b.equals(logits, -kInfinity),
-                                            b.splatLike(logits, 0), logits)
-                                 : logits;
+    isKept = b.splatLike(logits, 1);
+    if (!mayDrop(slices, tile))
+      return logits;
+    Value dropped = b.equals(logits, -kInfinity);
+    Value none = b.splatLike(logits, 0);
+    isKept = b.select(dropped, none, isKept);
+    return b.select(dropped, none, logits);
   }
 
   Value drop(TileBuilder &b, const LogitsTile &tile, Value weights) {
@@ -152,8 +176,10 @@ private:
     Value divisor =
         builder.splat({blocks.rows, blocks.queries}, builder.getF32Type(), 1);
     if (isNormalized())
-      divisor =
-          builder.maxnum(size, builder.splatLike(size, *facts.weights.least));
+      // A NaN stays.
+      divisor = builder.select(
+          builder.isNaN(size), size,
+          builder.maxnum(size, builder.splatLike(size, *facts.weights.least)));
     if (!item.queries.mayEndEarly())
       return divisor;
     Value present = item.queries.isPresent(

@@ -12,6 +12,10 @@
 
 namespace mlir::evoformer {
 
+/// Where weights are logits: rows whose divisor is less give 0. It is f32's
+/// smallest normal number, whose quotients are numbers, too.
+inline constexpr double kLeastDivisor = 0x1p-126;
+
 /// In a row of so few elements the errors of its weights do not average out:
 /// what narrowing them takes away is added as well.
 inline constexpr int64_t kFewElements = 16;

@@ -248,7 +248,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     gradient recomputes from `stats` are those of this op.
 
     Where `weights` is not softmax stats[1] is what a row is divided by, 1 for `linear`, and
-    stats[0] is 0.
+    stats[0] is 0, in rows that keep no key, too. A row that is divided by less than 2^-126
+    has output 0.
 
     #### Examples
 
