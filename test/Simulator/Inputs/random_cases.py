@@ -120,8 +120,7 @@ class Cases:
         words += [self.bias(kind, backward) for _ in range(some([0, 1, 1, 2, 2, 3]))]
         words += [some(["", f"gate={kind}", "gate=f32"]),
                   self.window(),
-                  some(["", "nan=1", "nan_values=1"] if self.weights else
-                       ["", "nan=1"]), some(["", "static=all", "static=heads"]),
+                  some(["", "nan=1"]), some(["", "static=all", "static=heads"]),
                   some(["", "", "order=bnhsd", "memory=bnhsd", "pad=3 offset=1",
                         "zero=n"]),
                   some(["pass=backward", "pass=backward grads=f32"] if backward else
