@@ -85,8 +85,8 @@ bool HeadWeights::computeLogits(int64_t i) {
   stats = !problem.hasQuery(b, n, i) ? 0 : least ? std::max(size, *least) : 1;
   // Less divides nothing, as in the kernels.
   constexpr double kLeastDivisor = 0x1p-126;
-  total = stats < kLeastDivisor ? std::numeric_limits<double>::infinity()
-                                : stats;
+  total =
+      stats < kLeastDivisor ? std::numeric_limits<double>::infinity() : stats;
   lse = 0;
   return any;
 }
