@@ -70,10 +70,7 @@ private:
   bool isNormalized() const { return facts.weights.least.has_value(); }
   /// Whether a row may be left without keys: its values count for nothing then,
   /// whatever they are.
-  bool tracksKept() const {
-    return slices.keySum.memory || !slices.biases.empty() || item.seen ||
-           slices.score;
-  }
+  bool tracksKept() const { return mayDrop(slices, item.seen.has_value()); }
 
   /// Depth parts of the weighted values, and behind them the sum of the
   /// weights' absolute values and whether there is any key, as far as they are
@@ -131,7 +128,7 @@ private:
                     Value &isKept) {
     Value logits = buildLogits(b, slices, tile, scores);
     isKept = b.splatLike(logits, 1);
-    if (!mayDrop(slices, tile))
+    if (!mayDrop(slices, tile.seen != nullptr))
       return logits;
     Value dropped = b.equals(logits, -kInfinity);
     Value none = b.splatLike(logits, 0);

@@ -121,8 +121,8 @@ Value evoformer::readCapture(TileBuilder &builder, const BiasSlice &capture,
   return toNumbers(builder, loadBias(builder, capture, tile));
 }
 
-bool evoformer::mayDrop(const LogitsSlices &slices, const LogitsTile &tile) {
-  return slices.keySum.memory || !slices.biases.empty() || tile.seen ||
+bool evoformer::mayDrop(const LogitsSlices &slices, bool isMasked) {
+  return slices.keySum.memory || !slices.biases.empty() || isMasked ||
          slices.score;
 }
 

@@ -129,8 +129,9 @@ void loadOnce(TileBuilder &builder, BiasSlice &bias, const LogitsTile &tile);
 Value readCapture(TileBuilder &builder, const BiasSlice &capture,
                   const LogitsTile &tile);
 
-/// Whether a logit of the tile may be -inf, of a key that is dropped.
-bool mayDrop(const LogitsSlices &slices, const LogitsTile &tile);
+/// Whether a logit may be -inf, of a key that is dropped; `isMasked`: whether
+/// there are pairs that do not see each other.
+bool mayDrop(const LogitsSlices &slices, bool isMasked);
 
 /// What a product of queries and keys starts from; null: zero.
 Value startOf(TileBuilder &builder, const LogitsSlices &slices,
