@@ -250,17 +250,17 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                Gradients follow from it. A logit of -inf drops the key
       dropout_p: with which probability, from 0 to before 1, each weight is 0 where
                values are summed; the others are divided by what is left of 1. It is
-               taken to 2^-16. lse is that of all weights. For training alone: with
-               torch and NumPy
+               taken to 2^-16. lse is that of all weights. For training alone
       dropout_state: a seed and an offset in int64, (2,), read on the device: equal ones
                drop the same weights, on any device. With torch the default is two
-               numbers of the device's default generator; NumPy has none
+               numbers of the device's default generator; NumPy and JAX have none. With
+               JAX a key of jax.random, too, or the halves of both in uint32, (4,),
+               lower ones first
       weights: 'softmax', or how else the weights of a row are made of its logits x, which
                are 0 for dropped keys: 'linear' takes x; 'retention' or
                ('retention', least) x / max(least, sum_j |x|), with a least of 1 by
                default and a divisor that has no gradient (evoformer.retention). Then
-               there is no lse, and biases are bool: score has what is added. With torch
-               and NumPy
+               there is no lse, and biases are bool: score has what is added
       captures: what score reads beside: any number of arrays with the dimensions of
                biases, of the query's type or float32. They have gradients as biases do.
                int32 ones are integers for score. One that score reads at an index,
@@ -305,24 +305,11 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
     if check_lengths:
         from . import _check_lengths
         _check_lengths.check(query, key, layout, lengths._replace(dropout=None))
-    backend, seen = _backend(query), _keys.resolve(causal, window, keys)
-    if score is not None:
-        if backend.__name__.endswith("._jax"):
-            raise NotImplementedError("score of JAX arrays; accepted are torch tensors "
-                                      "and NumPy arrays")
-        seen, biases = _with_score(seen, biases, score, captures)
-    if dropout_p:
-        if backend.__name__.endswith("._jax"):
-            raise NotImplementedError("dropout_p of JAX arrays; accepted are torch "
-                                      "tensors and NumPy arrays")
-        seen = seen._replace(dropout_p=dropout_p)
-    if made:
-        if backend.__name__.endswith("._jax"):
-            raise NotImplementedError("weights of JAX arrays; accepted are torch tensors "
-                                      "and NumPy arrays")
-        seen = seen._replace(weights=made)
-    return backend.attention(query, key, value, biases, gate, scale, layout, return_lse,
-                             seen, lengths)
+    seen, biases = _with_score(_keys.resolve(causal, window, keys), biases, score,
+                               captures)
+    return _backend(query).attention(
+        query, key, value, biases, gate, scale, layout, return_lse,
+        seen._replace(dropout_p=dropout_p, weights=made), lengths)
 
 
 def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),

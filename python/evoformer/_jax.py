@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 import jax
+import jax.numpy as jnp
 
 from . import _jax_ops, _keys, _problem, _runtime
 from ._jax_handlers import PLATFORMS
-from ._jax_problem import Signature, meta
+from ._jax_problem import STATE, Signature, meta
 
 if TYPE_CHECKING:
     from ._explain import Explanation
 
 
 def _name(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
-          lengths: _problem.Lengths) -> dict[str, Any]:
+          lengths: _problem.Lengths, captures: int) -> dict[str, Any]:
     arrays = {"query": query, "key": key, "value": value}
-    arrays |= {f"biases[{i}]": b for i, b in enumerate(biases)}
+    arrays |= zip(_problem.name_biases(len(biases), captures), biases)
     if gate is not None:
         arrays["gate"] = gate
     return arrays | lengths.named()
@@ -71,13 +72,40 @@ def _expand(array: Any, letters: str, wanted: str) -> Any:
     return array.reshape([sizes.get(c, 1) for c in wanted])
 
 
+_STATES = ("accepted are a key of jax.random, a seed and an offset in int64, (2,), and their "
+           "halves in uint32, (4,), lower ones first")
+
+
+def _make_state(state: Any) -> Any:
+    """The halves of a seed and an offset."""
+    if not isinstance(state, jax.Array):
+        raise TypeError(f"dropout_state is a {type(state).__name__}; {_STATES}")
+    if jnp.issubdtype(state.dtype, jax.dtypes.prng_key):
+        if state.shape:
+            raise ValueError(f"dropout_state has {state.shape} keys; accepted is one")
+        return jax.random.bits(state, (4,), jnp.uint32)
+    shapes = {"int64": (2,), "uint32": (4,)}
+    if state.dtype.name not in shapes:
+        raise TypeError(f"dropout_state has type {state.dtype}; {_STATES}")
+    if state.shape != shapes[state.dtype.name]:
+        raise ValueError(f"dropout_state has shape {state.shape}; {_STATES}")
+    if state.dtype.name == "int64":
+        state = jax.lax.bitcast_convert_type(state, jnp.uint32).reshape(4)
+    return state
+
+
 class _Checked:
     """Operands of rank 5."""
 
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
                  gate: Any, scale: Optional[float], layout: Optional[str],
                  keys: _keys.Keys, lengths: _problem.Lengths) -> None:
-        arrays = _name(query, key, value, biases, gate, lengths)
+        if keys.dropout_p:
+            if lengths.dropout is None:
+                raise ValueError(f"dropout_p is {keys.dropout_p} without dropout_state; "
+                                 f"accepted are both: {_STATES.removeprefix('accepted are ')}")
+            lengths = lengths._replace(dropout=_make_state(lengths.dropout))
+        arrays = _name(query, key, value, biases, gate, lengths, keys.captures)
         _check(arrays, scale)
         layout = layout or _problem.default_layout(query.ndim)
         if "d" in layout and layout[-1] != "d":
@@ -86,7 +114,7 @@ class _Checked:
         self.problem = _problem.Attention(
             meta(query), meta(key), meta(value), [meta(b) for b in biases],
             meta(gate) if gate is not None else None, scale, layout, keys=keys,
-            lengths=lengths.map(meta))
+            lengths=lengths.map(meta)._replace(dropout=STATE if keys.dropout_p else None))
         letters = "".join(c for c in "bnh" if c not in layout) + layout
         ragged = self.problem.ragged
         self.signature = Signature(
@@ -96,10 +124,10 @@ class _Checked:
             else (None, None))
         self.operands = [
             _expand(array, self.problem.layout.bias, "bnhqk")
-            if name.startswith("biases") else
+            if name.startswith(("biases", "captures")) else
             _expand(array, self.problem.layout.rows, "bn")
             if name.endswith("_lengths") else
-            array if name.startswith("cu_seqlens") else
+            array if name.startswith(("cu_seqlens", "dropout")) else
             _expand(array, layout, letters)
             for name, array in arrays.items()]
 

@@ -18,6 +18,7 @@ from ._jax_handlers import PLATFORMS, TARGET, register
 from ._jax_problem import Signature, meta
 from ._library import EvoformerError
 
+
 def _device(platform: str) -> _runtime.Device:
     """The first device of the platform. Of several, all are taken to be of one
     kind, as XLA takes them."""
@@ -88,16 +89,32 @@ def _input_dims(signature: Signature) -> list[Sequence[int]]:
             range(len(signature.dimensions(name))) for name in signature.names()]
 
 
+def _find(signature: Signature, operands: Sequence[Any], name: str) -> Any:
+    return operands[signature.names().index(name)]
+
+
+def _join_state(signature: Signature, arrays: Sequence[Any]) -> list[Any]:
+    """The arrays with the state of dropout in int64. Where programs have no 64-bit types,
+    custom calls may have them all the same."""
+    arrays = list(arrays)
+    if "dropout_state" in signature.lengths:
+        at = signature.names().index("dropout_state")
+        arrays[at] = jax.lax.bitcast_convert_type(arrays[at].reshape(2, 2), jnp.int64)
+    return arrays
+
+
 def forward(*operands: Any, signature: Signature, lse: bool, stats: bool,
             platform: str) -> list[Any]:
     problem = signature.problem(operands)
     dims = _input_dims(signature)
     dims += [dims[0]] + [range(4)] * lse + [range(5)] * stats
-    found = _call(platform, problem.describe(lse, stats),
-                  problem.forward_views(lse, stats), dims, operands,
-                  signature.shapes(operands, lse, stats))
+    with jax.enable_x64(True):
+        found = _call(platform, problem.describe(lse, stats),
+                      problem.forward_views(lse, stats), dims,
+                      _join_state(signature, operands),
+                      signature.shapes(operands, lse, stats))
     if signature.ragged:
-        place = operands[-2], problem.sizes["q"]
+        place = _find(signature, operands, "cu_seqlens_q"), problem.sizes["q"]
         found[0] = _clear(found[0], signature.letters.index("s"), *place, 0)
         if lse:
             found[1] = _clear(found[1], 3, *place, -math.inf)
@@ -112,15 +129,16 @@ def backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...],
     dims = _input_dims(signature)
     by_name = dict(zip(signature.names(), zip(operands, dims)))
     dims += [dims[0], range(5), dims[0]] + [by_name[name][1] for name in gradients]
-    found = _call(platform, problem.describe(gradients=gradients),
-                  problem.backward_views(meta(arrays[-1]), gradients), dims, arrays,
-                  [jax.ShapeDtypeStruct(by_name[name][0].shape,
-                                        by_name[name][0].dtype)
-                   for name in gradients])
+    results = [jax.ShapeDtypeStruct(by_name[name][0].shape, by_name[name][0].dtype)
+               for name in gradients]
+    with jax.enable_x64(True):
+        found = _call(platform, problem.describe(gradients=gradients),
+                      problem.backward_views(meta(arrays[-1]), gradients), dims,
+                      _join_state(signature, arrays), results)
     for i, name in enumerate(gradients):
         if signature.ragged and signature.is_sequence(name):
-            of_keys = name in ("key", "value")
+            side = "k" if name in ("key", "value") else "q"
             found[i] = _clear(found[i], signature.letters.index("s"),
-                              operands[-1 if of_keys else -2],
-                              problem.sizes["k" if of_keys else "q"], 0)
+                              _find(signature, operands, f"cu_seqlens_{side}"),
+                              problem.sizes[side], 0)
     return found

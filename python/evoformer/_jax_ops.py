@@ -159,14 +159,21 @@ class _Fold:
                                if d is not None)
         query = [s for i, s in enumerate(arrays[0].shape) if i != dims[0]]
         sizes = dict(zip(signature.letters, query))
-        self.letter = ("n" if signature.ragged or (sizes["b"] != 1 and sizes["n"] == 1)
-                       else "b")
+        possible = [letter for letter in ("n" if signature.ragged else "bn")
+                    if letter not in signature.counted]
+        # A table is one for all n.
+        if signature.tables and "n" in possible:
+            possible.remove("n")
+        if possible == ["b", "n"] and sizes["b"] != 1 and sizes["n"] == 1:
+            possible = ["n"]
+        # Empty where there is none that may grow.
+        self.letter = possible[0] if possible else ""
         for name, mapped in zip(signature.names(), dims):
             if name.startswith("cu_seqlens") and mapped is not None:
                 raise NotImplementedError(
                     f"{name} is mapped by vmap; accepted are cumulative lengths that "
                     "all calls share")
-        self.size = sizes[self.letter]
+        self.size = sizes.get(self.letter, 1)
 
     def fold(self, array: Any, mapped: Optional[int], axis: int, whole: bool) -> Any:
         """The array with the mapped dimension as the slower part of its dimension
@@ -204,10 +211,27 @@ class _Fold:
         return jnp.moveaxis(array, axis, 0)
 
 
+def _one_by_one(primitive: Primitive, arrays: Sequence[Any], dims: Sequence[Optional[int]],
+                **parameters: Any) -> tuple[list[Any], list[int]]:
+    """A call for each of what vmap maps, where it matters which b and n there are."""
+    mapped = [i for i, dim in enumerate(dims) if dim is not None]
+
+    def run(parts: Sequence[Any]) -> tuple[Any, ...]:
+        own = list(arrays)
+        for i, part in zip(mapped, parts):
+            own[i] = part
+        return tuple(primitive.bind(*_vary(own), **parameters))
+    results = jax.lax.map(run, tuple(jnp.moveaxis(arrays[i], dims[i], 0) for i in mapped))
+    return list(results), [0] * len(results)
+
+
 def _batch_attention(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
                      signature: Signature, lse: bool, stats: bool
                      ) -> tuple[list[Any], list[int]]:
     fold = _Fold(signature, arrays, dims)
+    if not fold.letter:
+        return _one_by_one(attention_p, arrays, dims, signature=signature, lse=lse,
+                           stats=stats)
     results = attention_p.bind(*_vary(fold.operands(arrays, dims)),
                                signature=signature, lse=lse, stats=stats)
     at = "bn".index(fold.letter)
@@ -220,6 +244,9 @@ def _batch_backward(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
                     signature: Signature, gradients: tuple[str, ...]
                     ) -> tuple[list[Any], list[int]]:
     fold = _Fold(signature, arrays, dims)
+    if not fold.letter:
+        return _one_by_one(backward_p, arrays, dims, signature=signature,
+                           gradients=gradients)
     # Each mapped call has gradients of its own, of shared biases too.
     operands = fold.operands(arrays[:-3], dims[:-3], whole=gradients)
     axis = signature.axis("query", fold.letter)
@@ -265,7 +292,7 @@ def _differentiable_forward(signature: Signature, lse: bool, stats: bool,
                             ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     operands = tuple(g.value for g in given)
     wanted = _Wanted(tuple(name for name, g in zip(signature.names(), given)
-                           if g.perturbed and g.value.dtype not in (jnp.bool_, jnp.int32)))
+                           if g.perturbed and jnp.issubdtype(g.value.dtype, jnp.floating)))
     results = attention_p.bind(*operands, signature=signature, lse=lse, stats=True)
     return (tuple(results if stats else results[:-1]),
             (operands, results[0], results[-1], wanted))

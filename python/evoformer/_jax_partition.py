@@ -13,7 +13,6 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ._jax_problem import Signature
-from ._keys import ALL
 
 # For each dimension of an array what it is: b, n, q(ueries), h(eads), k(eys), g for
 # the heads of keys, d and e for depths; y, u, v and w for sequences, their most queries
@@ -23,15 +22,23 @@ Roles = tuple[Optional[str], ...]
 
 def spreadable(signature: Signature) -> str:
     """What may be spread: queries where all see the same keys, whichever they are, and
-    no rows that lie one behind the other."""
+    no rows that lie one behind the other; nothing whose numbers count."""
+    keys = signature.keys
+    bounded = keys.first or keys.end or keys.score or keys.dropout_p
     if signature.ragged:
-        return "nh"
-    counts = signature.keys != ALL or "query_lengths" in signature.lengths
-    return "bnh" if counts else "bnqh"
+        letters = "nh"
+    else:
+        letters = "bnh" if bounded or "query_lengths" in signature.lengths else "bnqh"
+    return "".join(c for c in letters if c not in signature.counted)
 
 
 def operand_roles(signature: Signature, name: str, array: Any) -> Roles:
     """Of an operand, or the output where `name` is out."""
+    if name == "dropout_state":
+        return (None,)
+    if name in signature.tables:
+        return tuple(c if size != 1 and c != "k" else None
+                     for c, size in zip("bnhqk", array.shape))
     if not signature.is_sequence(name) and name != "out":
         letters = signature.dimensions(name)
         # Sizes of a sequence are no sizes of memory.

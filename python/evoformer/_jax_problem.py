@@ -2,16 +2,19 @@
 
 Inside of JAX, query, key, value, gate and output have the five dimensions `bnshd`
 in the order of the signature's letters, biases are [b, n, h, sq, sk], lengths [b, n], lse is
-[b, n, h, sq] and stats [2, b, n, h, sq]. Cumulative lengths are [sequences + 1]."""
+[b, n, h, sq] and stats [2, b, n, h, sq]. Cumulative lengths are [sequences + 1]. The
+state of dropout is four uint32, the halves of a seed and an offset, lower ones first:
+programs without 64-bit types have no int64."""
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any, Optional
 
 import jax
 import jax.numpy as jnp
 
-from . import _keys, _problem
+from . import _keys, _problem, _score
 
 _NAMES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "bool": "i1",
           "int32": "i32"}
@@ -24,12 +27,16 @@ def meta(array: Any) -> _problem.Meta:
                          _NAMES.get(array.dtype.name, array.dtype.name))
 
 
+# As kernels read it.
+STATE = _problem.Meta((2,), (1,), "int64")
+
+
 @dataclasses.dataclass(frozen=True)
 class Signature:
     """What is known of an attention besides its operands' shapes and types. The
-    operands are query, key, value, biases, with `gated` the gate, and those of
-    `lengths`, which are some of Lengths.named(); with cumulative ones `most` are the
-    most queries and keys of a sequence."""
+    operands are query, key, value, biases, of which the last ones may be captures, with
+    `gated` the gate, and those of `lengths`, which are some of Lengths.named(); with
+    cumulative ones `most` are the most queries and keys of a sequence."""
     letters: str
     biases: int
     gated: bool
@@ -46,13 +53,27 @@ class Signature:
         return _problem.Attention(
             query, key, value, rest[:self.biases],
             rest[self.biases] if self.gated else None, self.scale, self.letters,
-            [i for i, b in enumerate(rest[:self.biases]) if b.type != "i1"],
+            [i for i, b in enumerate(rest[:self.biases]) if b.type not in ("i1", "i32")],
             self.keys,
-            _problem.Lengths(keys, queries, query_starts, key_starts, *self.most))
+            _problem.Lengths(keys, queries, query_starts, key_starts, *self.most,
+                             STATE if "dropout_state" in self.lengths else None))
 
     @property
     def ragged(self) -> bool:
         return "cu_seqlens_q" in self.lengths
+
+    @property
+    def tables(self) -> list[str]:
+        """Those biases whose last dimension holds a table's entries."""
+        first = self.biases - self.keys.captures
+        return [f"bias{first + number}" for number in _score.find_tables(self.keys.score)]
+
+    @property
+    def counted(self) -> str:
+        """Those of b, n and h whose numbers results depend on: kernels must see all."""
+        if self.keys.dropout_p:
+            return "bnh"
+        return "".join(c for c in "bnh" if re.search(rf"%{c}\b", self.keys.score))
 
     def names(self) -> list[str]:
         """The operands, as gradients are called."""
@@ -65,7 +86,8 @@ class Signature:
         return not name.startswith("bias") and name not in self.lengths
 
     def dimensions(self, name: str) -> str:
-        """The letters of an operand's dimensions; e: of cumulative lengths."""
+        """The letters of an operand's dimensions; e: of cumulative lengths and of the
+        state."""
         if self.is_sequence(name):
             return self.letters
         if name.startswith("bias"):

@@ -54,7 +54,7 @@ def retention(query: Any, key: Any, value: Any, mask: Optional[Any] = None, *,
 
     in which the divisor is a constant for the gradient. No x is stored.
 
-    Arguments (NumPy arrays, or torch tensors, which have gradients):
+    Arguments (NumPy arrays, torch tensors or JAX arrays; the latter two have gradients):
       query, key, value: of any layout, 'bhsd' by default, as `evoformer.attention` has
                them; a head of values may be of another depth
       mask:    decays, [b, n, h, sq, sk] as far as the layout has these, any dimension of

@@ -258,13 +258,3 @@ def test_bad_lengths():
                        "accepted are cumulative lengths that all calls share"):
         jax.vmap(lambda starts: evoformer.attention(
             *(t[:1] for t in arrays), cu_seqlens=starts))(jnp.zeros((2, 2), jnp.int32))
-
-
-def test_what_torch_and_numpy_have():
-    arrays = draw(*SHAPES[:3])
-    with pytest.raises(NotImplementedError, match="dropout_p of JAX arrays; accepted are "
-                       "torch tensors and NumPy arrays"):
-        evoformer.attention(*arrays, dropout_p=0.1)
-    with pytest.raises(NotImplementedError, match="score of JAX arrays; accepted are torch "
-                       "tensors and NumPy arrays"):
-        evoformer.attention(*arrays, score=lambda x, *_: x + 1.0)
