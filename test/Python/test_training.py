@@ -34,6 +34,25 @@ def ours(q, k, v, slopes, state, training):
                                captures=[slopes.reshape(-1, 1, 1)], **dropout)
 
 
+def decays(slopes):
+    """RetNet's mask: a factor for each step back, and no key ahead. [h, s, s]"""
+    i, j = torch.arange(LENGTH)[:, None], torch.arange(LENGTH)
+    steps = (i - j).to(slopes)
+    rates = torch.sigmoid(4 - 10 * slopes).reshape(-1, 1, 1)
+    return torch.where(steps < 0, 0, rates ** steps.clamp(min=0))
+
+
+def eager_retention(q, k, v, slopes, state, training):
+    products = torch.einsum("bihd,bjhd->bhij", q * DEPTH ** -0.5, k) * decays(slopes)
+    divisor = products.detach().abs().sum(-1, keepdim=True).clamp(min=1)
+    return torch.einsum("bhij,bjhd->bihd", products / divisor, v)
+
+
+def our_retention(q, k, v, slopes, state, training):
+    return evoformer.retention(q, k, v, decays(slopes), layout="bshd", causal=True,
+                               scale=DEPTH ** -0.5)
+
+
 class Network(torch.nn.Module):
     """Says for each word what came three before it: attention has to find it."""
 
@@ -76,20 +95,26 @@ def train(attend):
     return losses, end.item(), [p.detach() for p in network.parameters()]
 
 
-def test_learns_with_dropout():
-    """A score with a learned slope and dropout, under Adam. Rounding errors grow with
-    steps: in the first ones losses are eager mode's, at the end about."""
-    losses, end, parameters = train(ours)
-    again = train(ours)
+@pytest.mark.parametrize("attend, written_out", [(ours, eager),
+                                                 (our_retention, eager_retention)],
+                         ids=["dropout", "retention"])
+def test_learns(attend, written_out):
+    """A score with a learned slope and dropout, or retention with learned decays, under
+    Adam. Rounding errors grow with steps: in the first ones losses are eager mode's, at the
+    end about."""
+    losses, end, parameters = train(attend)
+    again = train(attend)
     assert losses == again[0] and end == again[1]
     assert all(torch.equal(a, b) for a, b in zip(parameters, again[2], strict=True))
-    wanted, wanted_end, _ = train(eager)
+    wanted, wanted_end, _ = train(written_out)
     assert losses[:20] == pytest.approx(wanted[:20], rel=1e-4)
     assert sum(losses[-20:]) == pytest.approx(sum(wanted[-20:]), rel=0.05)
     assert end == pytest.approx(wanted_end, rel=0.1)
     # It has learned: a guess has the loss log(WORDS).
     assert end < 0.5 * losses[0]
-    # Another state drops others.
+
+
+def test_states_differ():
     torch.manual_seed(9)
     words = torch.randint(WORDS, (BATCH, LENGTH))
     network = Network(ours)
