@@ -2,8 +2,10 @@
 region of a score; what is a range of keys becomes one, so that tiles outside are not
 visited.
 
-Tensors that these functions close over are read by indices of the pair, and become what
-the score captures, with gradients."""
+Tensors that these functions close over become what the score captures, with gradients.
+What they are read by is either an index of the pair; or computed of such before the call,
+in torch, where the entries that it finds are taken out of the tensor; or, where it is
+another for each pair and the tensor is small, an index of a table inside of kernels."""
 
 import re
 import weakref
@@ -18,10 +20,12 @@ from torch.nn.attention.flex_attention import (AuxOutput, AuxRequest, BlockMask,
 from torch.overrides import TorchFunctionMode
 
 from . import _keys, _problem, _score, _torch
+from ._score_values import Values, gather
 
 # Of the region's arguments those that torch's functions are given, and whose they are.
 _INDICES = {"%b": "b", "%h": "h", "%i": "q", "%j": "k"}
-_ACCEPTED_INDEX = "accepted are b, h, q_idx and kv_idx themselves, once each, and numbers"
+_ACCEPTED_INDEX = ("accepted are numbers, b, h, q_idx and kv_idx, and integers made of these "
+                   "and of tensors")
 
 # What torch makes of some functions, which have them inside.
 _WRAPPERS = tuple(getattr(_torch_flex, name) for name in ("_MaskModWrapper",)
@@ -50,6 +54,10 @@ class _Captures(TorchFunctionMode):
         # With the tensor, which stays as long as its identity counts.
         self.numbers: dict[Any, tuple[Tensor, _score.Number]] = {}
         self.trace: Any = None
+        self.values = Values({name: torch.arange(
+            sizes[letter], dtype=torch.int32, device=query.device).reshape(
+                [-1 if other == letter else 1 for other in "bhqk"])
+            for name, letter in _INDICES.items()})
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (),
                            kwargs: Any = None) -> Any:
@@ -77,15 +85,73 @@ class _Captures(TorchFunctionMode):
             elif isinstance(one, int) and not isinstance(one, bool):
                 view = view.select(len(letters), one)
             else:
-                self.trace.refuse("an index of a tensor that is not that of the pair; " +
-                                  _ACCEPTED_INDEX)
-        key = (id(tensor), tuple(getattr(one, "_name", one) for one in index))
+                return self._gather(tensor, index)
+        key = self._key(tensor, index)
         if key not in self.numbers:
             order = sorted(range(len(letters)), key=lambda at: "bhqk".index(letters[at]))
             sizes = [self.sizes[c] if c in letters else 1 for c in "bhqk"]
             read = self._read(view.permute(order).reshape(sizes))
             self.numbers[key] = tensor, read
         return self.numbers[key][1]
+
+    def _key(self, tensor: Tensor, index: tuple[Any, ...]) -> Any:
+        return id(tensor), tuple(getattr(one, "_name", one) for one in index)
+
+    def _place(self, index: Any, size: int) -> Any:
+        """An integer, or integers [b, h, q, k] with any size 1, counted from the first."""
+        if isinstance(index, int) and not isinstance(index, bool):
+            return index + size if index < 0 else index
+        if not isinstance(index, _score.Number) or index._kind != "i32":
+            self.trace.refuse("an index of a tensor that is no integer; " + _ACCEPTED_INDEX)
+        try:
+            found = self.values.find(index._name, self.trace.ops()).long()
+        except KeyError:
+            self.trace.refuse("an index of a tensor that depends on the score or on an entry "
+                              "of a table; " +
+                              _ACCEPTED_INDEX)
+        return torch.where(found < 0, found + size, found)
+
+    def _gather(self, tensor: Tensor, index: tuple[Any, ...]) -> _score.Number:
+        """By indices that are computed."""
+        key = self._key(tensor, index)
+        if key in self.numbers:
+            return self.numbers[key][1]
+        places = [self._place(one, size) for one, size in zip(index, tensor.shape)]
+        of_pairs = [at for at, place in enumerate(places) if not isinstance(place, int) and
+                    place.shape[2] != 1 and place.shape[3] != 1]
+        others = [place for at, place in enumerate(places) if at not in of_pairs]
+        if (len(of_pairs) == 1 and tensor.is_floating_point() and
+                1 <= tensor.shape[of_pairs[0]] <= _score.MOST_ENTRIES and
+                all(isinstance(place, int) or place[0, 0].numel() == 1 for place in others)):
+            read = self._look_up(tensor, index[of_pairs[0]], of_pairs[0], others)
+        else:
+            for place, size in zip(places, tensor.shape):
+                if not isinstance(place, int) and not place.numel():
+                    continue
+                least, most = ((place, place) if isinstance(place, int) else
+                               map(int, torch.aminmax(place)))
+                if least < 0 or most >= size:
+                    self.trace.refuse(f"an index from {least} to {most} of a dimension "
+                                      f"of size {size}")
+            read = self._read(gather(tensor, places))
+        self.numbers[key] = tensor, read
+        return read
+
+    def _look_up(self, tensor: Tensor, index: Any, at: int, others: list[Any]
+                 ) -> _score.Number:
+        """An entry of a table in the dimension `at`, by another index for each pair. What
+        is looked up twice is captured twice: a gradient is that of one place."""
+        place = [one if isinstance(one, int) else one[:, :, 0, 0] for one in others]
+        # Without indices there is one table for all.
+        table = tensor.movedim(at, -1)[tuple(place)]
+        sizes = (1,) * (3 - table.dim()) + tuple(table.shape)
+        captured = self._read(table.reshape(*sizes[:2], 1, sizes[2]))
+        entries = tensor.shape[at]
+        inside = _score.where(index < 0, index + entries, index)
+        result: _score.Number = self.trace.emit(
+            f"evoformer.lookup {captured._name}[{inside._name}] : "
+            f"vector<{entries}xf32>", "f32")
+        return result
 
     def number(self, tensor: Any) -> "Optional[_score.Number]":
         """Of a tensor that has only one."""
@@ -121,8 +187,10 @@ class _Captures(TorchFunctionMode):
         return converted
 
     def _capture(self, tensor: Tensor) -> _score.Number:
+        name = f"%c{len(self.tensors)}"
         self.tensors.append(tensor)
-        return _score.Number(self.trace, f"%c{len(self.tensors) - 1}", "f32")
+        self.values.known[name] = tensor.detach().float()
+        return _score.Number(self.trace, name, "f32")
 
 
 # Ranges ------------------------------------------------------------------------
@@ -288,10 +356,14 @@ def flex_attention(query: Tensor, key: Tensor, value: Tensor,
 
     `score_mod` and the mask_mod of `block_mask` are called once, with numbers that
     record what is done with them, as `score` of evoformer.attention. Tensors that they
-    read by b, h, q_idx and kv_idx, or that have one element, are captured, with
-    gradients. Bounds of kv_idx that grow with q_idx become ranges of keys, which
-    kernels skip tiles by; what else a mask says is part of the score. The lists of
-    blocks must be what the mask_mod implies. `kernel_options` are hints for other
+    read are captured, with gradients: by b, h, q_idx and kv_idx where they lie; by integers
+    made of these and of tensors (`slopes[h // 2]`, `owner[document[q_idx]]`) as what torch
+    takes out of them before the call; and those of up to 64 entries of an integer of each
+    pair (`table[q_idx - kv_idx + 15]`) as tables inside of kernels, where an integer beyond
+    the ends counts as the end. A larger one of each pair is as much memory as the logits
+    of all b and h that it depends on. Bounds of kv_idx that grow with q_idx become ranges
+    of keys, which kernels skip tiles by; what else a mask says is part of the score. The
+    lists of blocks must be what the mask_mod implies. `kernel_options` are hints for other
     kernels, and say nothing here. Inside of torch.compile the call is one of its own,
     between graphs: evoformer.attention's `score` is compiled with the rest."""
     for name, one in (("query", query), ("key", key), ("value", value)):

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Optional
 _ARGUMENTS = (("x", "f32"), ("b", "i32"), ("n", "i32"), ("h", "i32"), ("i", "i32"),
               ("j", "i32"), ("sq", "i32"), ("sk", "i32"))
 _MOST = 64
-_MOST_ENTRIES = 64
+MOST_ENTRIES = 64
 _KINDS = {"f32": "a float", "i32": "an integer", "i1": "a truth value"}
 
 
@@ -70,9 +70,9 @@ class Trace:
             self.refuse("an index of a number; accepted are those of captured floats, "
                         "tables whose entries are in the place of keys")
         entries = self.captures[int(name[2:])][1]
-        if not 1 <= entries <= _MOST_ENTRIES:
+        if not 1 <= entries <= MOST_ENTRIES:
             self.refuse(f"captures[{name[2:]}] has {entries} entries along its last "
-                        f"dimension; accepted are tables of 1 to {_MOST_ENTRIES}")
+                        f"dimension; accepted are tables of 1 to {MOST_ENTRIES}")
         at = self.read(index)
         if at._kind != "i32":
             self.refuse(f"captures[{name[2:]}] at {_KINDS[at._kind]}; accepted is an "

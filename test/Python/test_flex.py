@@ -84,6 +84,28 @@ def test_captured_tensors(device):
         evoformer.flex_attention(*tensors, lambda s, b, h, q, k: s + pair[q, k]))
 
 
+def test_computed_indices(device):
+    """Of b and h, of queries or keys, through tensors, of each pair: all have gradients."""
+    slopes, far, near, owners, parts = (
+        normal(*shape, seed=seed, device=device) for seed, shape in enumerate(
+            ((H // 2,), (S + T,), (3, H, 9), (7,), (5, 4)), start=3))
+    document = (torch.arange(T, device=device) * 5 // T).int()
+    owner = torch.tensor([6, 0, 3, 3, -1], device=device)
+    def mod(score, b, h, q_idx, kv_idx):
+        score = score + slopes[h // 2] * parts[document[kv_idx], q_idx % 4]
+        score = score + owners[owner[document[q_idx]]] + parts[b, b]
+        # As long as the logits are wide, and a table, which two indices read.
+        at = (q_idx - kv_idx) // 8 + 4
+        return score + far[q_idx - kv_idx + T] + near[2, h, at] * near[2, h, at - 4]
+    check(device, mod, more=[slopes, far, near, owners, parts])
+    captured = _flex._trace(mod, None, {"b": B, "h": H, "q": S, "k": T},
+                            torch.zeros(1, device=device))[1]
+    assert [tuple(one.shape) for one in captured if one.shape[3] == 9] == [(1, H, 1, 9)] * 2
+    def masked(b, h, q_idx, kv_idx):
+        return owner[document[q_idx]] != document[(kv_idx + 1) % T]
+    check(device, mask_mod=masked)
+
+
 def test_tensors_made_while_traced(device):
     """Each counts as long as the function is traced, and so do those of one element."""
     table = torch.randint(0, 2, (12, H), device=device)
@@ -206,9 +228,14 @@ def test_refused():
         with pytest.raises(error) as caught:
             evoformer.flex_attention(*given, score_mod, mask, **options)
         assert message in str(caught.value), str(caught.value)
-    refuse("an index of a tensor that is not that of the pair; accepted are b, h, q_idx",
-           lambda s, b, h, q, k: s + table[q - k + 60])
-    refuse("test_flex.py", lambda s, b, h, q, k: s + table[q - k + 60])
+    refuse("an index from 85 to 218 of a dimension of size 200",
+           lambda s, b, h, q, k: s + table[2 * q - k + 140])
+    refuse("test_flex.py", lambda s, b, h, q, k: s + table[2 * q - k + 200])
+    refuse("an index of a tensor that depends on the score or on an entry of a table; "
+           "accepted are numbers, b, h",
+           lambda s, b, h, q, k: s + table[s.int()])
+    refuse("an index of a tensor that is no integer; accepted",
+           lambda s, b, h, q, k: s + table[q * 0.5])
     refuse("an index up to 3 of a dimension of size 3", lambda s, b, h, q, k: s + small[h])
     refuse("2 indices of a tensor of rank 1", lambda s, b, h, q, k: s + table[q, k])
     refuse("a Tensor; accepted are", lambda s, b, h, q, k: s + table)
