@@ -425,8 +425,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         query.requires_grad or key.requires_grad or value.requires_grad or
         (gate is not None and gate.requires_grad) or
         any([bias.requires_grad for bias in biases]))
-    if keys.dropout_p and lengths.dropout is None:
-        lengths = lengths._replace(dropout=draw_state(query.device))
+    drawn = draw_state(query.device) if keys.dropout_p and lengths.dropout is None else None
+    if drawn is not None:
+        lengths = lengths._replace(dropout=drawn)
     if not plain or (return_lse and wants_gradient) or _wants_operator(query):
         sharded = None
         if not torch.compiler.is_compiling():
@@ -435,11 +436,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             wants_gradient = wants_gradient or torch._C._is_tracing()
             sharded = _sharded(query, key, value, biases, gate, lengths)
         if sharded is not None:
-            if keys.dropout_p:
-                raise NotImplementedError("dropout_p of DTensors; accepted are plain "
-                                          "tensors")
-            sharded.check(_named(query, key, value, biases, gate, lengths,
-                                 keys.captures), layout)
+            named = _named(query, key, value, biases, gate, lengths, keys.captures)
+            if drawn is not None:
+                del named["dropout_state"]
+            sharded.check(named, layout)
+            if drawn is not None:
+                lengths = lengths._replace(dropout=sharded.share(drawn, named))
         if query.is_meta or sharded is not None:
             # Nothing else looks at what they are as a whole.
             _make_attention(query, key, value, biases, gate, scale, layout, keys, (),

@@ -11,17 +11,21 @@ The rules of one dimension of a mesh, for the letter that is sharded along it:
             nothing else is asked of other devices. The query's gradient is a partial
             sum
 
-What no rule takes torch moves first. (torch's own `register_sharding` would not see that
-`layout` is part of what a rule depends on, nor take an operator that returns a list.)
+What no rule takes torch moves first: with dropout, which depends on where a weight is,
+everything, and what a score reads the number of. (torch's own `register_sharding` would
+not see that `layout` is part of what a rule depends on, nor take an operator that returns
+a list.)
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 import torch
 from torch import Tensor
-from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
+                                      distribute_tensor)
 from torch.distributed.tensor._op_schema import (OpSchema, OpSpec, OpStrategy,
                                                  RuntimeSchemaInfo, TupleStrategy)
 from torch.distributed.tensor._ops.utils import expand_to_full_mesh_op_strategy
@@ -68,9 +72,12 @@ class _Call:
         self.layout: str = given["layout"]
         self.needs: Sequence[bool] = given.get("needs", ())
         self.lse, self.stats = given.get("lse"), given.get("stats")
-        self.bounded = bool(given["keys_from"] or given["keys_to"])
-        # Which counts from the first of everything.
-        self.scored = bool(given["score"] or given["dropout_p"])
+        # Bounds, scores and dropout count from the first query and key that there are.
+        self.counted = bool(given["keys_from"] or given["keys_to"] or given["score"] or
+                            given["dropout_p"])
+        # Those whose numbers a score does not read; dropout reads all.
+        self.rows = "" if given["dropout_p"] else "".join(
+            c for c in "bnh" if not re.search(rf"%{c}\b", given["score"]))
         self.ragged = given["cu_seqlens_q"] is not None
         self.lengths = [name for name in ("key_lengths", "query_lengths")
                         if given[name] is not None]
@@ -91,9 +98,8 @@ class _Call:
     def letters(self, backward: bool) -> Iterator[str]:
         """Those along which a mesh may cut without moving anything."""
         shapes = dict(self.tensors)
-        letters = "" if self.scored else "bnh"
-        # Bounds count from the first query and key that there are.
-        if not (self.ragged or self.bounded or self.scored):
+        letters = self.rows
+        if not (self.ragged or self.counted):
             if "query_lengths" not in self.lengths:
                 letters += "q"
                 if backward and not self.lengths:
@@ -209,6 +215,12 @@ def check(tensors: dict[str, Tensor], layout: str) -> None:
                     f"{name} is sharded along 'd'; accepted are shards along b, n, h "
                     "and s: a product of a query and a key is computed on one device")
     _check_heads(sharded, layout)
+
+
+def share(state: Tensor, tensors: dict[str, Tensor]) -> DTensor:
+    """Dropout's state of the first process, on the mesh of a call's operands."""
+    mesh = next(t for t in tensors.values() if isinstance(t, DTensor)).device_mesh
+    return distribute_tensor(state, mesh, [Replicate()] * mesh.ndim)
 
 
 def _check_heads(tensors: dict[str, DTensor], layout: str) -> None:

@@ -419,9 +419,8 @@ def refused(mesh):
             *(spread(t[..., :2, :], every, [ALL]) for t in (key, value)))
     with pytest.raises(ValueError, match=r"biases\[0\] has shape"):
         evoformer.attention(*whole, biases=[spread(pair[..., 1:], every, [Shard(2)])])
-    with pytest.raises(NotImplementedError, match="dropout_p of DTensors; accepted are "
-                                                  "plain tensors"):
-        evoformer.attention(*whole, dropout_p=0.1)
+    with pytest.raises(TypeError, match="dropout_state is a Tensor and query a DTensor"):
+        evoformer.attention(*whole, dropout_p=0.1, dropout_state=torch.tensor([3, 4]))
 
 
 @case
@@ -434,6 +433,56 @@ def shared_keys(mesh):
                                 for t in (case.key, case.value))
         hold(case, mesh["heads"], one(3, place, place, None, 2, 3),
              one(3, 2, 3, gradient, gradient, 2, 3))
+
+
+@case
+def dropout(mesh):
+    """What one process drops of all of it, whatever is spread; by a state of the caller's
+    or one that the first process draws."""
+    case = Case(n=4)
+    state = torch.tensor([3, 2 ** 40 + 4])
+
+    def run(operands, state):
+        out, _ = attention(*operands, dropout_p=0.4, dropout_state=state)
+        return out, *torch.autograd.grad(out.square().sum(), operands[:3])
+    true = run(flatten(case), state)
+    operands = [spread(t, mesh["rows"], place) for t, place in zip(
+        flatten(case), one(1, 1, 1, 1, None, 1), strict=True)]
+    found = run(operands, spread(state, mesh["rows"], [ALL]))
+    agree(found, true)
+    # Processes whose generators stand elsewhere.
+    torch.manual_seed(dist.get_rank())
+    out, _ = attention(*operands, dropout_p=0.4)
+    gathered = [torch.empty_like(out.full_tensor()) for _ in range(SIZE)]
+    dist.all_gather(gathered, out.full_tensor().contiguous())
+    columns = mesh["heads"].size()
+    for number, one_of_all in enumerate(gathered):
+        assert torch.equal(one_of_all, gathered[number % columns])
+
+
+@case
+def scores(mesh):
+    """Rows whose number a score does not read stay spread."""
+    case = Case(n=4)
+    slopes = case.normal(2, 1, 1)
+
+    def run(operands, slopes, score):
+        q, k, v, *_ = operands
+        out = evoformer.attention(q, k, v, score=score, captures=[slopes])
+        return out, *torch.autograd.grad(out.square().sum(), (q, k, v, slopes))
+
+    def alibi(x, b, n, h, i, j, sq, sk, slope):
+        return x - slope * abs(i - j)
+
+    def by_row(x, b, n, h, i, j, sq, sk, slope):
+        return x * (n + 1) - slope
+    for score, moved in ((alibi, False), (by_row, True)):
+        true = run(flatten(case), slopes, score)
+        operands = [spread(t, mesh["rows"], place) for t, place in zip(
+            flatten(case), one(1, 1, 1, 1, None, 1), strict=True)]
+        found = run(operands, spread(slopes, mesh["rows"], [ALL]), score)
+        assert found[0].placements == ((Replicate(),) if moved else operands[0].placements)
+        agree(found, true)
 
 
 @case
