@@ -164,6 +164,9 @@ def test_probabilities(device, kind, sk):
         assert torch.equal(lse, same)
         assert 0.2 < (shown < 0).sum() / (shown != 0).sum() < 0.3
         values = v.double().repeat_interleave(2, 2)
+        # The largest of each row is 1.
+        assert (shown.abs().amax(-1) == 1).all()
+        shown = shown / shown.abs().sum(-1, keepdim=True, dtype=torch.float64)
         for weights, wanted in ((shown.abs(), plain), (shown.clamp(min=0) / 0.75, out)):
             found = torch.einsum("bhij,bjhd->bihd", weights.double(), values)
             error = (found - wanted.double()).abs().max()
@@ -185,6 +188,7 @@ def test_probabilities_of_packed(device):
             lengths = i.stop - i.start, j.stop - j.start
             own = shown[b, :, :lengths[0], :lengths[1]]
             assert shown[b].count_nonzero() == own.count_nonzero() == own.numel()
+            own = own / own.abs().sum(-1, keepdim=True)
             found = torch.einsum("hij,jhd->ihd", own.clamp(min=0) * 2, v[j])
             torch.testing.assert_close(found, out[i], rtol=1e-4, atol=1e-5)
 

@@ -140,9 +140,6 @@ def test_what_is_not_there():
             flat, flat, flat, *two, block_table=counts), "block_table"),
         (lambda: flash_attn.flash_attn_with_kvcache(q, q, q, causal=True),
          "flash_attn_with_kvcache"),
-        *((lambda f=getattr(bert_padding, n): f(q), f"bert_padding.{n} yet")
-          for n in ("index_first_axis", "index_put_first_axis", "pad_input",
-                    "unpad_input", "unpad_input_for_concatenated_sequences")),
         *((lambda f=getattr(rotary, n): f(q), "layers.rotary.apply_rotary_emb")
           for n in ("apply_rotary_emb", "apply_rotary_emb_func", "apply_rotary_emb_torch",
                     "apply_rotary_emb_qkv_", "apply_rotary_emb_kv_")),
@@ -150,6 +147,38 @@ def test_what_is_not_there():
     for call, text in calls:
         with pytest.raises(NotImplementedError, match=text):
             call()
+
+
+def test_padding(device):
+    """Rows of several lengths, not all from their first position, as the varlen functions
+    read them, and back; with gradients."""
+    mask = torch.tensor([[1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 1, 0, 1, 1]], device=device)
+    unused = torch.tensor([[0, 0, 0, 1, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]], device=device)
+    x = normal(3, 5, 2, 4, seed=1, device=device).requires_grad_()
+    for kinds in (torch.int64, torch.bool):
+        packed, indices, starts, most, used = bert_padding.unpad_input(x, mask.to(kinds))
+        assert torch.equal(packed, x[mask.bool()]) and most == 3
+        assert starts.tolist() == [0, 3, 3, 6] and starts.dtype == torch.int32
+        assert used.tolist() == [3, 0, 3] and used.dtype == torch.int32
+        found = bert_padding.unpad_input(x, mask.to(kinds), unused.to(kinds))
+        assert torch.equal(found[0], x[(mask + unused).bool()])
+        assert found[2].tolist() == [0, 4, 5, 8]
+        assert (found[3], found[4].tolist()) == (4, [3, 0, 3])
+    whole = bert_padding.pad_input(packed, indices, 3, 5)
+    assert torch.equal(whole, x * mask[..., None, None])
+    grad, = torch.autograd.grad((whole * 3).sum(), x)
+    assert torch.equal(grad, (3.0 * mask[..., None, None]).expand_as(x))
+    lengths = torch.tensor([[2, 1, 0, 0, 0], [0, 0, 0, 0, 0], [4, 0, 0, 0, 0]], device=device)
+    packed, indices, starts, most = bert_padding.unpad_input_for_concatenated_sequences(
+        x, lengths)
+    assert torch.equal(packed, torch.cat([x[0, :3], x[2, :4]]))
+    assert starts.tolist() == [0, 2, 3, 7] and most == 4
+    out = flash_attn.flash_attn_varlen_func(packed, packed, packed, starts, starts, most, most)
+    assert torch.equal(bert_padding.pad_input(out, indices, 3, 5)[2, :4], out[3:])
+    assert torch.equal(bert_padding.index_put_first_axis(out, indices, 15)[10:14], out[3:])
+    with pytest.raises(ValueError, match=r"attention_mask has shape \(3, 4\); accepted is "
+                       r"\(3, 5\), the first two dimensions"):
+        bert_padding.unpad_input(x, mask[:, :4])
 
 
 def test_bad_operands():
@@ -185,7 +214,8 @@ def test_patch_stand_in():
         import flash_attn as theirs
         from flash_attn import flash_attn_with_kvcache
         from flash_attn.bert_padding import index_first_axis, pad_input, unpad_input
-        from flash_attn.flash_attn_interface import (_get_block_size_n, flash_attn_func,
+        from flash_attn.flash_attn_interface import (USE_TRITON_ROCM, _get_block_size_n,
+                                                     flash_attn_func,
                                                      flash_attn_kvpacked_func)
         from flash_attn.layers.rotary import RotaryEmbedding, apply_rotary_emb
         assert "flash_attn.flash_attn_func" in patched.replaced
@@ -195,9 +225,11 @@ def test_patch_stand_in():
         q = torch.randn(1, 5, 2, 8)
         assert torch.equal(flash_attn_func(q, q, q, causal=True),
                            evoformer.attention(q, q, q, layout="bshd", causal=True))
-        for missing in (flash_attn_with_kvcache, pad_input, index_first_axis,
-                        unpad_input, _get_block_size_n, RotaryEmbedding,
-                        apply_rotary_emb):
+        assert not USE_TRITON_ROCM and _get_block_size_n(q.device, 8, True, False) > 2 ** 20
+        assert pad_input is bert_padding.pad_input
+        assert unpad_input is bert_padding.unpad_input
+        assert index_first_axis is bert_padding.index_first_axis
+        for missing in (flash_attn_with_kvcache, RotaryEmbedding, apply_rotary_emb):
             with pytest.raises((NotImplementedError, TypeError), match="yet|missing"):
                 missing(q)
     assert importlib.util.find_spec("flash_attn") is None

@@ -28,7 +28,7 @@ def _functions(module: Any) -> dict[str, Any]:
 BESIDES: dict[str, dict[str, Any]] = {
     # Models compare it: the version whose signatures these are.
     "flash_attn": {"__version__": "2.8.3", **_MISSING},
-    _INTERFACE: {**_MISSING,
+    _INTERFACE: {**_MISSING, "USE_TRITON_ROCM": flash_attn_interface.USE_TRITON_ROCM,
                  "_get_block_size_n": flash_attn_interface._get_block_size_n},
     "flash_attn.bert_padding": _functions(bert_padding),
     "flash_attn.layers": {},

@@ -99,14 +99,15 @@ def flash_attn_func(
     j <= i + sk - sq. window_size: (left, right), those from i + sk - sq - left to
     i + sk - sq + right; -1: all. softcap: scores s become softcap * tanh(s / softcap);
     0: they stay. dropout_p: each weight is dropped with this probability, others are
-    divided by 1 - dropout_p; random numbers are those of the device's default generator. alibi_slopes: (h,) or (b, h) in float32, without gradient; slope *
-    |i + sk - sq - j| is subtracted from scores. Results are deterministic in any case.
+    divided by 1 - dropout_p; random numbers are those of the device's default generator.
+    alibi_slopes: (h,) or (b, h) in float32, without gradient; slope * |i + sk - sq - j| is
+    subtracted from scores. Results are deterministic in any case.
 
     Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
     [b, h, sq] in float32 without gradient, and with dropout_p in the place of None the
-    softmax [b, h, sq, sk] of q's type, negative where a weight was dropped: for tests,
-    since it takes two calls more for each 256 keys. A query without keys has out 0 and
-    lse -inf.
+    softmax [b, h, sq, sk] of q's type over the largest of each row, negative where a
+    weight was dropped: for tests, since it takes two calls more for each 256 keys. A query
+    without keys has out 0 and lse -inf.
 
     Raises TypeError and ValueError for operands that do not fit.
     """

@@ -10,11 +10,6 @@ def refuse_call(name: str, reason: str) -> NoReturn:
     raise NotImplementedError(f"evoformer.flash_attn has no {name} yet: {reason}")
 
 
-def _get_block_size_n(*_: Any) -> NoReturn:
-    # FlashAttention's own tests import it, to read what dropout dropped.
-    refuse_call("_get_block_size_n", "it is of its kernels' dropout")
-
-
 def flash_attn_with_kvcache(q: Tensor, k_cache: Tensor, v_cache: Tensor, *_: Any,
                             **__: Any) -> NoReturn:
     """FlashAttention's; raises NotImplementedError."""

@@ -9,12 +9,18 @@ from torch import Tensor
 _MOST_COLUMNS = 256
 
 
+def _get_block_size_n(device: Any, head_dim: int, is_dropout: bool, is_causal: bool) -> int:
+    """Of how many keys the largest weight is what FlashAttention's third result is
+    relative to: of all of them."""
+    return 2 ** 31 - 1
+
+
 @torch.no_grad()
 def find(call: Callable[..., Tensor], keys: int, make_values: Callable[[Tensor], Tensor],
          **dropout: Any) -> Tensor:
-    """[..., keys]: the softmax, negative where it is dropped. Each column is what `call`
-    gives for values that are 1 of its key and 0 of others, with dropout and without:
-    `make_values` makes them of the numbers of some keys."""
+    """[..., keys]: the softmax over the largest of its row, negative where it is dropped.
+    Each column is what `call` gives for values that are 1 of its key and 0 of others, with
+    dropout and without: `make_values` makes them of the numbers of some keys."""
     columns = []
     for first in range(0, max(keys, 1), _MOST_COLUMNS):
         numbers = torch.arange(first, max(min(first + _MOST_COLUMNS, keys), first + 1),
@@ -22,7 +28,9 @@ def find(call: Callable[..., Tensor], keys: int, make_values: Callable[[Tensor],
         values = make_values(numbers)
         softmax, kept = call(values), call(values, **dropout)
         columns.append(torch.where((kept == 0) & (softmax > 0), -softmax, softmax))
-    return torch.cat(columns, -1)[..., :keys]
+    found = torch.cat(columns, -1)[..., :keys]
+    largest = found.abs().amax(-1, keepdim=True) if keys else found
+    return found / torch.where(largest == 0, 1, largest)
 
 
 def find_dense(call: Callable[..., Tensor], key: Tensor, **dropout: Any) -> Tensor:

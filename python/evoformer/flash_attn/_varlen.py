@@ -28,8 +28,9 @@ def flash_attn_varlen_func(
 
     Returns out [total of queries, h, d]; with return_attn_probs (out, lse, None), lse
     [h, total of queries] in float32 without gradient, and with dropout_p in the place
-    of None the softmax [sequences, h, max_seqlen_q, max_seqlen_k] of q's type, negative
-    where a weight was dropped. Rows of no sequence have out 0, lse -inf and gradients 0.
+    of None the softmax [sequences, h, max_seqlen_q, max_seqlen_k] of q's type over the
+    largest of each row, negative where a weight was dropped. Rows of no sequence have
+    out 0, lse -inf and gradients 0.
 
     Raises NotImplementedError for block_table; TypeError and ValueError for operands
     that do not fit.
