@@ -210,7 +210,7 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
                as letters of 'bnshd'. b, n and h may be left out, here and in the
                biases. Default: 'bnshd', 'nshd' or 'shd', by the query's rank
       return_lse: also return lse, [b, n, h, sq] in float32 (a gradient with torch
-               alone)
+               and JAX)
       causal:  True: a query sees no key behind it; the last query is beside the
                last key
       window:  (left, right): how many keys before and behind its own place a query

@@ -295,22 +295,45 @@ def _differentiable_forward(signature: Signature, lse: bool, stats: bool,
                            if g.perturbed and jnp.issubdtype(g.value.dtype, jnp.floating)))
     results = attention_p.bind(*operands, signature=signature, lse=lse, stats=True)
     return (tuple(results if stats else results[:-1]),
-            (operands, results[0], results[-1], wanted))
+            (operands, results[0], results[1] if lse else None, results[-1], wanted))
 
 
 def _differentiable_backward(signature: Signature, lse: bool, stats: bool,
                              kept: tuple[Any, ...], cotangents: tuple[Any, ...]
                              ) -> tuple[tuple[Any, ...]]:
-    operands, out, statistics, wanted = kept
-    cotangent = cotangents[0]
-    if isinstance(cotangent, jax.custom_derivatives.SymbolicZero):
-        # Only the others are used: lse has no gradient, and stats are for the
-        # gradient, which has none.
-        return (tuple(None for _ in operands),)
-    arrays = _vary([*operands, out, statistics, cotangent])
-    found = dict(zip(wanted.names, backward_p.bind(
-        *arrays, signature=signature, gradients=wanted.names)))
+    operands, out, lse_value, statistics, wanted = kept
+    found: dict[str, Any] = {}
+    if not isinstance(cotangents[0], jax.custom_derivatives.SymbolicZero):
+        arrays = _vary([*operands, out, statistics, cotangents[0]])
+        found = dict(zip(wanted.names, backward_p.bind(
+            *arrays, signature=signature, gradients=wanted.names)))
+    # Of stats, which are for the gradient, there is none.
+    if lse and not isinstance(cotangents[1], jax.custom_derivatives.SymbolicZero):
+        more = _through_lse(signature, operands, lse_value, statistics, cotangents[1],
+                            wanted.names)
+        found |= {name: found[name] + one if name in found else one
+                  for name, one in more.items()}
     return (tuple(found.get(name) for name in signature.names()),)
+
+
+def _through_lse(signature: Signature, operands: Sequence[Any], lse: Any,
+                 statistics: Any, cotangent: Any, wanted: Sequence[str]
+                 ) -> dict[str, Any]:
+    """The gradients that lse has: those of values of 0 whose output times its gradient
+    is -cotangent (docs/rationale/gradient-of-lse.md)."""
+    names = tuple(name for name in wanted if name not in ("value", "gate"))
+    if not names:
+        return {}
+    given = dict(zip(signature.names(), operands))
+    given["value"] = jnp.zeros_like(given["value"][..., :1])
+    given.pop("gate", None)
+    # lse is constant where no key is seen.
+    delta = -jnp.where(lse == -jnp.inf, 0, cotangent)
+    order = ["bnhs".index(letter) for letter in signature.letters[:-1]]
+    delta = delta.transpose(order)[..., None]
+    arrays = _vary([*given.values(), delta, statistics, jnp.ones_like(delta)])
+    plain = dataclasses.replace(signature, gated=False, output_type="f32")
+    return dict(zip(names, backward_p.bind(*arrays, signature=plain, gradients=names)))
 
 
 _differentiable.defvjp(_differentiable_forward, _differentiable_backward,

@@ -36,7 +36,8 @@ class Signature:
     """What is known of an attention besides its operands' shapes and types. The
     operands are query, key, value, biases, of which the last ones may be captures, with
     `gated` the gate, and those of `lengths`, which are some of Lengths.named(); with
-    cumulative ones `most` are the most queries and keys of a sequence."""
+    cumulative ones `most` are the most queries and keys of a sequence. Outputs, in the
+    backward pass alone, may have a type other than the query's."""
     letters: str
     biases: int
     gated: bool
@@ -44,6 +45,7 @@ class Signature:
     keys: _keys.Keys = _keys.ALL
     lengths: tuple[str, ...] = ()
     most: tuple[Optional[int], Optional[int]] = (None, None)
+    output_type: Optional[str] = None
 
     def problem(self, operands: Sequence[Any]) -> _problem.Attention:
         query, key, value, *rest = map(meta, operands)
@@ -56,7 +58,8 @@ class Signature:
             [i for i, b in enumerate(rest[:self.biases]) if b.type not in ("i1", "i32")],
             self.keys,
             _problem.Lengths(keys, queries, query_starts, key_starts, *self.most,
-                             STATE if "dropout_state" in self.lengths else None))
+                             STATE if "dropout_state" in self.lengths else None),
+            self.output_type)
 
     @property
     def ragged(self) -> bool:

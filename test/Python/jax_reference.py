@@ -5,8 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def attention(query, key, value, biases=(), gate=None, scale=None):
-    """In the default order of dimensions; a query without keys has out 0."""
+def _logits(query, key, biases, scale):
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     logits = jnp.einsum("bnihd,bnjhd->bnhij", query * scale, key)
     for bias in biases:
@@ -15,10 +14,23 @@ def attention(query, key, value, biases=(), gate=None, scale=None):
         else:
             logits = logits + bias.astype(logits.dtype)
     alive = (logits > -jnp.inf).any(-1, keepdims=True)
-    weights = jax.nn.softmax(jnp.where(alive, logits, 0), -1)
-    weights = jnp.where(alive, weights, 0)
+    return jnp.where(alive, logits, 0), alive
+
+
+def attention(query, key, value, biases=(), gate=None, scale=None):
+    """In the default order of dimensions; a query without keys has out 0."""
+    logits, alive = _logits(query, key, biases, scale)
+    weights = jnp.where(alive, jax.nn.softmax(logits, -1), 0)
     out = jnp.einsum("bnhij,bnjhd->bnihd", weights, value)
     return out if gate is None else out * jax.nn.sigmoid(gate)
+
+
+def lse(query, key, biases=(), scale=None):
+    """Of a query without keys -inf. In f32 at least, as the library's."""
+    logits, alive = _logits(query, key, biases, scale)
+    total = jax.nn.logsumexp(logits.astype(jnp.promote_types(logits.dtype, jnp.float32)),
+                             -1)
+    return jnp.where(alive[..., 0], total, -jnp.inf)
 
 
 def exactly(function, arrays):

@@ -79,6 +79,19 @@ def test_spread_by_itself(how, shardy):
                       arrays)
 
 
+@pytest.mark.parametrize("how", ["b and n", "n and h", "queries"])
+def test_spread_gradient_of_lse(how):
+    arrays = draw(*EIGHT)
+    def transform(function):
+        return jax.jit(jax.grad(lambda *a: jnp.sin(function(*a)).sum(), (0, 1, 3)))
+    def ours(q, k, v, pair, gate, mask):
+        return evoformer.attention(q, k, v, [mask, pair], gate, return_lse=True)[1]
+    def theirs(q, k, v, pair, gate, mask):
+        return reference.lse(q, k, [mask, pair])
+    found = transform(ours)(*place(arrays, SPREAD[how][0]))
+    reference.compare(lambda *_: found, transform(theirs), arrays)
+
+
 def test_spread_keys_are_gathered():
     arrays = draw(*EIGHT)
     placed = place(arrays, [QUERIES] * 3 + [P(), QUERIES, P()])

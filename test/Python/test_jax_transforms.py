@@ -130,20 +130,48 @@ def test_only_what_is_asked_for():
     compare(lambda f: jax.jit(gradients(f, (1, 3))), arrays)
 
 
-def test_lse():
-    """It has no gradient, and beside it the output's is right."""
-    q, k, v, pair, gate, mask = draw(*SHAPES)
-    def ours(q, k, v):
-        out, lse = evoformer.attention(q, k, v, [mask, pair], gate, return_lse=True)
-        return weighted(lambda: out)() + jax.lax.stop_gradient(lse).sum()
-    def plain(q, k, v):
-        return weighted(lambda: evoformer.attention(q, k, v, [mask, pair], gate))()
-    for one, other in zip(jax.jit(jax.grad(ours, (0, 1, 2)))(q, k, v),
-                          jax.grad(plain, (0, 1, 2))(q, k, v), strict=True):
-        assert (one == other).all()
-    lone = jax.grad(lambda q: evoformer.attention(
-        q, k, v, return_lse=True)[1].sum())(q)
-    assert not lone.any()
+@pytest.mark.parametrize("kind", [jnp.float32, jnp.bfloat16], ids=str)
+@pytest.mark.parametrize("parts", ["lse", "both"])
+def test_lse(parts, kind):
+    """Its gradient, alone and beside the output's, in rows without keys, too."""
+    arrays = draw(*SHAPES, kind=kind)
+    arrays[5] = arrays[5].at[0, 1].set(False)
+    def transform(function):
+        def loss(*arrays):
+            out, lse = function(*arrays)
+            lse = jnp.where(lse == -jnp.inf, 0, lse)
+            return (weighted(lambda: lse)() +
+                    (weighted(lambda: out)() if parts == "both" else 0))
+        return jax.jit(jax.grad(loss, (0, 1, 3)))
+    def ours(q, k, v, pair, gate, mask):
+        return evoformer.attention(q, k, v, [mask, pair], gate, return_lse=True)
+    def theirs(q, k, v, pair, gate, mask):
+        return (reference.attention(q, k, v, [mask, pair], gate),
+                reference.lse(q, k, [mask, pair]))
+    reference.compare(transform(ours), transform(theirs), arrays)
+
+
+def test_lse_under_transformations():
+    """In any layout, of mapped calls one by one, and of the second use in scan."""
+    q, k = draw((3, N, S, H, D), (3, N, S, H, D))
+    def ours(q, k):
+        return evoformer.attention(q, k, k, return_lse=True, layout="nshd")[1]
+    def theirs(q, k):
+        return reference.lse(q[None], k[None], [])[0]
+    def transform(function):
+        def loss(q, k):
+            mapped = jax.vmap(function)(q, k)
+            _, each = jax.lax.scan(lambda c, x: (c, function(*x)), 0, (q, 2 * k))
+            return weighted(lambda: jnp.stack([mapped, each]))()
+        return jax.jit(jax.grad(loss, (0, 1)))
+    reference.compare(transform(ours), transform(theirs), [q, k])
+    # Values have no part in it.
+    assert not jax.grad(lambda v: evoformer.attention(
+        q, k, v, return_lse=True)[1].sum())(k).any()
+
+
+def test_lse_of_mapped_calls():
+    q, k, v = draw(SEQUENCE, SEQUENCE, SEQUENCE)
     mapped = jax.vmap(lambda q: evoformer.attention(q, k, v, return_lse=True))
     outs, lses = mapped(jnp.stack([q, 2 * q]))
     for i, given in enumerate((q, 2 * q)):
