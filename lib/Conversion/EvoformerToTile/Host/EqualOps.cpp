@@ -37,7 +37,29 @@ struct SameValues : llvm::DenseMapInfo<Operation *> {
 using KnownValues = llvm::DenseSet<Operation *, SameValues>;
 } // namespace
 
-/// Computes once what ops compute several times: all copies are shorter.
+/// Leaves out what types and constants tell, as strides of static memrefs do.
+static void foldValues(llvm::iterator_range<Block::iterator> ops) {
+  for (Operation &op : llvm::make_early_inc_range(ops)) {
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        foldValues(block);
+    OpBuilder builder(&op);
+    SmallVector<Value> values;
+    if (op.getNumRegions() == 0 && succeeded(builder.tryFold(&op, values)) &&
+        !values.empty())
+      op.replaceAllUsesWith(values);
+  }
+}
+
+static void eraseUnused(llvm::iterator_range<Block::iterator> ops) {
+  SmallVector<Operation *> all = llvm::map_to_vector(
+      ops, [](Operation &op) -> Operation * { return &op; });
+  for (Operation *op : llvm::reverse(all))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+/// Computes once what ops compute several times.
 static void shareValues(llvm::iterator_range<Block::iterator> ops,
                         KnownValues known) {
   for (Operation &op : llvm::make_early_inc_range(ops)) {
@@ -103,8 +125,13 @@ void EqualOps::remember(Operation *op, Attribute key, Operation *before) {
   Program program;
   program.operands.assign(op->operand_begin(), op->operand_end());
   // The first op is no other's equal: it stays.
-  Block::iterator begin =
-      before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  auto getBegin = [&] {
+    return before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  };
+  // All copies are shorter.
+  foldValues(llvm::make_range(getBegin(), op->getIterator()));
+  eraseUnused(llvm::make_range(getBegin(), op->getIterator()));
+  Block::iterator begin = getBegin();
   shareValues(llvm::make_range(begin, op->getIterator()), {});
   llvm::SmallPtrSet<Operation *, 32> ours;
   for (Operation &each : llvm::make_range(begin, op->getIterator())) {
