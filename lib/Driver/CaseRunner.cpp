@@ -63,6 +63,8 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   lastProgram->arithmetic.splitsProducts =
       splitsProducts(context, compileOptions);
   lastProgram->arithmetic.startsFromBiases = !target->isCPU();
+  lastProgram->arithmetic.cutsOffGradients =
+      !target->isCPU() && !target->hasNativeBF16Convert();
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
   return lastProgram.get();

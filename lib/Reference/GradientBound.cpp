@@ -430,7 +430,8 @@ void GradientHeadBound::boundQuery(int64_t i) {
     }
     vanishes[j] = errors.hasDigits && type.vanishes(ofScore, narrowed[j]);
     if (!type.isSingle) {
-      narrowed[j].add(kNarrowing, ofScore, type.unit);
+      narrowed[j].add(type.cutsOffGradients ? kCutOffGradient : kNarrowing,
+                      ofScore, type.unit);
       narrowed[j].add(kUnderflow, 1, type.smallest);
       if (type.isFlushed(ofScore))
         narrowed[j].shared += std::fabs(ofScore);

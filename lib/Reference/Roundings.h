@@ -185,6 +185,8 @@ inline constexpr Rounding kProduct = {kNearest, 1, 0};
 /// To the operands' type, to nearest: gradients of logits and of the weighted
 /// sum.
 inline constexpr Rounding kNarrowing = {kNearest, 1, 0};
+/// Gradients of logits on chips that do not round to bf16 in an instruction.
+inline constexpr Rounding kCutOffGradient = {kCutOff, 2, 0};
 /// The same below its smallest normal number, in half of its smallest number.
 inline constexpr Rounding kUnderflow = {1 / 3.0, 1, 0};
 /// The factor of a sum: scale, and what cut off weights left, as constants.

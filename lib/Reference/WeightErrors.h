@@ -120,6 +120,8 @@ struct OperandType {
       : isSingle(type == ElementType::F32 || type == ElementType::F64),
         usesFMA(isSingle && !arithmetic.splitsProducts),
         startsFromBiases(!isSingle && arithmetic.startsFromBiases),
+        cutsOffGradients(type == ElementType::BF16 &&
+                         arithmetic.cutsOffGradients),
         ofProduct(isSingle && arithmetic.splitsProducts ? &kSplitProduct
                                                         : nullptr),
         unit(isSingle ? 0 : ulpOf(1, type) / 2),
@@ -143,6 +145,8 @@ struct OperandType {
   bool usesFMA;
   /// Sums of products may start from the biases.
   bool startsFromBiases;
+  /// Gradients of logits are cut off as operands.
+  bool cutsOffGradients;
   /// What products are rounded by; null where they are exact.
   const Rounding *ofProduct;
   /// The unit roundoff, and half of the smallest number; 0 where f32 is not

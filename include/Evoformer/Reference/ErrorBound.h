@@ -37,6 +37,8 @@ struct Arithmetic {
   bool splitsProducts = false;
   /// Sums of products of 16-bit queries and keys may start from the biases.
   bool startsFromBiases = false;
+  /// Gradients of logits are cut off to bf16 for products.
+  bool cutsOffGradients = false;
 };
 
 /// Propagates the declared roundings (Roundings.h) to an output of a type, to

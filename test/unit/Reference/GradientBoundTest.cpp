@@ -21,7 +21,7 @@ using namespace mlir::evoformer::reference;
 namespace {
 enum class Defect {
   None,
-  /// Gradients of logits are cut off, those weights uncompensated.
+  /// Gradients of logits and weights are cut off, and nothing makes up for it.
   CutOff,
   NoDelta,
   NoScale,
@@ -32,8 +32,9 @@ enum class Defect {
 /// Two rows of two heads, whose gradients are computed in f32 and operands of
 /// `type`.
 struct BackwardProblem : OwnedProblem {
-  BackwardProblem(ElementType type, bool hasGate, int64_t keyCount = 70)
-      : type(type) {
+  BackwardProblem(ElementType type, bool hasGate, int64_t keyCount = 70,
+                  bool cutsOff = false)
+      : type(type), cutsOff(cutsOff) {
     batch = 1, rows = 2, queries = 40, keys = keyCount, heads = 2;
     depth = 16, valueDepth = 24;
     scale = 0.25;
@@ -49,7 +50,9 @@ struct BackwardProblem : OwnedProblem {
     exact = computeGradients(*this, outputGradient);
     defined = computeGradients(*this, outputGradient, 0, &output);
     eager = computeEagerGradients(*this, outputGradient, type);
-    bounds = boundGradients(*this, outputGradient, output);
+    Arithmetic arithmetic;
+    arithmetic.cutsOffGradients = cutsOff;
+    bounds = boundGradients(*this, outputGradient, output, 0, arithmetic);
   }
 
   View make(std::vector<float> values, std::vector<int64_t> sizes) {
@@ -85,10 +88,13 @@ struct BackwardProblem : OwnedProblem {
       for (int64_t h = 0; h < heads; ++h)
         for (int64_t i = 0; i < queries; ++i)
           runQuery(n, h, i, defect);
-    if (defect != Defect::NoScale)
-      for (int gradient : {0, 1})
-        for (float &element : of[gradient])
-          element *= static_cast<float>(scale);
+    double factor = defect == Defect::NoScale ? 1 : scale;
+    // What cutting off takes away on average.
+    if (cutsOff && defect != Defect::CutOff)
+      factor *= 1 + std::ldexp(1 / std::log(2), -9);
+    for (int gradient : {0, 1})
+      for (float &element : of[gradient])
+        element *= static_cast<float>(factor);
   }
 
   void runQuery(int64_t n, int64_t h, int64_t i, Defect defect) {
@@ -126,7 +132,8 @@ struct BackwardProblem : OwnedProblem {
         of[2][((n * keys + j) * heads + h) * valueDepth + e] +=
             narrow(weight, cutsOff) * weighted[e];
       }
-      float logit = weight * difference, narrowed = narrow(logit, cutsOff);
+      float logit = weight * difference;
+      float narrowed = narrow(logit, cutsOff || this->cutsOff);
       of[3][(h * queries + i) * keys + j] += logit;
       for (int64_t d = 0; d < depth; ++d) {
         of[0][((n * queries + i) * heads + h) * depth + d] +=
@@ -153,6 +160,8 @@ struct BackwardProblem : OwnedProblem {
   }
 
   ElementType type;
+  /// Gradients of logits are cut off, which is made up for.
+  bool cutsOff;
   std::mt19937 generator{11};
   std::deque<std::vector<uint8_t>> storage;
   View outputGradient, output;
@@ -182,6 +191,22 @@ TEST(GradientBound, ExplainsTheAlgorithm) {
             EXPECT_GE(comparison.medianShare, least) << which;
         }
       }
+}
+
+TEST(GradientBound, ExplainsCutOffGradients) {
+  for (int64_t keys : {2, 17, 70}) {
+    BackwardProblem problem(ElementType::BF16, false, keys, /*cutsOff=*/true);
+    problem.run(Defect::None);
+    for (int which = 0; which < 4; ++which) {
+      Comparison comparison = problem.compare(which);
+      EXPECT_TRUE(comparison.passed())
+          << which << ": " << comparison.firstWrong;
+    }
+  }
+  BackwardProblem problem(ElementType::BF16, false, 70, /*cutsOff=*/true);
+  problem.run(Defect::CutOff);
+  for (int which : {0, 1})
+    EXPECT_FALSE(problem.compare(which).passed()) << which;
 }
 
 TEST(GradientBound, FindsDefects) {

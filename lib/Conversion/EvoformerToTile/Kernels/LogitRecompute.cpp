@@ -298,12 +298,18 @@ Value LogitRecompute::narrowWeights(TileBuilder &b, Value weights) const {
 }
 
 Value LogitRecompute::narrowLogitGrad(TileBuilder &b, Value logitGrad) const {
+  if (truncatesLogitGrads())
+    return b.truncate(logitGrad, facts.elementType);
   return truncates() ? b.round(logitGrad, facts.elementType)
                      : b.convert(logitGrad, facts.elementType);
 }
 
 double LogitRecompute::getProductDerivative() const {
-  return raisesExponents() ? facts.scale / (1 + kTruncationShare) : facts.scale;
+  // Raised weights make up for what is cut off of their gradients.
+  if (raisesExponents() == truncatesLogitGrads())
+    return facts.scale;
+  constexpr double raise = 1 + kTruncationShare;
+  return raisesExponents() ? facts.scale / raise : facts.scale * raise;
 }
 
 double LogitRecompute::getWeightFactor() const {

@@ -224,10 +224,14 @@ private:
 
   /// Without an instruction for it, rounding to bf16 costs more than the
   /// exponential; cutting off the lower half is a byte permutation. Weights are
-  /// cut off, for which raised exponents make up (see Truncation.h); of the
-  /// gradients of logits, which have either sign, a few large ones may make up
-  /// a sum: those are rounded, by one addition.
+  /// cut off, for which raised exponents make up (see Truncation.h).
   bool truncates() const { return facts.elementType.isBF16() && !fastRounding; }
+  /// Gradients of logits are cut off as well, where they are operands and no
+  /// results.
+  bool truncatesLogitGrads() const {
+    return truncates() && operands.logitGrads.empty() &&
+           !facts.weights.areLogits;
+  }
   /// Weights and gradients of logits are larger by kTruncationShare.
   bool raisesExponents() const {
     return truncates() && operands.valueGrad && !facts.weights.areLogits;
