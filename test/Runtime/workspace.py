@@ -67,7 +67,8 @@ class Case:
         # Lengths in whole blocks, of at most 256.
         padded_q, padded_k = (-(-s // 256) * 256 for s in (sq, sk))
         key_sum = 4 * b * n * padded_k
-        copy = b * h * padded_q * padded_k * size
+        # Transposed ones are of f32.
+        copy = 4 * b * h * padded_q * padded_k
         return delta + weighted + parts + key_sum + copy + 64 * 8
 
 

@@ -70,6 +70,14 @@ static bool isBetterTransposed(const Bias &bias,
   return !readsMatrices(target, element);
 }
 
+/// Whether transposed biases should be of f32. At small depths a lane holds
+/// more logits, and twice as many registers for biases that are read ahead are
+/// not there.
+static bool widensTransposed(const GradientOperands &operands) {
+  constexpr int64_t kSmallDepth = 16;
+  return cast<MemRefType>(operands.query.getType()).getDimSize(4) > kSmallDepth;
+}
+
 /// Where sequences have no query at all, a kernel that owns queries has no
 /// items, though the gradients of biases that it stores have elements: then
 /// these are sums of no parts, zeros.
@@ -116,7 +124,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
     operands.biases.push_back(
         isBetterTransposed(bias, given, factory.getTarget())
             ? host.transposeBias(bias, shape.size(builder, kBiasQ),
-                                 schedule.blocks.queries, keys, keyBlock)
+                                 schedule.blocks.queries, keys, keyBlock,
+                                 widensTransposed(given))
             : host.prepareBias(bias, keys, keyBlock));
   }
   for (Bias &capture : operands.captures)

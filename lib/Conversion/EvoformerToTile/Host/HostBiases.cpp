@@ -185,8 +185,10 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
 
 Bias HostBuilder::transposeBias(const Bias &bias, OpFoldResult queries,
                                 int64_t queryBlock, OpFoldResult keys,
-                                int64_t keyBlock) {
+                                int64_t keyBlock, bool widens) {
   Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
+  if (widens && isa<FloatType>(element))
+    element = builder.getF32Type();
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : {kBiasB, kBiasN, kBiasH})
     sizes.push_back(builder.dim(bias.memory, dim));

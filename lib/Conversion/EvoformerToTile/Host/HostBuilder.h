@@ -50,9 +50,10 @@ public:
   /// or, where a guard finds that it has none, a copy.
   Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
 
-  /// A copy whose queries are contiguous, in whole blocks of both.
+  /// A copy whose queries are contiguous, in whole blocks of both. With
+  /// `widens` numbers are of f32, which saves each row to widen them.
   Bias transposeBias(const Bias &bias, OpFoldResult queries, int64_t queryBlock,
-                     OpFoldResult keys, int64_t keyBlock);
+                     OpFoldResult keys, int64_t keyBlock, bool widens);
 
   /// Whether all rows of depths of sequences [b, n, h, s, d] (null ones do not
   /// count) are contiguous and start where whole vectors do. Null: always, or

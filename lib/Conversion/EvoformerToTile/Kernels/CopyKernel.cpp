@@ -67,7 +67,8 @@ KernelOp evoformer::createCopyKernel(KernelFactory &factory, Location loc,
         Value origin = builder.index(0);
         Value tile = builder.load(sliceOf(arguments[0]), {origin, origin},
                                   {blocks.queries, blocks.keys}, {}, dropped);
-        builder.store(tile, sliceOf(arguments[1]), {origin, origin}, {},
-                      alignment);
+        Type copied = cast<MemRefType>(arguments[1].getType()).getElementType();
+        builder.store(builder.convert(tile, copied), sliceOf(arguments[1]),
+                      {origin, origin}, {}, alignment);
       });
 }
