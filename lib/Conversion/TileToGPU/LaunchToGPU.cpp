@@ -25,22 +25,36 @@ namespace mlir::evoformer::tile {
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// The kernel of a launch in one of the module's GPU modules, or null.
-static LLVM::LLVMFuncOp findLowered(ModuleOp module, StringAttr name) {
-  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
-    if (auto kernel = kernels.lookupSymbol<LLVM::LLVMFuncOp>(name))
-      return kernel;
-  return nullptr;
-}
-
-static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
-  LLVM::LLVMFuncOp kernel =
-      findLowered(module, launch.getKernelAttr().getAttr());
-  if (!kernel)
+/// The kernel of a launch in one of the module's GPU modules. A function that is
+/// lowered for one target and then for another has two of a name.
+static FailureOr<LLVM::LLVMFuncOp> findLowered(ModuleOp module,
+                                               LaunchOp launch) {
+  LLVM::LLVMFuncOp found;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+    auto kernel = kernels.lookupSymbol<LLVM::LLVMFuncOp>(
+        launch.getKernelAttr().getAttr());
+    if (found && kernel)
+      return launch.emitOpError("'")
+             << launch.getKernel() << "' is a kernel of the GPU modules '"
+             << found->getParentOfType<gpu::GPUModuleOp>().getName()
+             << "' and '" << kernels.getName()
+             << "'; accepted are functions that are lowered once";
+    if (kernel)
+      found = kernel;
+  }
+  if (!found)
     return launch.emitOpError("'")
            << launch.getKernel()
            << "' is not in the LLVM dialect of a GPU; run "
               "convert-gpu-lanes-to-llvm first";
+  return found;
+}
+
+static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
+  FailureOr<LLVM::LLVMFuncOp> lowered = findLowered(module, launch);
+  if (failed(lowered))
+    return failure();
+  LLVM::LLVMFuncOp kernel = *lowered;
   int64_t threads = evoformer::getWorkgroupThreads(kernel);
   if (threads == 0)
     return kernel.emitOpError("does not say how many threads a workgroup has");

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Support/BytecodeVersion.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectImplementation.h"
 
@@ -23,6 +24,7 @@ void EvoformerDialect::initialize() {
 #include "Evoformer/Dialect/Evoformer/IR/EvoformerOps.cpp.inc"
       >();
   registerAttributes();
+  addInterfaces<BytecodeVersionInterface>();
 }
 
 void EvoformerDialect::registerAttributes() {

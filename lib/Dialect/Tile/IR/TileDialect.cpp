@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Support/BytecodeVersion.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -76,7 +77,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "Evoformer/Dialect/Tile/IR/TileOps.cpp.inc"
       >();
-  addInterfaces<TileAsmInterface>();
+  addInterfaces<TileAsmInterface, BytecodeVersionInterface>();
 }
 
 FailureOr<LaneMap> mlir::evoformer::tile::getLaneMap(RankedTensorType type) {
