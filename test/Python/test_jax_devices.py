@@ -16,7 +16,8 @@ from jax_cases import B, D, H, N, SHAPES, compare, draw, gradients, with_functio
 
 
 def mesh():
-    return jax.make_mesh((2, 2), ("x", "y"))
+    return jax.make_mesh((2, 2), ("x", "y"),
+                         axis_types=(jax.sharding.AxisType.Auto,) * 2)
 
 
 def collectives(compiled):

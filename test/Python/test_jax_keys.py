@@ -51,7 +51,7 @@ def test_queries_are_not_spread(partitioner):
     """Whichever way they come: a part of them would count from another place."""
     arrays = draw(*[(*shape[:2], 8, *shape[3:]) for shape in SHAPES[:3]])
     function = jax.jit(lambda *t: evoformer.attention(*t, causal=True, window=(4, 0)))
-    mesh = jax.make_mesh((2,), ("x",))
+    mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
     spread = [jax.device_put(a, NamedSharding(mesh, P(None, None, "x")))
               for a in arrays]
     assert jnp.array_equal(function(*spread), function(*arrays))
@@ -115,7 +115,7 @@ def test_queries_with_lengths_are_not_spread(partitioner):
     """A part of them would count from another place."""
     arrays = draw(*[(*shape[:2], 8, *shape[3:]) for shape in SHAPES[:3]])
     function = jax.jit(lambda *t: evoformer.attention(*t, query_lengths=QUERY_LENGTHS))
-    mesh = jax.make_mesh((2,), ("x",))
+    mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
     for spec in (P(None, None, "x"), P("x")):
         spread = [jax.device_put(a, NamedSharding(mesh, spec)) for a in arrays]
         assert jnp.array_equal(function(*spread), function(*arrays))
