@@ -198,7 +198,7 @@ def test_what_counts_is_not_spread(shardy):
     before = jax.config.jax_use_shardy_partitioner
     jax.config.update("jax_use_shardy_partitioner", shardy)
     try:
-        mesh = jax.make_mesh((2,), ("x",))
+        mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
         for call in (dropped, lambda *t: evoformer.attention(*t, score=count_heads)):
             function = jax.jit(jax.value_and_grad(lambda *t: (call(*t) ** 2).sum(), (0, 1, 2)))
             wanted = jax.tree.leaves(function(*arrays))

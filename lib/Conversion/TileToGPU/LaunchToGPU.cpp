@@ -25,8 +25,8 @@ namespace mlir::evoformer::tile {
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// The kernel of a launch in one of the module's GPU modules. A function that is
-/// lowered for one target and then for another has two of a name.
+/// The kernel of a launch in one of the module's GPU modules. A function that
+/// is lowered for one target and then for another has two of a name.
 static FailureOr<LLVM::LLVMFuncOp> findLowered(ModuleOp module,
                                                LaunchOp launch) {
   LLVM::LLVMFuncOp found;
