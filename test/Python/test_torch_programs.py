@@ -127,6 +127,41 @@ def test_meta():
     assert dropins.triangle_attention(q, q, q, pair, keep).shape == q.shape
 
 
+def draw(make):
+    """Operands of drop-ins, whose masks have values that they look at."""
+    q, pair = make((1, 2, 7, 2, 8)), make((1, 1, 2, 7, 7))
+    return q, pair, make((1, 2, 1, 1, 7))
+
+
+def call_dropins(q, pair, mask):
+    """With masks of numbers and of what to keep."""
+    heads = q.transpose(2, 3)
+    return [
+        dropins.EvoformerAttention.apply(q, q, q, mask, pair),
+        dropins.EvoformerAttention.apply(q, q, q, mask > 0, pair),
+        dropins.DS4Sci_EvoformerAttention(q, q, q, [mask, pair]),
+        dropins.triangle_attention(heads, heads, heads, pair, mask > 0),
+        dropins.triangle_attention(heads, heads, heads, pair,
+                                   kv_lengths=dropins.mask_to_kv_lengths(mask > 0)),
+        dropins.trifast_triangle_attention(
+            *[heads.transpose(1, 2)[..., :2, :]] * 3, pair[:, 0, :, :2, :2],
+            (mask > 0)[:, :, 0, 0, :2])]
+
+
+def test_dropins_without_memory():
+    """Masks that hold no values are not looked at: meta tensors and torch's fake ones."""
+    here = call_dropins(*draw(torch.ones))
+    there = call_dropins(*draw(lambda shape: torch.empty(shape, device="meta")))
+    with FakeTensorMode():
+        fake = call_dropins(*draw(torch.ones))
+    for one, other, third in zip(here, there, fake, strict=True):
+        assert other.is_meta and third.device == one.device
+        assert one.shape == other.shape == third.shape
+        assert one.dtype == other.dtype == third.dtype
+    with pytest.raises(ValueError, match="mask has shape"):
+        dropins.mask_to_kv_lengths(torch.empty(2, 3, device="meta"))
+
+
 def test_other_devices():
     with FakeTensorMode():
         query = torch.empty(1, 2, 5, 2, 8, device="xpu")

@@ -5,11 +5,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 
 
-def is_recorded() -> bool:
-    """Whether a program is recorded, for which values of tensors decide nothing."""
-    return torch.compiler.is_compiling() or torch._C._is_tracing()
+def may_look(tensor: Tensor) -> bool:
+    """Whether values of a tensor may decide something: it has some, and no program is
+    recorded, which serves other values."""
+    return not (tensor.is_meta or torch.compiler.is_compiling() or
+                torch._C._is_tracing() or isinstance(tensor, FakeTensor))
 
 
 def check_tensors(**tensors: Any) -> None:

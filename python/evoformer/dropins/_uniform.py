@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._operands import is_recorded
+from ._operands import may_look
 
 
 def _mean(v: Tensor, dead: Tensor) -> Tensor:
@@ -66,7 +66,7 @@ def add_uniform_softmax(out: Tensor, dead: Tensor, q: Tensor, k: Tensor, v: Tens
     if k.shape[-2] == 0:
         return out  # No weights at all.
     # On a GPU asking would wait for it.
-    if dead.device.type == "cpu" and not is_recorded() and not dead.any():
+    if dead.device.type == "cpu" and may_look(dead) and not dead.any():
         return out
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     q, k, v = (t.to(out.dtype) for t in (q, k, v))  # Autocast's, where that is on.

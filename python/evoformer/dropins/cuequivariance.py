@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .._attention import attention
 from ._operands import (as_bias, check_broadcasts, check_optional, check_rank,
-                        check_tensors)
+                        check_tensors, may_look)
 from ._uniform import add_uniform_softmax
 
 
@@ -21,14 +21,15 @@ def mask_to_kv_lengths(mask: Tensor) -> Tensor:
 
     mask: [b, n, 1, 1, sk] or, for b = 1, [n, 1, 1, sk]; True (or not 0) keeps, and
     all kept keys come first. Returns [b, n, 1, 1, 1] in int32. Raises ValueError
-    for other shapes, and where a dropped key precedes a kept one.
+    for other shapes, and where a dropped key precedes a kept one, if there are values
+    to look at.
     """
     check_tensors(mask=mask)
     keep = _with_five(mask.to(torch.bool))
     if keep.dim() != 5 or keep.shape[2:4] != (1, 1):
         raise ValueError(f"mask has shape {tuple(mask.shape)}; accepted is "
                          "(b, n, 1, 1, sk), b may be missing")
-    if (keep[..., 1:] & ~keep[..., :-1]).any():
+    if may_look(keep) and (keep[..., 1:] & ~keep[..., :-1]).any():
         raise ValueError("mask keeps a key behind one that it drops; accepted are "
                          "masks whose kept keys come first")
     return keep.sum(-1, keepdim=True, dtype=torch.int32)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .._attention import attention
-from ._operands import as_bias, check_optional, check_tensors, is_recorded
+from ._operands import as_bias, check_optional, check_tensors, may_look
 from ._uniform import add_uniform_softmax
 
 # Devices whose masks were looked at.
@@ -18,7 +18,7 @@ def _warn_of_zeros_and_ones(mask: Tensor) -> None:
     """0 and 1 in a float mask nearly always mean what to keep, which is bool's
     meaning: added, they keep all. On a GPU looking waits for it, so that only the
     first mask there is looked at."""
-    if is_recorded():
+    if not may_look(mask):
         return
     if mask.device.type != "cpu":
         if mask.device in _looked_at or torch.cuda.is_current_stream_capturing():
