@@ -16,7 +16,9 @@
 // which it loads again, and from the numbers of lane and workgroup, behind a
 // copy that hides from later passes that the results are the same. Such
 // pointers are not based on the arguments: kernels with arguments that are
-// noalias stay as they are.
+// noalias stay as they are. In the same way each iteration of a loop there
+// computes anew what follows from the number of its lane, of which the loop
+// would keep every address that a lane reads from.
 // Where arguments lie: LLVM's "User Guide for AMDGPU Backend", "Kernarg
 // Segment"; the segment has the layout of a packed list of naturally aligned
 // arguments.
@@ -26,6 +28,7 @@
 #include "CodeGeneration.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -36,7 +39,104 @@
 
 using namespace llvm;
 
+static bool isProduct(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  if (!call)
+    return false;
+  StringRef name = call->getCalledFunction()->getName();
+  return name.contains(".mfma.") || name.contains(".wmma.");
+}
+
+/// Whether it computes integers or pointers from its operands and nothing else.
+static bool isArithmetic(const Instruction &instruction) {
+  return !isa<PHINode, AllocaInst>(instruction) &&
+         !instruction.mayReadOrWriteMemory() &&
+         !instruction.mayHaveSideEffects() &&
+         !instruction.getType()->isFPOrFPVectorTy();
+}
+
+/// What a lane's numbers are kept in, and what all lanes share.
+static constexpr StringLiteral kLaneCopy("=v,0"), kSharedCopy("=s,0");
+
+/// A copy in the same registers of which nothing is known.
+static Value *hide(IRBuilder<> &builder, Value *value, StringRef constraints) {
+  Type *type = value->getType();
+  return builder.CreateCall(
+      InlineAsm::get(FunctionType::get(type, {type}, /*isVarArg=*/false), "",
+                     constraints, /*hasSideEffects=*/true),
+      {value});
+}
+
+/// Whether it is such a copy of a lane's number.
+static bool isLaneCopy(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  auto *copy = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  return copy && copy->getConstraintString() == kLaneCopy;
+}
+
 namespace {
+/// A block of a loop behind a rare branch.
+class LoopWork {
+public:
+  LoopWork(BasicBlock &block, const Loop &loop)
+      : block(block), loop(loop), builder(&block, block.getFirstInsertionPt()) {
+  }
+
+  void recompute() {
+    SmallVector<Use *> uses;
+    for (Instruction &instruction : block)
+      if (!isa<PHINode>(instruction))
+        for (Use &use : instruction.operands())
+          if (isOfLane(use.get()))
+            uses.push_back(&use);
+    for (Use *use : uses)
+      use->set(getCopy(use->get()));
+  }
+
+private:
+  /// Whether a value from outside of the loop follows from the number of the
+  /// lane and from what all lanes share. Each freeze chooses for itself.
+  bool isOfLane(Value *value) {
+    auto *instruction = dyn_cast<Instruction>(value);
+    if (!instruction || loop.contains(instruction))
+      return false;
+    if (isLaneCopy(*instruction))
+      return true;
+    if (!isArithmetic(*instruction) || isa<FreezeInst>(instruction) ||
+        (isa<CallBase>(instruction) && !isa<MinMaxIntrinsic>(instruction)))
+      return false;
+    auto [known, isNew] = ofLane.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    bool result = any_of(instruction->operand_values(),
+                         [&](Value *operand) { return isOfLane(operand); });
+    return ofLane[value] = result;
+  }
+
+  Value *getCopy(Value *value) {
+    if (!isOfLane(value))
+      return value;
+    if (Value *copy = copies.lookup(value))
+      return copy;
+    auto *instruction = cast<Instruction>(value);
+    if (isLaneCopy(*instruction))
+      return copies[value] = hide(builder, value, kLaneCopy);
+    SmallVector<Value *> operands;
+    for (Value *operand : instruction->operand_values())
+      operands.push_back(getCopy(operand));
+    Instruction *again = instruction->clone();
+    for (auto [place, operand] : llvm::enumerate(operands))
+      again->setOperand(place, operand);
+    return copies[value] = builder.Insert(again, instruction->getName());
+  }
+
+  BasicBlock &block;
+  const Loop &loop;
+  IRBuilder<> builder;
+  DenseMap<Value *, bool> ofLane;
+  DenseMap<Value *, Value *> copies;
+};
+
 /// The blocks behind one rare branch, `entry` being the first.
 class RareWork {
 public:
@@ -56,12 +156,22 @@ public:
       use->set(getCopy(use->get()));
   }
 
+  /// In blocks of products.
+  void recomputeInLoops(const LoopInfo &loops) {
+    for (BasicBlock &block : function) {
+      const Loop *loop = loops.getLoopFor(&block);
+      if (loop && isInside(*loop->getHeader()) && any_of(block, isProduct))
+        LoopWork(block, *loop).recompute();
+    }
+  }
+
   /// In blocks of products that write no memory.
   void delayLoads() {
     for (BasicBlock &block : function)
       if (isInside(block) && any_of(block, isProduct) &&
           none_of(block, [](const Instruction &instruction) {
-            return instruction.mayWriteToMemory() && !isProduct(instruction);
+            return instruction.mayWriteToMemory() && !isProduct(instruction) &&
+                   !isLaneCopy(instruction);
           }))
         delay(block);
   }
@@ -74,14 +184,6 @@ private:
     auto *instruction = dyn_cast<Instruction>(value);
     return isa<Argument>(value) ||
            (instruction && !isInside(*instruction->getParent()));
-  }
-
-  static bool isProduct(const Instruction &instruction) {
-    auto *call = dyn_cast<IntrinsicInst>(&instruction);
-    if (!call)
-      return false;
-    StringRef name = call->getCalledFunction()->getName();
-    return name.contains(".mfma.") || name.contains(".wmma.");
   }
 
   /// The first instruction of the block to use the result of another.
@@ -150,10 +252,7 @@ private:
     if (auto *argument = dyn_cast<Argument>(value))
       return !argument->hasInRegAttr();
     auto *instruction = dyn_cast<Instruction>(value);
-    if (!instruction || isa<PHINode, AllocaInst>(instruction) ||
-        instruction->mayReadOrWriteMemory() ||
-        instruction->mayHaveSideEffects() || isChoice(instruction) ||
-        instruction->getType()->isFPOrFPVectorTy())
+    if (!instruction || !isArithmetic(*instruction) || isChoice(instruction))
       return false;
     // Also of which lanes take part: behind such a branch they are the same.
     auto *call = dyn_cast<CallBase>(instruction);
@@ -178,7 +277,8 @@ private:
     if (auto *argument = dyn_cast<Argument>(value)) {
       copy = loadArgument(*argument);
     } else if (isNumber(value)) {
-      copy = hide(value, /*isUniform=*/!isLaneNumber(value));
+      copy =
+          hide(builder, value, isLaneNumber(value) ? kLaneCopy : kSharedCopy);
     } else {
       auto *instruction = cast<Instruction>(value);
       SmallVector<Value *> operands;
@@ -199,21 +299,13 @@ private:
            id == Intrinsic::amdgcn_workitem_id_z;
   }
 
-  /// A copy in the same registers of which nothing is known.
-  Value *hide(Value *value, bool isUniform) {
-    Type *type = value->getType();
-    return builder.CreateCall(
-        InlineAsm::get(FunctionType::get(type, {type}, /*isVarArg=*/false), "",
-                       isUniform ? "=s,0" : "=v,0", /*hasSideEffects=*/true),
-        {value});
-  }
-
   Value *loadArgument(const Argument &wanted) {
     if (!segment)
       segment =
-          hide(builder.CreateIntrinsic(Intrinsic::amdgcn_kernarg_segment_ptr,
+          hide(builder,
+               builder.CreateIntrinsic(Intrinsic::amdgcn_kernarg_segment_ptr,
                                        ArrayRef<Value *>()),
-               /*isUniform=*/true);
+               kSharedCopy);
     const DataLayout &layout = function.getDataLayout();
     uint64_t offset = 0;
     for (const Argument &argument : function.args()) {
@@ -281,6 +373,7 @@ void mlir::evoformer::economizeRareWork(llvm::Module &module) {
         }))
       continue;
     DominatorTree dominators(function);
+    LoopInfo loops(dominators);
     SmallVector<BasicBlock *> entries;
     for (BasicBlock &block : function)
       if (BasicBlock *rare = getRareSide(block))
@@ -288,6 +381,7 @@ void mlir::evoformer::economizeRareWork(llvm::Module &module) {
     for (BasicBlock *entry : entries) {
       RareWork work(*entry, dominators);
       work.recompute();
+      work.recomputeInLoops(loops);
       work.delayLoads();
     }
   }
