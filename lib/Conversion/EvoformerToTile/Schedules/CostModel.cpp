@@ -46,6 +46,30 @@ static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
                           subgroups * machine.target.getSubgroupSize());
 }
 
+/// Numbers of a pair that a score has at once: what it makes of the product.
+/// Each of its ops is done for a whole tile of logits.
+static int64_t countScoreNumbers(const ScoreFacts &score) {
+  if (!score)
+    return 1;
+  DenseSet<Value> ofPair = {score.body->getArgument(0)}, live;
+  for (Operation &op : *score.body)
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return ofPair.contains(operand); }))
+      for (Value result : op.getResults())
+        if (isa<FloatType>(result.getType()))
+          ofPair.insert(result);
+  int64_t most = 1;
+  for (Operation &op : llvm::reverse(*score.body)) {
+    for (Value result : op.getResults())
+      live.erase(result);
+    for (Value operand : op.getOperands())
+      if (ofPair.contains(operand))
+        live.insert(operand);
+    most = std::max<int64_t>(most, live.size());
+  }
+  return most;
+}
+
 //===----------------------------------------------------------------------===//
 // The loops
 //===----------------------------------------------------------------------===//
@@ -72,7 +96,7 @@ LoopShape evoformer::getAttentionLoop(const Machine &machine,
   loop.copied = {{facts.depth, /*plain=*/true, /*transposed=*/false},
                  {facts.valueDepth, /*plain=*/false, /*transposed=*/true}};
   loop.operandCopies = machine.operandCopies();
-  loop.logitTiles = 1;
+  loop.logitTiles = streams ? 1 : countScoreNumbers(facts.score);
   loop.biasBytes = streams ? facts.biasBytes : fitted::kHeldBiasBytes;
   bool isShort = streams && std::max(depth, valueDepth) * getBytes(facts) <=
                                 fitted::kShortStreamedBytes;
@@ -126,6 +150,9 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                                : fitted::kGradientHeld.usually;
   loop.addressShare =
       getAddressShare(machine, fitted::kGradientAddresses, streams);
+  if (kind == GradientKind::KeyValue && !streams && facts.shared.any() &&
+      facts.keys.moves())
+    loop.addressShare /= fitted::kLoopsOfSharedKeys;
   return loop;
 }
 
