@@ -7,9 +7,13 @@ sizes that are known and sizes that are not. What test/Target/backward-bounds.py
 looks at in addition is not repeated here. Every chip has a group of heads in a
 window or rows that have lengths at D = 96, too, in turn. At greater depths, for which
 the registers of some chips do not do, test/Pipelines/compiles.py knows the bytes.
+Chips of 32 lanes a subgroup, which have the fewest registers, have programs that keep
+more than logits and sums, forward and backward: scores, windows, groups, shared keys,
+ragged sequences, gates with several biases and dropout.
 
-Each depth with one type, one way and one chip in turn, and each chip with one type
-for one of these two; with 'all' as an argument the whole product."""
+Each depth with one type, one way and one chip in turn, each chip with one type
+for one of these two, and each of these programs with one chip; with 'all' as an
+argument the whole product."""
 
 import os
 import re
@@ -46,17 +50,40 @@ EVERYWHERE = {
         "N=8 H=4 Sq=137 Sk=153 D=96 lens=random:random bias=bnk:i1:normal "
         "bias=bhqk:{t}:normal", ""),
 }
+# What keeps more, as depths that say what it is.
+KEEP_MORE = {
+    "32, softcap in a window": "N=2 H=2 Sq=35 Sk=66 D=32 type=bf16 bias=bnk:i1:normal "
+    "bias=hqk:bf16:normal score=softcap:5 window=:i+sk-sq+1 lse=1 stats=1",
+    "32, shared keys in a window": "B=3 N=2 H=2 Sq=33 Sk=70 D=32 type=bf16 share=bn "
+    "window=:i+sk-sq+1 bias=hqk:bf16:normal pass=backward",
+    "16, a group of heads in a window": "H=4 group=2 Sq=30 Sk=50 D=16 type=bf16 "
+    "bias=hqk:f32:normal window=sk-sq-8:i+sk-sq+1 pass=backward",
+    "32, a gate and three biases": "N=3 H=2 Sq=17 Sk=33 D=32 type=bf16 gate=bf16 "
+    "bias=bnk:bf16:normal bias=bhqk:bf16:normal bias=nhq:f32:normal:bnhkq "
+    "pass=backward",
+    "24, ragged": "B=4 H=2 Sq=70 Sk=70 D=24 type=f16 static=all "
+    "ragged=0.70.30.10.10/60:0.5.90.60.60/80 bias=qk:f32:normal pass=backward",
+    "32, a group of heads in a window, ragged": "B=5 N=2 H=4 group=2 Sq=40 Sk=33 D=32 "
+    "type=bf16 ragged=random:random bias=bhqk:f32:normal bias=bk:f32:normal "
+    "gate=bf16 window=:i+sk-sq+1 pass=backward",
+    "32, dropout in a window": "N=2 H=2 Sq=35 Sk=50 D=32 type=bf16 "
+    "bias=bhqk:bf16:normal dropout=0.3 window=i-20:i+9 pass=backward",
+}
 # Kernels of waves of 64 lanes in which LLVM 22 keeps the place of a spill that it
 # has done away with: bytes that are reserved, and which nothing reads or writes.
 RESERVED = "bias_grad"
 
 
 def ways_of(kind, depth):
+    if depth in KEEP_MORE:
+        return {depth: (KEEP_MORE[depth], "")}
     if depth in EVERYWHERE:
-        return {depth: EVERYWHERE[depth]}
+        case, option = EVERYWHERE[depth]
+        return {depth: (f"{case} type={kind} pass=backward", option)}
     turn = DEPTHS.index(depth) + TYPES.index(kind)
     ways = list(WAYS) if "all" in sys.argv else [list(WAYS)[turn % len(WAYS)]]
-    return {way: (f"{WAYS[way][0]} D={depth}", WAYS[way][1]) for way in ways}
+    return {way: (f"{WAYS[way][0]} D={depth} type={kind} pass=backward",
+                  WAYS[way][1]) for way in ways}
 
 
 def is_only_reserved(target, name, listings):
@@ -73,13 +100,13 @@ def problems_of(target, kind, depth):
     found = []
     for way, (case, option) in ways_of(kind, depth).items():
         report, listings = final_code(
-            f"{sys.argv[1]}.{target}-{kind}-{str(depth)[:2]}", target,
-            module_of(f"{case.format(t=kind)} type={kind} pass=backward"),
-            option)
+            f"{sys.argv[1]}.{target}-{kind}-{str(depth).replace(' ', '-')}", target,
+            module_of(case.format(t=kind)), option)
         kernels = re.findall(r"^kernel (\w+) for.*?^  scratch +(\d+) bytes",
                              report, flags=re.M | re.S)
-        if not any("_grad" in name for name, _ in kernels):
-            found.append(f"{way}: no kernel of a gradient")
+        wanted = "_grad" if "pass=backward" in case else "_attention"
+        if not any(wanted in name for name, _ in kernels):
+            found.append(f"{way}: no kernel with {wanted}")
         found += [f"{way}: {scratch} bytes of scratch in {name}"
                   for name, scratch in kernels if int(scratch) and
                   not is_only_reserved(target, name, listings)]
@@ -87,7 +114,18 @@ def problems_of(target, kind, depth):
 
 
 chips = sum(families(), [])
+few_registers = families()[0]
+
+
+def kind_of(case):
+    return re.search(r" type=(\w+)", case)[1]
+
+
 check_all(problems_of, [
+    *((chip, kind_of(case), what)
+      for turn, (what, case) in enumerate(KEEP_MORE.items())
+      for place, chip in enumerate(few_registers)
+      if "all" in sys.argv or turn % len(few_registers) == place),
     *draw(DEPTHS, groups=[chips]),
     *((chip, kind, depth) for step, depth in enumerate(EVERYWHERE)
       for turn, chip in enumerate(chips) for kind in TYPES
