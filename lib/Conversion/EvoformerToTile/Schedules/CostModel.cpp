@@ -143,6 +143,8 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   bool streams = !sumsBias(kind) && machine.streamsOperands();
   loop.logitTiles =
       streams ? fitted::kStreamedGradientTiles : fitted::kGradientTiles;
+  if (!machine.streamsOperands())
+    loop.logitTiles += countScoreNumbers(facts.score) - 1;
   loop.otherOperandShare = machine.streamsOperands()
                                ? fitted::kGradientHeld.ofStreamed
                            : sumsBias(kind) && !isRegular(facts)
