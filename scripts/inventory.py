@@ -23,6 +23,7 @@ OPS = {"Tile": "evo_tile", "Evoformer": "evoformer"}
 # What these cannot handle they leave as it is.
 NEVER_REFUSES = {
     "evo-cpu-fuse-tiles", "evo-cpu-expand-exp2", "evo-cpu-drop-cast-flags",
+    "evo-cpu-move-bf16-as-words",
     "evoformer-results-to-arguments", "evoformer-split-backward",
     "evo-tile-carry-divisions", "evo-gpu-carry-addresses",
     "evo-gpu-defer-lane-sums"}

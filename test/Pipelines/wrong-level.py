@@ -67,6 +67,7 @@ PASSES = {
     **{f"func.func({name})": {} for name in (
         "evo-cpu-drop-cast-flags", "evo-cpu-expand-exp2", "evo-cpu-fuse-tiles",
         "evo-cpu-place-buffers", "evo-cpu-vectorize")},
+    "llvm.func(evo-cpu-move-bf16-as-words)": {},
     "evoformer-lower{target=gfx942}": {
         "graph": True, "buffers": True, "tiles": True, "fragments": TILES_ONLY,
         "staged": TILES_ONLY, "pipelined": TILES_ONLY, "lanes": True,

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -106,6 +107,7 @@ void evoformer::buildTileToCPULLVMPipeline(OpPassManager &pm) {
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createMoveBF16AsWordsPass());
 }
 
 void evoformer::registerTileToCPUPipelines() {

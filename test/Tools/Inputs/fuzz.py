@@ -29,6 +29,7 @@ OTHERS = [
     "convert-tile-to-cpu", "evoformer-results-to-arguments",
     "func.func(evo-cpu-expand-exp2,evo-cpu-fuse-tiles,evo-cpu-vectorize)",
     "func.func(evo-cpu-vectorize)", "func.func(evo-cpu-drop-cast-flags)",
+    "llvm.func(evo-cpu-move-bf16-as-words)",
     "func.func(evo-cpu-place-buffers)", "evoformer-serialize",
     "one-shot-bufferize{bufferize-function-boundaries}",
     "generate-runtime-verification", "canonicalize,cse",

@@ -117,4 +117,16 @@ def DropCastFlagsPass : Pass<"evo-cpu-drop-cast-flags", "::mlir::func::FuncOp"> 
   }];
 }
 
+def MoveBF16AsWordsPass
+    : Pass<"evo-cpu-move-bf16-as-words", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Load, store and choose bf16 as integers of 16 bits";
+  let description = [{
+    x86 processors with instructions for bf16 have vectors of it but no scalars;
+    LLVM 22 cannot take apart a vector of nine that is carried into a loop, and
+    ends the process. Integers have no such limit. What is no move, as a call,
+    keeps bf16 behind a cast, and so do the function's arguments.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif
