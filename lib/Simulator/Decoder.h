@@ -96,7 +96,9 @@ private:
                                                ArrayRef<IntrinsicArg> args);
   std::optional<LogicalResult> decodeNVIDIA(Operation *op, StringRef name,
                                             ArrayRef<IntrinsicArg> args);
+  // DecoderAssembly.cpp
   LogicalResult decodeInlineAsm(LLVM::InlineAsmOp op);
+  LogicalResult decodePTX(LLVM::InlineAsmOp op);
   LogicalResult decodeMMA(Operation *op, const struct MatrixShape *shape,
                           ValueRange a, ValueRange b, ValueRange c);
 

@@ -214,6 +214,10 @@ Handler specialHandler(Special special);
 /// Matrix product Program::matrices[imm]; imm2: checked for being finite.
 Handler matrixHandler();
 
+/// Program::groupMatrices[imm]; imm2: checked for being finite.
+Handler groupMatrixHandler();
+Handler proxyFenceHandler();
+
 Handler branchHandler();
 /// Edges a (true) and b (false), condition c.
 Handler condBranchHandler();

@@ -66,6 +66,7 @@ struct LaunchContext {
 struct ByteState {
   uint32_t writer = 0; // epoch << 8 | wave; 0: never written
   uint32_t reader = 0; // epoch << 8 | wave
+  uint32_t proxy = 0;  // proxy fences of the writer before << 8 | writer
 };
 /// In the place of a wave: several waves; a copy that landed; atomic updates by
 /// several waves; added to a wave: it made an atomic update.
@@ -80,6 +81,8 @@ struct Workgroup {
   std::vector<ByteState> state;
   /// Wave + 1 whose copy to this byte has been issued but not awaited.
   std::vector<uint8_t> inFlight;
+  /// Per wave: its proxy fences before the last barrier.
+  std::vector<uint32_t> fenced;
 };
 
 /// One asynchronous copy of up to 16 bytes by one lane.
@@ -140,6 +143,7 @@ struct Wave {
   std::deque<CopyGroup> groups;
   CopyGroup open;
   LDSAccesses ldsAccesses = LDSAccesses::Done;
+  uint32_t proxyFences = 0;
   /// A bare barrier has been passed and no fence keeps accesses behind it.
   bool needsAcquire = false;
 

@@ -13,8 +13,6 @@
 
 namespace mlir::evoformer::sim {
 
-enum class MatrixInput : uint8_t { F16, BF16, F32, TF32 };
-
 /// Place of one element of an operand in its matrix.
 struct MatrixPlace {
   uint16_t row, column;

@@ -213,6 +213,8 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
     check(s.writer);
     if (write)
       check(s.reader);
+    if (write)
+      s.proxy = w.proxyFences << 8 | w.index;
     if (atomic) {
       bool shared = (s.writer >> 8) == g.epoch && s.writer != update &&
                     isAtomicMark(s.writer & 255);

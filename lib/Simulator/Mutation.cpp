@@ -215,11 +215,33 @@ static LLVM::ICmpPredicate negation(LLVM::ICmpPredicate p) {
   return p;
 }
 
+/// Where in the text of inline assembly its last `what` is, if it has any.
+static std::optional<size_t> findInAssembly(Operation *op, StringRef what) {
+  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+  size_t at = assembly ? assembly.getAsmString().rfind(what) : StringRef::npos;
+  return at == StringRef::npos ? std::nullopt : std::optional(at);
+}
+
+/// Puts `text` in place of what is from the last `what` in assembly to `end`.
+static void replaceInAssembly(Operation *op, StringRef what, StringRef end,
+                              StringRef text) {
+  auto assembly = cast<LLVM::InlineAsmOp>(op);
+  StringRef old = assembly.getAsmString();
+  size_t at = *findInAssembly(op, what);
+  assembly.setAsmString(
+      (old.take_front(at) + text + old.drop_front(old.find(end, at))).str());
+}
+
+static constexpr StringLiteral kGroupProduct = "wgmma.mma_async",
+                               kGroupStep = "add.s64",
+                               kProxyFence = "fence.proxy";
+
 /// One of a single thread orders what the compiler emits, nothing else.
 static bool isHardwareFence(Operation *op) {
   auto fence = dyn_cast<LLVM::FenceOp>(op);
-  return fence &&
-         !fence.getSyncscope().value_or("").starts_with("singlethread");
+  return findInAssembly(op, kProxyFence) ||
+         (fence &&
+          !fence.getSyncscope().value_or("").starts_with("singlethread"));
 }
 
 static const Operator operators[] = {
@@ -281,6 +303,38 @@ static const Operator operators[] = {
               op->getOperand(2).getType() == op->getResult(0).getType();
      },
      [](Operation *op) { replaceWith(op, op->getOperand(2)); }},
+    {"drop group product",
+     [](Operation *op) {
+       return findInAssembly(op, kGroupProduct).has_value();
+     },
+     [](Operation *op) { replaceInAssembly(op, kGroupProduct, ";", ""); }},
+    {"transpose group product",
+     [](Operation *op) {
+       return findInAssembly(op, kGroupProduct).has_value();
+     },
+     [](Operation *op) {
+       StringRef text = cast<LLVM::InlineAsmOp>(op).getAsmString();
+       StringRef line = text.drop_front(*findInAssembly(op, kGroupProduct));
+       bool isTransposed = line.split(';').first.ends_with("1");
+       cast<LLVM::InlineAsmOp>(op).setAsmString(
+           (text.drop_back(line.size()) + line.split(';').first.drop_back() +
+            (isTransposed ? "0;" : "1;") + line.split(';').second)
+               .str());
+     }},
+    {"shift group operand",
+     [](Operation *op) { return findInAssembly(op, kGroupStep).has_value(); },
+     [](Operation *op) {
+       StringRef text = cast<LLVM::InlineAsmOp>(op).getAsmString();
+       StringRef line = text.drop_front(*findInAssembly(op, kGroupStep));
+       StringRef step = line.split(';').first.rsplit(' ').second;
+       int64_t number = 0;
+       step.getAsInteger(10, number);
+       size_t at = step.data() - text.data();
+       cast<LLVM::InlineAsmOp>(op).setAsmString(
+           (text.take_front(at) + Twine(number + 2) +
+            text.drop_front(at + step.size()))
+               .str());
+     }},
     {"exchange operands",
      [](Operation *op) {
        return isa<LLVM::SubOp, LLVM::FSubOp, LLVM::ShlOp, LLVM::LShrOp,

@@ -54,6 +54,8 @@ inline unsigned sizeOf(Kind kind) {
   return 8;
 }
 
+enum class MatrixInput : uint8_t { F16, BF16, F32, TF32 };
+
 /// Register operands are byte offsets into the register file.
 struct Inst {
   Handler fn = nullptr;
@@ -112,6 +114,29 @@ struct MatrixCall {
   bool flushesSubnormals = false;
 };
 
+/// A matrix in LDS, as a descriptor tells of it.
+struct GroupMatrix {
+  /// Register of the descriptor, and what is added to it.
+  uint32_t descriptor = 0;
+  int64_t step = 0;
+  /// Consecutive bytes go along the contracted dimension.
+  bool alongDepth = true;
+};
+
+/// What one of four subgroups does of D = A * B + D, with A of 64 x 16 and B of
+/// 16 x n: 16 rows.
+struct GroupMatrixCall {
+  MatrixInput input = MatrixInput::BF16;
+  unsigned n = 0;
+  /// Whether D counts as it is; otherwise it is 0.
+  bool accumulates = true;
+  /// Registers of D, replaced.
+  std::vector<uint32_t> sums;
+  /// Registers of A; none where it lies in LDS.
+  std::vector<uint32_t> rows;
+  GroupMatrix sharedRows, columns;
+};
+
 struct SwitchTable {
   std::vector<std::pair<uint64_t, uint32_t>> cases;
   uint32_t defaultEdge = 0;
@@ -137,6 +162,7 @@ struct Program {
   std::vector<Edge> edges;
   std::vector<SwitchTable> switches;
   std::vector<MatrixCall> matrices;
+  std::vector<GroupMatrixCall> groupMatrices;
   std::vector<Resource> resources;
   std::vector<uint32_t> table;
   std::vector<Site> sites;

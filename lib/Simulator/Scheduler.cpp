@@ -71,6 +71,7 @@ Worker::Worker(const Program &program, LaunchContext &context)
   group.lds.resize(ldsBytes);
   group.state.resize(ldsBytes);
   group.inFlight.resize(ldsBytes);
+  group.fenced.resize(count);
   executions.resize(program.blocks.size());
   activeLanes.resize(program.blocks.size());
   waves.resize(count);
@@ -119,6 +120,7 @@ void Worker::reset(Wave &w) {
   w.vectorMemory = 0;
   w.ldsAccesses = LDSAccesses::Done;
   w.needsAcquire = false;
+  w.proxyFences = 0;
   w.next = program.code.data() + program.blocks[0].first;
   ++w.executions[0];
   w.activeLanes[0] += present;
@@ -178,6 +180,8 @@ bool Worker::releaseBarriers() {
       if (other.status == WaveStatus::AtBarrier && other.barrier == id &&
           other.barrierThreads == count)
         other.status = WaveStatus::Ready;
+    for (const Wave &other : waves)
+      group.fenced[other.index] = other.proxyFences;
     ++group.epoch;
     progress = true;
   }
@@ -205,6 +209,7 @@ void Worker::interleave(uint32_t linearId) {
   llvm::fill(group.lds, 0xff);
   llvm::fill(group.state, ByteState());
   llvm::fill(group.inFlight, 0);
+  llvm::fill(group.fenced, 0);
   random.seed(launch.seed * 0x9e3779b97f4a7c15 + linearId);
   for (Wave &w : waves)
     reset(w);

@@ -286,6 +286,71 @@ TEST(Finding, AccessNotFenced) {
   EXPECT_TRUE(right.kernel.run().findings.empty());
 }
 
+/// One wgmma with eight columns in LDS, of 32 bytes each.
+static std::string groupProduct(const std::string &beforeBarrier,
+                                const std::string &behindBarrier,
+                                const std::string &descriptor) {
+  return lds + R"(
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.store %zero, %pw : i32, !llvm.ptr<3>
+)" + beforeBarrier +
+         "\n  nvvm.barrier0\n" + behindBarrier + R"(
+  %start = llvm.ptrtoint %p : !llvm.ptr<3> to i32
+  %four = llvm.mlir.constant(4 : i32) : i32
+  %unit = llvm.lshr %start, %four : i32
+  %wide = llvm.zext %unit : i32 to i64
+)" + descriptor +
+         R"(
+  %s = llvm.inline_asm has_side_effects "{\0A.reg .pred add;\0Awgmma.fence.sync.aligned;\0Asetp.ne.b32 add, 0, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$4, $5, $6, $7}, $8, add, 1, 1, 0;\0Awgmma.commit_group.sync.aligned;\0Awgmma.wait_group.sync.aligned 0;\0A}", "=f,=f,=f,=f,r,r,r,r,l,~{memory}" %zero, %zero, %zero, %zero, %d : (i32, i32, i32, i32, i64) -> !llvm.struct<(f32, f32, f32, f32)>
+  %s0 = llvm.extractvalue %s[0] : !llvm.struct<(f32, f32, f32, f32)>
+  %v = llvm.bitcast %s0 : f32 to i32
+)" + store;
+}
+
+/// Rows of 32 bytes, swizzled, eight of them 256 bytes apart.
+const std::string descriptor = R"(
+  %facts = llvm.mlir.constant(-4611685949707911168 : i64) : i64
+  %d = llvm.or %wide, %facts : i64
+)";
+const std::string proxyFence =
+    R"(llvm.inline_asm has_side_effects "fence.proxy.async.shared::cta;", "~{memory}" : () -> ())";
+
+/// What lanes wrote is handed to the instruction before the barrier.
+TEST(Finding, GroupProductNotFenced) {
+  Broken right("sm_90", groupProduct(proxyFence, "", descriptor), 128);
+  LaunchResult result = right.kernel.run();
+  EXPECT_TRUE(result.findings.empty()) << result.findings.front().text;
+  EXPECT_EQ(result.counters.matrix, 4u);
+  Broken missing("sm_90", groupProduct("", "", descriptor), 128);
+  missing.expect(FindingKind::AccessNotFenced,
+                 "no proxy fence of its, and then a barrier, are between");
+  Broken late("sm_90", groupProduct("", proxyFence, descriptor), 128);
+  late.expect(FindingKind::AccessNotFenced);
+}
+
+/// A descriptor that is none of the known ones, and one that lanes do not agree
+/// on.
+TEST(Finding, GroupProductDescriptors) {
+  Broken plain("sm_90", groupProduct(proxyFence, "", R"(
+  %facts = llvm.mlir.constant(68719476736 : i64) : i64
+  %d = llvm.or %wide, %facts : i64
+)"),
+               128);
+  plain.expect(FindingKind::Misaligned,
+               "a matrix descriptor without a swizzle");
+  Broken differs("sm_90", groupProduct(proxyFence, "", R"(
+  %facts = llvm.mlir.constant(-4611685949707911168 : i64) : i64
+  %all = llvm.or %wide, %facts : i64
+  %lane = llvm.zext %t : i32 to i64
+  %unitless = llvm.mlir.constant(4 : i64) : i64
+  %group = llvm.lshr %lane, %unitless : i64
+  %d = llvm.add %all, %group : i64
+)"),
+                 128);
+  differs.expect(FindingKind::DivergentOperation,
+                 "a matrix descriptor differs between lanes");
+}
+
 /// Awaited by the issuing subgroup, but no barrier before others read.
 TEST(Finding, CopyWithoutBarrier) {
   Broken b("sm_80", copy + R"(
