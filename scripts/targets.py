@@ -12,6 +12,7 @@ import argparse
 import collections
 import functools
 import os
+import re
 import subprocess
 import sys
 
@@ -37,7 +38,13 @@ def gpus(tools="", architecture="", sharing=False):
     those with code of their own, or those that share another one's."""
     return [target.name for target in known(tools)
             if target.triple != "host" and target.triple.startswith(architecture)
-            and ("code_chip" in read(target.name)) == sharing]
+            and shares(target.name, tools) == sharing]
+
+
+def shares(chip, tools=""):
+    """Whether a chip runs the code of another one that is known."""
+    code = re.search(r'code_chip = "(\w+)"', read(chip))
+    return bool(code) and any(code[1] == target.name for target in known(tools))
 
 
 def subgroup_size(chip):

@@ -20,6 +20,10 @@ typedef struct EvoformerProgram EvoformerProgram;
 /// The chips that are built in, separated by spaces. Never fails.
 EVOFORMER_EXPORT const char *evoformerGetChips(void);
 
+/// Those of them whose code later chips of the vendor run, too: NVIDIA's
+/// without instructions that one chip alone has. Never fails.
+EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
+
 /// The MLIR module of one attention, from words separated by spaces:
 ///
 ///   type=bf16             of query, key and value: f16, bf16, f32

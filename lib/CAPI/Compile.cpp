@@ -129,6 +129,25 @@ const char *evoformerGetChips(void) {
   return chips.c_str();
 }
 
+const char *evoformerGetPortableChips(void) {
+  static const std::string chips = [] {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    SmallVector<StringRef> portable;
+    for (StringRef chip : tile::getKnownChips()) {
+      FailureOr<tile::TargetAttr> target =
+          tile::getTarget(UnknownLoc::get(&context), chip);
+      // "CUDA C++ Programming Guide", "Architecture-Specific Features": the
+      // names of these end in a letter.
+      if (succeeded(target) &&
+          StringRef(target->getTriple()).starts_with("nvptx") &&
+          llvm::isDigit(target->getCodeChip().back()))
+        portable.push_back(chip);
+    }
+    return llvm::join(portable, " ");
+  }();
+  return chips.c_str();
+}
+
 EvoformerStatus evoformerCompile(const char *module, const char *options,
                                  EvoformerProgram **program) {
   CompileRequest request;

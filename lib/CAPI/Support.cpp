@@ -98,6 +98,6 @@ StringRef capi::getBuildId() {
 }
 
 const char *evoformerGetVersion(void) { return EVOFORMER_VERSION; }
-int evoformerGetInterfaceVersion(void) { return 3; }
+int evoformerGetInterfaceVersion(void) { return 4; }
 const char *evoformerGetLastError(void) { return lastError.c_str(); }
 void evoformerFreeText(char *text) { std::free(text); }

@@ -125,6 +125,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createSoftwarePipeline());
     pm.addPass(tile::createCarryDivisions());
     pm.addPass(tile::createSplitProducts());
+    pm.addPass(tile::createShareOperands());
   }
   if (goesTo(Level::Lanes))
     addLanes(pm);

@@ -6,7 +6,7 @@ import os
 import pathlib
 
 # What evoformerGetInterfaceVersion must say.
-INTERFACE = 3
+INTERFACE = 4
 
 
 class EvoformerError(RuntimeError):
@@ -81,6 +81,7 @@ def library() -> ctypes.CDLL:
             ("GetLastError", text, ()),
             ("FreeText", None, (pointer,)),
             ("GetChips", text, ()),
+            ("GetPortableChips", text, ()),
             ("DescribeAttention", ctypes.c_int, (text, out)),
             ("Compile", ctypes.c_int, (text, text, out)),
             ("ProgramRelease", None, (pointer,)),

@@ -91,6 +91,11 @@ def chips() -> list[str]:
     return _decoded(library().evoformerGetChips()).split()
 
 
+def portable_chips() -> list[str]:
+    """Those of them whose code later chips run, too."""
+    return _decoded(library().evoformerGetPortableChips()).split()
+
+
 class Device:
     """A processor or a GPU: `kind` is cpu, cuda or hip. `chip` is what it is,
     `target` the chip that is compiled for, `description` for people."""
@@ -105,7 +110,8 @@ class Device:
         self.chip = _decoded(library().evoformerDeviceGetChip(self))
         self.description = _decoded(library().evoformerDeviceGetDescription(self))
         forced = os.environ.get("EVOFORMER_TARGET") if kind != "cpu" else None
-        self.target = forced or choose_target(self.chip, chips(), self.description)
+        self.target = forced or choose_target(
+            self.chip, chips(), portable_chips(), self.description)
 
     def compile(self, module: str) -> Program:
         """The program; its kernels are compiled when a call needs them."""
@@ -124,14 +130,15 @@ def _number(chip: str) -> int:
     return int(found[1]) if found else -1
 
 
-def choose_target(chip: str, known: Sequence[str], description: str) -> str:
-    """The known chip whose code runs on `chip`: itself, or on NVIDIA one that is older,
-    since PTX of one chip runs on later ones: the newest of its generation, else the
-    newest first one of a generation, which has the most memory."""
+def choose_target(chip: str, known: Sequence[str], portable: Sequence[str],
+                  description: str) -> str:
+    """The known chip whose code runs on `chip`: itself, or an older portable one, whose
+    PTX runs on later ones: the newest of its generation, else the newest first one of a
+    generation, which has the most memory."""
     if chip in known:
         return chip
     number = _number(chip)
-    older = [name for name in known if 0 <= _number(name) <= number]
+    older = [name for name in portable if 0 <= _number(name) <= number]
     for fits in (lambda name: _number(name) // 10 == number // 10,
                  lambda name: _number(name) % 10 == 0):
         if found := list(filter(fits, older)):

@@ -41,6 +41,9 @@ PASSES = {
     "evo-tile-split-products": {
         "tiles": "evo-tile-split-products " + BARE, "fragments": None,
         "staged": None, "pipelined": None},
+    "evo-tile-share-operands": {
+        "tiles": "evo-tile-share-operands " + BARE, "fragments": None,
+        "staged": None, "pipelined": None},
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},

@@ -72,7 +72,7 @@ def test_interface_version():
     code = "".join(path.read_text() for path in sorted(folder.glob("*.h")))
     words = " ".join(re.sub(r"//.*", "", code).split())
     functions = hashlib.sha256(words.encode()).hexdigest()[:8]
-    assert (_library.INTERFACE, functions) == (3, "ecf7d8af")
+    assert (_library.INTERFACE, functions) == (4, "628e7091")
 
 
 def test_exports_the_interface_alone():
@@ -425,15 +425,21 @@ def test_fork():
 
 
 def test_choice_of_target():
-    known = ["cpu", "gfx942", "sm_120", "sm_80", "sm_86"]
-    choose = _runtime.choose_target
+    portable = ["sm_120", "sm_80", "sm_86"]
+    known = ["cpu", "gfx942", *portable, "sm_90"]
+
+    def choose(chip, known, description):
+        return _runtime.choose_target(chip, known, portable, description)
+
+    assert _runtime.portable_chips() == portable
     assert choose("sm_86", known, "") == "sm_86"
     # Of its generation: the memory is as little.
     assert choose("sm_89", known, "") == "sm_86"
     assert choose("sm_121", known, "") == "sm_120"
     # Later generations have at least the first one's.
-    assert choose("sm_90", known, "") == "sm_80"
     assert choose("sm_103", known, "") == "sm_80"
+    assert choose("sm_90", known[:-1], "") == "sm_80"
+    assert choose("sm_90", known, "") == "sm_90"
     assert choose("gfx942", known, "") == "gfx942"
     for chip in ("sm_75", "gfx906", ""):
         with pytest.raises(evoformer.EvoformerError, match="card.*supported are"):
@@ -441,7 +447,7 @@ def test_choice_of_target():
 
 
 @pytest.mark.parametrize("kind,chip,target",
-                         [("cuda", "sm_90", "sm_80"), ("hip", "gfx942", "gfx942")])
+                         [("cuda", "sm_90", "sm_90"), ("hip", "gfx942", "gfx942")])
 def test_driver(kind, chip, target):
     """A driver without a device: programs are compiled for its chip, their
     kernels loaded on first use, and errors are its own."""

@@ -8,6 +8,11 @@
 // RUN: not evoformer-opt %S/nvidia.mlir --convert-gpu-lanes-to-llvm \
 // RUN:   --evoformer-serialize="object-chip=sm_1" 2>&1 | FileCheck %s --check-prefix=ERROR
 
+// Instructions of one chip alone are assembled for that one, with the letter.
+// RUN: evoformer-opt %source_dir/examples/triangle_attention.mlir --pass-pipeline='builtin.module(evoformer-lower{target=sm_90},evoformer-serialize{format=object out-dir=%t})' -o /dev/null
+// RUN: FileCheck %s --check-prefix=ALONE --input-file=%t/kernels.ptx
+// ALONE: .target sm_90a
+
 // CHECK: vector registers      {{[0-9]+}}
 // CHECK: spills                0 bytes
 // CHECK: scratch               0 bytes a lane

@@ -216,7 +216,7 @@ static bool canStayInPlace(LoadOp op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     WalkResult walk = next->walk([](Operation *inner) {
       bool reads = isa<LoadOp, AllocLDSOp, AsyncGroupOp, WaitOp, BarrierOp,
-                       IssueFenceOp, memref::LoadOp>(inner) ||
+                       IssueFenceOp, ProxyFenceOp, memref::LoadOp>(inner) ||
                    inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                    isMemoryEffectFree(inner);
       return reads ? WalkResult::advance() : WalkResult::interrupt();
@@ -356,7 +356,7 @@ LogicalResult tile_to_cpu::lowerMemoryOp(RewriterBase &rewriter,
         alloc, cast<MemRefType>(alloc.getType()));
   else if (isa<AsyncGroupOp>(op))
     replaceToken(rewriter, op);
-  else if (isa<WaitOp, BarrierOp, IssueFenceOp>(op))
+  else if (isa<WaitOp, BarrierOp, IssueFenceOp, ProxyFenceOp>(op))
     rewriter.eraseOp(op);
   return success();
 }

@@ -259,6 +259,28 @@ static void expandReads(MmaOp op) {
   op.removeReadsAttr();
 }
 
+/// Loads what a product reads where it lies.
+static void expandGroupMma(GroupMmaOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto load = [&](Value operand) -> Value {
+    auto memory = dyn_cast<MemRefType>(operand.getType());
+    if (!memory)
+      return operand;
+    SmallVector<Value> origin(memory.getRank(),
+                              arith::ConstantIndexOp::create(b, 0));
+    return LoadOp::create(
+        b, RankedTensorType::get(memory.getShape(), memory.getElementType()),
+        operand, origin,
+        b.getDenseBoolArrayAttr(SmallVector<bool>(memory.getRank(), true)),
+        TypedAttr(), IntegerAttr());
+  };
+  Value a = load(op.getA());
+  Value product =
+      MmaOp::create(b, op.getType(), a, load(op.getB()), op.getC(), TypeAttr());
+  op.replaceAllUsesWith(product);
+  op.erase();
+}
+
 namespace {
 class ConvertTileToCPU
     : public evoformer::impl::ConvertTileToCPUPassBase<ConvertTileToCPU> {
@@ -273,6 +295,8 @@ protected:
         launches[launch.getKernelAttr().getAttr()].push_back(launch);
       else if (auto mma = dyn_cast<MmaOp>(op))
         expandReads(mma);
+      else if (auto group = dyn_cast<GroupMmaOp>(op))
+        expandGroupMma(group);
     });
     for (KernelOp kernel : kernels)
       if (kernel

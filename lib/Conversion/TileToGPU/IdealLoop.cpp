@@ -13,21 +13,27 @@
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// Matrix instructions of one subgroup for one product, padding included.
-static int64_t countMatrix(MmaOp op) {
-  auto frag = dyn_cast_if_present<FragAttr>(op.getType().getEncoding());
+/// Matrix instructions that one subgroup executes for a product, padding
+/// included; one of several subgroups has all columns.
+static int64_t countMatrix(Operation *op) {
+  if (!isa<MmaOp, GroupMmaOp>(op))
+    return 0;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto frag = dyn_cast_if_present<FragAttr>(type.getEncoding());
   // Products of single numbers are ordinary arithmetic.
   if (!frag || frag.getInstr().getK() == 1)
     return 0;
   MatrixInstrAttr instr = frag.getInstr();
-  int64_t rank = op.getType().getRank();
+  int64_t rank = type.getRank();
   int64_t depth =
-      cast<RankedTensorType>(op.getA().getType()).getDimSize(rank - 1);
-  FailureOr<LaneMap> result = getLaneMap(op.getType());
+      cast<ShapedType>(op->getOperand(0).getType()).getDimSize(rank - 1);
+  FailureOr<LaneMap> result = getLaneMap(type);
   if (failed(result))
     return 0;
   int64_t atoms =
       result->getNumRegisters() / instr.getC().toLaneMap().getNumRegisters();
+  if (isa<GroupMmaOp>(op))
+    atoms /= type.getDimSize(frag.getDims()[1]) / instr.getN();
   return atoms * llvm::divideCeil(depth, instr.getK());
 }
 
@@ -56,8 +62,7 @@ DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
   kernel.walk([&](scf::ForOp loop) {
     int64_t matrix = 0, transcendental = 0;
     for (Operation &op : *loop.getBody()) {
-      if (auto mma = dyn_cast<MmaOp>(op))
-        matrix += countMatrix(mma);
+      matrix += countMatrix(&op);
       transcendental += countTranscendental(&op);
     }
     if (std::tie(matrix, transcendental) >

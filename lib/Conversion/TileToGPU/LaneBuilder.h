@@ -23,7 +23,7 @@ struct KernelContext {
   /// Byte offsets of the kernel's LDS buffers, and the global they lie in.
   DenseMap<Operation *, int64_t> ldsOffsets;
   StringAttr ldsName;
-  int64_t ldsBytes = 0;
+  int64_t ldsBytes = 0, ldsAlignment = 16;
   /// Where in it lanes write what nobody reads, kSpareBytes a subgroup.
   std::optional<int64_t> spareLDS;
   /// What lowers asynchronous copies; never null where there are any.

@@ -180,7 +180,34 @@ std::pair<Value, int64_t> mlir::evoformer::tile::applySwizzle(LaneBuilder &lane,
     return {offset.bytes, known};
   OpBuilder &builder = lane.builder;
   // Neighbouring bits that come from as far above move together.
+  auto bitsOf = [&](Value address, int64_t shift, int64_t mask) {
+    if (shift > 0)
+      address = builder.createOrFold<arith::ShRUIOp>(lane.loc, address,
+                                                     lane.constant(shift));
+    else if (shift < 0)
+      address = builder.createOrFold<arith::ShLIOp>(lane.loc, address,
+                                                    lane.constant(-shift));
+    return builder.createOrFold<arith::AndIOp>(lane.loc, address,
+                                               lane.constant(mask));
+  };
+  auto setApart = [&](Value address, int64_t mayBe) {
+    const Panels &panels = swizzle.panels;
+    if (!panels || (mayBe & panels.getMask()) == 0)
+      return address;
+    auto ones = [](int64_t low, int64_t count) {
+      return ((int64_t(1) << count) - 1) << low;
+    };
+    Value moved = bitsOf(address, 0, ~panels.getMask());
+    moved = lane.add(
+        moved, bitsOf(address, panels.pieces, ones(panels.low, panels.rows)));
+    return lane.add(moved,
+                    bitsOf(address, -panels.rows,
+                           ones(panels.low + panels.rows, panels.pieces)));
+  };
   auto apply = [&](Value address, int64_t mayBe) {
+    address = setApart(address, mayBe);
+    if (swizzle.panels && mayBe >= 0)
+      mayBe = swizzle.panels.apply(mayBe);
     Value moved = address;
     for (size_t i = 0, e = swizzle.from.size(), next = 0; i < e; i = next) {
       int64_t shift = swizzle.from[i] - swizzle.base - i, mask = 0;

@@ -31,6 +31,10 @@ inline LaneMap mapOf(Value tile) {
 void populateComputePatterns(const TypeConverter &converter,
                              RewritePatternSet &patterns,
                              const KernelContext &kernel);
+/// evo_tile.group_mma, evo_tile.proxy_fence.
+void populateGroupPatterns(const TypeConverter &converter,
+                           RewritePatternSet &patterns,
+                           const KernelContext &kernel);
 /// evo_tile.random.
 void populateRandomPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns,

@@ -58,6 +58,13 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
   for (auto [buffer, offset] : llvm::zip_equal(buffers, placement.offsets))
     context.ldsOffsets[buffer.alloc] = offset;
   context.ldsBytes = placement.bytes;
+  // Instructions that read matrices XOR whole addresses.
+  kernel.walk([&](GroupMmaOp op) {
+    for (Value operand : {op.getA(), op.getB()})
+      if (auto memory = dyn_cast<MemRefType>(operand.getType()))
+        context.ldsAlignment =
+            std::max({context.ldsAlignment, getSwizzle(memory).getPeriod()});
+  });
   for (Operation *op : placement.takeovers) {
     OpBuilder builder(op);
     BarrierOp::create(builder, op->getLoc());
@@ -312,7 +319,7 @@ protected:
     LLVM::GlobalOp::create(
         builder, kernel.getLoc(), type, /*isConstant=*/false,
         dynamic ? LLVM::Linkage::External : LLVM::Linkage::Internal,
-        context.ldsName, Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+        context.ldsName, Attribute(), context.ldsAlignment, /*addrSpace=*/3);
     return dynamic;
   }
 
@@ -329,6 +336,7 @@ protected:
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
     populateComputePatterns(converter, patterns, context);
+    populateGroupPatterns(converter, patterns, context);
     populateRandomPatterns(converter, patterns, context);
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);

@@ -107,6 +107,9 @@ LogicalResult mlir::evoformer::addObject(CompiledKernels &code,
              << "; only PTX runs on later chips";
     chip = options.objectChip;
   }
+  // Code of one chip alone becomes an object for that one.
+  else if (!amd && !llvm::isDigit(target.getCodeChip().back()))
+    chip = target.getCodeChip();
   FailureOr<std::string> object =
       amd ? linkCodeObject(code.assembly, target, loc)
           : assemblePTX(code.assembly, chip, target, code.kernels, loc);

@@ -22,7 +22,7 @@
 // RESIDENT:   at most 64 resident workgroups, not 65
 // STAGES:     at most {{[0-9]+}} stages, not 1000
 // TILE:       error: schedule: a tile of rows=1, q=1024, k=4096 has more than 1048576 elements
-// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, stages=<n>, resident=<n>, own=registers|lds, separated by commas, for all kernels
+// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, stages=<n>, resident=<n>, own=registers|lds, products=subgroup|group, separated by commas, for all kernels
 // ENTRY:      error: schedule 'v1:z=1': unknown entry 'z'
 // TWICE:      error: schedule 'v1:q=1,q=2': 'q' is there twice
 // NUMBER:     is not a number from 1 to 4096
@@ -33,8 +33,14 @@
 // OWN:        error: schedule 'v1:own=here': 'own=here' is neither own=registers nor own=lds
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:own=lds,own=lds" 2>&1 | FileCheck %s --check-prefix=OWN-TWICE
 // OWN-TWICE:  'own' is there twice
-// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:own=lds" 2>&1 | FileCheck %s --check-prefix=OWN-FORWARD
-// OWN-FORWARD: error: schedule: own=lds is for kernels of gradients
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=all" 2>&1 | FileCheck %s --check-prefix=PRODUCTS
+// PRODUCTS:   error: schedule 'v1:products=all': 'products=all' is neither products=subgroup nor products=group
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=group,products=group" 2>&1 | FileCheck %s --check-prefix=PRODUCTS-TWICE
+// PRODUCTS-TWICE: 'products' is there twice
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:products=group" 2>&1 | FileCheck %s --check-prefix=GROUP
+// GROUP:      error: schedule: products=group, but target 'sm_80' has no matrix instruction that 8 subgroups along the rows execute together for {{[0-9]+}} columns
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=group,subgroups=2x1" 2>&1 | FileCheck %s --check-prefix=GROUP-OF
+// GROUP-OF:   error: schedule: products=group, but target 'sm_90' has no matrix instruction that 2 subgroups along the rows execute together for {{[0-9]+}} columns
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=delta:v1:q=16" 2>&1 | FileCheck %s --check-prefix=KERNEL
 // KERNEL:     error: schedule 'delta:v1:q=16': unknown kernel 'delta'; expected 'v1:' {{.*}} or after 'attention:', 'query_grad:', 'key_value_grad:' or 'bias_grad:'
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=attention:v1:q=64;attention:v1:q=64" 2>&1 | FileCheck %s --check-prefix=KERNEL-TWICE

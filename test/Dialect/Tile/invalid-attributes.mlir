@@ -332,7 +332,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
+// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'group_matrix' (array of #evo_tile.group_matrix_instr), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   properties = {unalinged_acces}>
@@ -388,7 +388,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'shared_vector_bytes' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
+// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'group_depth' (i64 from 1 to 1048576), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'shared_vector_bytes' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   tuning = {packed_f32}>
@@ -424,10 +424,79 @@ module attributes {x = #evo_tile.swizzled_lds<base = -1, from = [8]>} {}
 
 // -----
 
-// expected-error @below {{expected 'resident' or 'own', got 'order'}}
+// expected-error @below {{expected 'resident', 'own' or 'products', got 'order'}}
 module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1, order = 1>} {}
 
 // -----
 
 // expected-error @below {{expected 'registers' or 'lds', got 'memory'}}
 module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1, own = memory>} {}
+
+// -----
+
+// expected-error @below {{expected 'subgroup' or 'group', got 'warp'}}
+module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 4, 1], stages = 1, products = warp>} {}
+
+// -----
+
+// expected-error @below {{needs panels of three positive numbers}}
+module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9], panels = [7, 1]>} {}
+
+// -----
+
+// expected-error @below {{got [6, 1, 6]}}
+module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9], panels = [6, 1, 6]>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 8, n = 4, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 1, 0], [4, 0, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
+// expected-error @below {{matrix instruction 'many': subgroups must be from 2 to}}
+module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 1, most_n = 64, opcode = "many{n}">} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 8, n = 4, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 1, 0], [4, 0, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
+// expected-error @below {{most_n must be a multiple of the 4 columns of 'fma', got 6}}
+module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 4, most_n = 6, opcode = "many{n}">} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 8, n = 4, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 1, 0], [4, 0, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
+// expected-error @below {{the opcode must have {n} for the columns, got 'many'}}
+module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 4, most_n = 8, opcode = "many">} {}
+
+// -----
+
+// expected-error @below {{target 'odd': 'group_matrix' must hold #evo_tile.group_matrix_instr, got 1 : i64}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {group_matrix = [1]}>
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 8, n = 4, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 1, 0], [4, 0, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
+#many = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 4, most_n = 8, opcode = "many{n}">
+// expected-error @below {{target 'odd': 'matrix' lacks 'fma', which 'many' has of each subgroup}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
+  properties = {group_matrix = [#many]}>

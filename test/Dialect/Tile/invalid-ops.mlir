@@ -741,3 +741,45 @@ func.func @where_waits(%c: tensor<16xi1>) {
   } : tensor<16xi1>
   return
 }
+
+// -----
+
+#lanes = #evo_tile.lane_map<registers = [[2, 0, 1], [2, 8, 0], [2, 0, 8]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>
+#rows = #evo_tile.lane_map<registers = [[2, 1, 0], [2, 8, 0]], lanes = [[4, 2, 0], [8, 0, 1]], subgroups = []>
+#sums = #evo_tile.lane_map<registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>
+#mma = #evo_tile.matrix_instr<name = "mma", m = 16, n = 8, k = 16, a_type = bf16, b_type = bf16, c_type = f32,
+  a = #lanes, b = #rows, c = #sums, intrinsic = "llvm.x", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32], cycles = 16>
+#a = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+#b = #evo_tile.frag<#mma, B, dims = [0, 1], subgroups = [4, -1], order = [array<i64>, array<i64>]>
+#c = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+!pattern = memref<64x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>
+func.func @shapes(%a: tensor<64x16xbf16, #a>, %b: !pattern, %c: tensor<64x8xf32, #c>) {
+  // expected-error @below {{shapes do not fit [1.., M, K] * [1.., K, N] + [1.., M, N]}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, !pattern, tensor<64x8xf32, #c>
+  return
+}
+func.func @types(%a: tensor<64x16xf16>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32, #c>) {
+  // expected-error @below {{operands of 'f16' and 'bf16'}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xf16>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #c>
+  return
+}
+func.func @plain(%a: tensor<64x16xbf16, #a>, %b: memref<16x64xbf16, #gpu.address_space<workgroup>>, %c: tensor<64x64xf32, #c>) {
+  // expected-error @below {{needs operands in workgroup memory with rows of 32, 64 or 128 bytes, XORed among eight, got}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, memref<16x64xbf16, #gpu.address_space<workgroup>>, tensor<64x64xf32, #c>
+  return
+}
+func.func @registers(%a: tensor<64x16xbf16, #a>, %b: tensor<16x64xbf16, #b>, %c: tensor<64x64xf32, #c>) {
+  // expected-error @below {{needs the operand that subgroups share in workgroup memory, got}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, tensor<16x64xbf16, #b>, tensor<64x64xf32, #c>
+  return
+}
+func.func @layout(%a: tensor<64x16xbf16, #a>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32>) {
+  // expected-error @below {{needs a 'frag' layout of a result, got}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32>
+  return
+}
+func.func @rows(%a: tensor<64x16xbf16>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32, #c>) {
+  // expected-error @below {{needs rows in the layout of the same instruction, got}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #c>
+  return
+}

@@ -27,6 +27,15 @@
   properties = {copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>, lds_barrier}>
 #frag = #evo_tile.frag<#fma, C, dims = [0, 1], subgroups = [2, 1], order = [array<i64: 2, 4, 4, 1>, array<i64>]>
 #slice = #evo_tile.slice<dim = 1, size = 8, #frag>
+#mma = #evo_tile.matrix_instr<name = "mma", m = 16, n = 8, k = 16,
+  a_type = bf16, b_type = bf16, c_type = f32,
+  a = <registers = [[2, 0, 1], [2, 8, 0], [2, 0, 8]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  b = <registers = [[2, 1, 0], [2, 8, 0]], lanes = [[4, 2, 0], [8, 0, 1]], subgroups = []>,
+  c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  intrinsic = "llvm.x", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32],
+  cycles = 16>
+#rows = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+#sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
 !lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
 !swizzled = memref<64x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
 
@@ -109,6 +118,20 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   // CHECK-NEXT: evo_tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>
   evo_tile.store %a, %n[%i, %i] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>
   // CHECK-NEXT: evo_tile.return
+  evo_tile.return
+}
+
+// An operand where it lies in workgroup memory, and what hands it over.
+// CHECK-LABEL: evo_tile.kernel @group
+evo_tile.kernel @group(%a: memref<64x16xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant dense<0.0> : tensor<64x64xf32, #sums>
+  %b = evo_tile.alloc_lds : memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>
+  %x = evo_tile.load %a[%c0, %c0] : memref<64x16xbf16> -> tensor<64x16xbf16, #rows>
+  // CHECK: evo_tile.proxy_fence
+  evo_tile.proxy_fence
+  // CHECK: evo_tile.group_mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x16xbf16, #frag_a{{[0-9]*}}>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #frag_c{{[0-9]*}}>
+  %0 = evo_tile.group_mma %x, %b, %c : tensor<64x16xbf16, #rows>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #sums>
   evo_tile.return
 }
 

@@ -18,12 +18,8 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Whether loops choose zeros for what biases drop, at three instructions a
-/// logit. That is much for 16-bit types on GPUs, unless the products of large
-/// depths take longer: those do again what NaN in dropped keys has spoilt. What
-/// is chosen passes through registers; where engines copy past them, that is
-/// one copy more of tiles that are read in two orders.
-static bool isChoosingCheap(TargetAttr target, const AttentionFacts &facts) {
+bool evoformer::isChoosingCheap(TargetAttr target,
+                                const AttentionFacts &facts) {
   int64_t largeDepth = copiesPastRegisters(target) ? 128 : 64;
   return target.isCPU() || facts.elementType.isF32() ||
          std::max(facts.depth, facts.valueDepth) > largeDepth;

@@ -15,6 +15,13 @@
 
 namespace mlir::evoformer {
 
+/// Whether loops choose zeros for what biases drop, at three instructions a
+/// logit. That is much for 16-bit types on GPUs, unless the products of large
+/// depths take longer: those do again what NaN in dropped keys has spoilt. What
+/// is chosen passes through registers; where engines copy past them, that is
+/// one copy more of tiles that are read in two orders.
+bool isChoosingCheap(tile::TargetAttr target, const AttentionFacts &facts);
+
 /// What all programs for gradients share: the weights
 /// p = 2^(logits - maximum) / sum and the gradients of the logits,
 /// p * (weightedGrad * value^T - delta), of a tile (Dao et al.,

@@ -17,8 +17,7 @@ using namespace mlir::evoformer::tile;
 
 ScheduleAttr AttentionSchedule::getAttr(MLIRContext *context) const {
   return ScheduleAttr::get(context, {blocks.rows, blocks.queries, blocks.keys},
-                           {1, subgroups, 1}, stages, resident,
-                           OwnOperands::Registers);
+                           {1, subgroups, 1}, stages, resident, own, products);
 }
 
 LogicalResult evoformer::checkTile(Location loc,
@@ -61,20 +60,36 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   AttentionSchedule choice;
   choice.blocks.rows = request.rows.value_or(1);
   choice.stages = request.stages.value_or(machine.instr ? 2 : 1);
-  choice.subgroups = request.subgroups.value_or(machine.instr ? 4 : 1);
+  // Where subgroups together multiply what lies in LDS, queries lie there, too,
+  // an atom for each of more subgroups, and short steps leave room for a second
+  // workgroup.
+  constexpr int64_t kGroupSubgroups = 8, kGroupStep = 32;
+  auto isGroup = [&](int64_t subgroups) {
+    return request.products.value_or(chooseProductScope(
+               machine, facts, subgroups, request.keys.value_or(kGroupStep))) ==
+           ProductScope::Group;
+  };
+  bool isShared = isGroup(request.subgroups.value_or(kGroupSubgroups));
+  choice.subgroups = request.subgroups.value_or(isShared ? kGroupSubgroups
+                                                : machine.instr ? 4
+                                                                : 1);
 
   // More atoms of queries for every subgroup let a fragment of keys serve more
   // often, and long key blocks spread what is done once a block; on the CPU a
   // block of queries and keys stays in the first cache.
   int64_t atom = machine.queryAtom();
-  int64_t atoms = machine.instr ? machine.target.getOperandReuse() : 32;
+  int64_t atoms = isShared        ? 1
+                  : machine.instr ? machine.target.getOperandReuse()
+                                  : 32;
   // Where a step of few keys is read as matrices, registers that a longer one
   // would take are worth more.
   constexpr int64_t kShallow = 32;
-  int64_t step = machine.streamsMatrices(facts) &&
-                         std::max(facts.depth, facts.valueDepth) <= kShallow
-                     ? 32
-                     : 64;
+  int64_t usualStep =
+      machine.streamsMatrices(facts) &&
+              std::max(facts.depth, facts.valueDepth) <= kShallow
+          ? 32
+          : 64;
+  int64_t step = isShared ? kGroupStep : usualStep;
   std::pair<int64_t, int64_t> last;
   auto cut = [&](int64_t atoms, int64_t keys) {
     last = {atoms, keys};
@@ -83,6 +98,9 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
         request.keys.value_or(llvm::alignTo(keys, machine.keyAtom()));
     choice.blocks.queries =
         request.queries.value_or(choice.subgroups * queries);
+    choice.products = isShared ? ProductScope::Group : ProductScope::Subgroup;
+    choice.own = request.own.value_or(isShared ? OwnOperands::LDS
+                                               : OwnOperands::Registers);
     choice.cost =
         estimate(machine, facts, getAttentionLoop(machine, facts, choice));
   };
@@ -123,6 +141,11 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
       break;
     cut(atoms, step);
   }
+  if (isShared && !isGroup(choice.subgroups)) {
+    isShared = false;
+    step = usualStep;
+    cut(atoms, step);
+  }
 
   // Where the last block would be half empty, fewer subgroups may fill it.
   if (!request.queries && !request.subgroups && machine.instr &&
@@ -132,7 +155,8 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     };
     int64_t most = choice.subgroups;
     for (int64_t fewer = most - 1; fewer > 0 && fewer * 2 >= most; --fewer)
-      if (covered(fewer) * 8 <= covered(choice.subgroups) * 7)
+      if (covered(fewer) * 8 <= covered(choice.subgroups) * 7 &&
+          (!isShared || isGroup(fewer)))
         choice.subgroups = fewer;
     cut(atoms, step);
   }
@@ -189,6 +213,19 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   return {choice, isWanted ? choice : wanted};
 }
 
+LogicalResult evoformer::checkProducts(Location loc, const Machine &machine,
+                                       const ScheduleRequest &request,
+                                       int64_t subgroups, int64_t columns) {
+  if (request.products != ProductScope::Group ||
+      machine.hasGroupProducts(subgroups, columns))
+    return success();
+  return emitError(loc) << "schedule: products=group, but target '"
+                        << machine.target.getChip()
+                        << "' has no matrix instruction that " << subgroups
+                        << " subgroups along the rows execute together for "
+                        << columns << " columns";
+}
+
 FailureOr<AttentionSchedule>
 evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
                           const AttentionFacts &facts, int64_t queries,
@@ -205,8 +242,6 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   if (request.subgroupsAlongOther.value_or(1) != 1)
     return emitError(loc)
            << "schedule: subgroups along the keys are not supported";
-  if (request.own.value_or(OwnOperands::Registers) == OwnOperands::LDS)
-    return emitError(loc) << "schedule: own=lds is for kernels of gradients";
 
   // The table's first instructions are the fastest ones; smaller atoms make
   // smaller blocks.
@@ -224,6 +259,10 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
       break;
   }
   if (failed(checkTile(loc, choice.blocks)))
+    return failure();
+  if (failed(checkProducts(
+          loc, machine, request, choice.subgroups,
+          std::max({choice.blocks.keys, facts.depth, facts.valueDepth}))))
     return failure();
   int64_t lanes = choice.subgroups * target.getSubgroupSize();
   if (lanes > target.getMaxWorkgroup())

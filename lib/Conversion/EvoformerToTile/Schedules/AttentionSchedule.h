@@ -19,9 +19,11 @@ struct ScheduleRequest {
   /// Subgroups along what the kernel does not own.
   std::optional<int64_t> subgroupsAlongOther;
   std::optional<tile::OwnOperands> own;
+  std::optional<tile::ProductScope> products;
 
   bool isForced() const {
-    return rows || queries || keys || subgroups || stages || resident || own;
+    return rows || queries || keys || subgroups || stages || resident || own ||
+           products;
   }
 };
 
@@ -59,6 +61,9 @@ struct AttentionSchedule {
   int64_t subgroups = 1, stages = 1;
   /// Workgroups on a processor; 0: the code generator's choice.
   int64_t resident = 0;
+  /// Where queries lie.
+  tile::OwnOperands own = tile::OwnOperands::Registers;
+  tile::ProductScope products = tile::ProductScope::Subgroup;
   ScheduleCost cost;
 
   tile::ScheduleAttr getAttr(MLIRContext *context) const;

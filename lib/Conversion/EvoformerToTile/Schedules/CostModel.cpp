@@ -8,6 +8,8 @@
 #include "CostModel.h"
 #include "FittedCosts.h"
 
+#include "../Kernels/LogitRecompute.h"
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -27,9 +29,9 @@ static bool isRegular(const AttentionFacts &facts) {
 
 static int64_t getAddressShare(const Machine &machine,
                                const fitted::AddressShares &shares,
-                               bool isStreamed) {
+                               bool isStreamed, ProductScope products) {
   if (isStreamed)
-    return shares.streamed;
+    return products == ProductScope::Group ? shares.ofGroups : shares.streamed;
   return machine.target.getUniform().empty() ? shares.without
                                              : shares.withUniform;
 }
@@ -84,11 +86,17 @@ LoopShape evoformer::getAttentionLoop(const Machine &machine,
   loop.other = schedule.blocks.keys;
   loop.subgroups = schedule.subgroups;
   loop.stages = schedule.stages;
+  loop.ownInLDS = schedule.own == OwnOperands::LDS;
   if (!machine.instr)
     return loop;
   bool streams = machine.streamsOperands();
   int64_t depth = llvm::alignTo(facts.depth, machine.instr.getK());
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.queryAtom());
+  loop.products = schedule.products;
+  if (loop.products == ProductScope::Group) {
+    loop.copiedBiasBytes = facts.biasBytes;
+    loop.twiceShare = fitted::kTwiceOfGroups;
+  }
   loop.sums = valueDepth;
   loop.ownOperands = depth;
   loop.otherOperands = depth + valueDepth;
@@ -105,8 +113,8 @@ LoopShape evoformer::getAttentionLoop(const Machine &machine,
           ? fitted::kForwardHeld.ofRegularRows
       : schedule.stages == 1 ? fitted::kForwardHeld.ofOneStage
                              : fitted::kForwardHeld.ofStages;
-  loop.addressShare =
-      getAddressShare(machine, fitted::kForwardAddresses, streams);
+  loop.addressShare = getAddressShare(machine, fitted::kForwardAddresses,
+                                      streams, loop.products);
   loop.loadsAhead = schedule.stages > 1 && !streams;
   return loop;
 }
@@ -121,6 +129,13 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.alongOther = cut.alongOther;
   loop.stages = cut.stages;
   loop.ownInLDS = cut.ownOperands == OwnOperands::LDS;
+  loop.products = cut.products;
+  // The loop over rows has one.
+  if (loop.products == ProductScope::Group && !sumsBias(kind))
+    loop.copiedBiasBytes = facts.biasBytes;
+  // Subgroups along the other side share the own one.
+  loop.copiesOwn = cut.alongOther > 1 || (kind == GradientKind::Bias &&
+                                          cut.products == ProductScope::Group);
   if (!machine.instr)
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
@@ -139,6 +154,12 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.copied = {
       {facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice},
       {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice}};
+  // Those of the output's gradient are copied once more, without what NaN
+  // spoils.
+  if (cut.products == ProductScope::Group && kind == GradientKind::KeyValue &&
+      isChoosingCheap(machine.target, facts))
+    loop.copied.push_back(
+        {facts.valueDepth, /*plain=*/true, /*transposed=*/false});
   loop.operandCopies = machine.fewestOperandCopies();
   bool streams = !sumsBias(kind) && machine.streamsOperands();
   loop.logitTiles =
@@ -150,8 +171,8 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                            : sumsBias(kind) && !isRegular(facts)
                                ? fitted::kGradientHeld.ofIrregularBias
                                : fitted::kGradientHeld.usually;
-  loop.addressShare =
-      getAddressShare(machine, fitted::kGradientAddresses, streams);
+  loop.addressShare = getAddressShare(machine, fitted::kGradientAddresses,
+                                      streams, loop.products);
   if (kind == GradientKind::KeyValue && !streams && facts.shared.any() &&
       facts.keys.moves())
     loop.addressShare /= fitted::kLoopsOfSharedKeys;
@@ -180,14 +201,18 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   int64_t otherOfSubgroup = loop.other / loop.alongOther;
   int64_t logits = accumulators(loop.own * otherOfSubgroup);
   int64_t others = operand(loop.rows * otherOfSubgroup * loop.otherOperands);
-  int64_t heldOthers = others / loop.otherOperandShare;
+  bool readsLDS = loop.products == ProductScope::Group;
+  int64_t heldOthers = readsLDS ? 0 : others / loop.otherOperandShare;
+  int64_t sums = accumulators(loop.own * loop.sums);
   int64_t owns = operand(loop.own * loop.ownOperands);
-  // Subgroups along the other side share the own one.
-  bool copiesOwn = loop.ownInLDS || loop.alongOther > 1;
+  bool copiesOwn = loop.ownInLDS || loop.copiesOwn;
   // The biases are read before the weights are there in the operand's type.
-  cost.registers = loop.logitTiles * logits +
-                   sumCopies * accumulators(loop.own * loop.sums) +
-                   (copiesOwn ? owns / loop.otherOperandShare : owns) +
+  cost.registers = loop.logitTiles * logits + sumCopies * sums +
+                   (loop.twiceShare ? sums / loop.twiceShare : 0) +
+                   (!copiesOwn ? owns
+                    : readsLDS && loop.own <= machine.queryAtom()
+                        ? 0
+                        : owns / loop.otherOperandShare) +
                    std::max<int64_t>(logits * loop.biasBytes / 4,
                                      operand(loop.own * otherOfSubgroup)) +
                    heldOthers +
@@ -201,11 +226,16 @@ ScheduleCost evoformer::estimate(const Machine &machine,
           std::max<int64_t>(others / fitted::kAheadOperands - heldOthers, 0);
   }
   // Rows in LDS are 16 bytes longer than their contents, against conflicts of
-  // its banks.
-  constexpr int64_t kPadding = 16;
+  // its banks, or as long as instructions of groups want them.
+  constexpr int64_t kPadding = 16, kShortestRow = 32;
+  auto getPitch = [&](int64_t rowBytes) -> int64_t {
+    return readsLDS
+               ? std::max<int64_t>(llvm::PowerOf2Ceil(rowBytes), kShortestRow)
+               : rowBytes + kPadding;
+  };
   for (auto [depth, plain, transposed] : loop.copied) {
-    int64_t rows = loop.other * (depth * bytes + kPadding);
-    int64_t columns = depth * (loop.other * bytes + kPadding);
+    int64_t rows = loop.other * getPitch(depth * bytes);
+    int64_t columns = depth * getPitch(loop.other * bytes);
     cost.ldsBytes += (plain ? rows : 0) + (transposed ? columns : 0);
     cost.leastLdsBytes += plain ? rows : columns;
     cost.registers += narrowCopyRegisters(machine, depth, bytes,
@@ -213,10 +243,14 @@ ScheduleCost evoformer::estimate(const Machine &machine,
                                               (plain + transposed),
                                           loop.subgroups * loop.alongOther);
   }
+  cost.ldsBytes +=
+      loop.own * loop.subgroups * loop.other * loop.copiedBiasBytes;
   cost.ldsBytes *= loop.stages * loop.rows;
   cost.leastLdsBytes *= loop.rows;
   if (copiesOwn) {
-    int64_t own = loop.own * loop.subgroups * loop.ownOperands * bytes;
+    int64_t own = loop.own * loop.subgroups *
+                  (readsLDS ? getPitch(loop.ownOperands * bytes)
+                            : loop.ownOperands * bytes);
     cost.ldsBytes += loop.ownInLDS ? own : loop.stages * own;
     cost.leastLdsBytes += own;
   }

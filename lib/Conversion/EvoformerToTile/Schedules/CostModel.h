@@ -31,8 +31,16 @@ struct LoopShape {
   /// Operands of the other side.
   int64_t otherOperands;
 
+  /// The same that a step copies to LDS.
+  int64_t copiedBiasBytes = 0;
+
   /// Operands of the own side lie in LDS.
   bool ownInLDS = false;
+  /// Those of groups read the other side's operands there, and the own side's
+  /// if they lie there.
+  tile::ProductScope products = tile::ProductScope::Subgroup;
+  /// Each step copies operands of the own side there, too.
+  bool copiesOwn = false;
   /// Matrices of the other side that are copied to LDS: along their rows, and
   /// transposed.
   struct Copied {
@@ -50,6 +58,8 @@ struct LoopShape {
   /// The code generator holds one in so many of the other side's operands at
   /// once, and for addresses and statistics one in so many registers of a lane.
   int64_t otherOperandShare, addressShare;
+  /// It holds one in so many of the sums twice; 0: none.
+  int64_t twiceShare = 0;
   /// Whether loads to registers run ahead of the step as well.
   bool loadsAhead = false;
 };
@@ -64,6 +74,7 @@ struct GradientCut {
   /// Subgroups along the other side.
   int64_t alongOther = 1;
   tile::OwnOperands ownOperands = tile::OwnOperands::Registers;
+  tile::ProductScope products = tile::ProductScope::Subgroup;
 };
 LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
                           const AttentionFacts &facts, const GradientCut &cut);

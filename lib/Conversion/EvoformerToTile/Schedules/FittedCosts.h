@@ -40,15 +40,18 @@ inline constexpr int64_t kShortStreamedBytes = 128;
 struct AddressShares {
   /// The chip has registers that all lanes share; it has none.
   int64_t withUniform, without;
-  /// Operands are streamed past registers.
-  int64_t streamed;
+  /// Operands are streamed past registers, and multiplied where they lie.
+  int64_t streamed, ofGroups;
 };
 /// LLVM 22, gfx942 and gfx1100, depths 1 to 192; streamed: ptxas 13, sm_90,
-/// what it gives without spills at depths 32 to 128.
-inline constexpr AddressShares kForwardAddresses = {8, 4, 16};
+/// what it gives without spills at depths 32 to 128, of groups 48 to 128.
+inline constexpr AddressShares kForwardAddresses = {8, 4, 16, 10};
+/// The forward loop with products of groups holds one in so many sums twice. As
+/// above.
+inline constexpr int64_t kTwiceOfGroups = 8;
 /// LLVM 22, gfx942 and gfx1100, as below; streamed: ptxas 13, sm_90, depth 32,
 /// 16 and 32 rows a subgroup and 16 to 64 of the other side.
-inline constexpr AddressShares kGradientAddresses = {8, 4, 8};
+inline constexpr AddressShares kGradientAddresses = {8, 4, 8, 8};
 
 /// Where keys are shared and queries see a window of them, a loop over all that
 /// share them keeps the addresses of as many loops over the queries: those with

@@ -8,6 +8,8 @@
 #include "GradientSchedule.h"
 #include "CostModel.h"
 
+#include "../Kernels/LogitRecompute.h"
+
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "mlir/IR/Remarks.h"
 
@@ -104,13 +106,28 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // run further ahead.
   constexpr std::pair<int64_t, int64_t> shortSteps[] = {
       {2, 32}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
+  // Where subgroups together multiply what lies in LDS, the own side lies
+  // there, too, an atom for each; in the loop over keys first in registers,
+  // where a few more of them save copies.
+  constexpr std::pair<int64_t, int64_t> groupSteps[] = {
+      {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // More atoms of the own side let a fragment of the other serve more often.
   bool hasAllKeys = kind == GradientKind::QueryBias;
   int64_t mostAtoms = sumsBias(kind) ? 1 : target.getOperandReuseCrowded();
   // Where matrices are read from LDS quickly, own operands may stay there, too.
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
-  auto costOf = [&](const GradientCut &cut) {
+  // Short steps of queries in LDS would wait for it, and keys that pass through
+  // registers leave none.
+  bool hasWholeAtoms = true;
+  auto costOf = [&](GradientCut &cut) {
+    bool mayGroup = hasWholeAtoms && cut.alongOther == 1 &&
+                    (kind != GradientKind::Query ||
+                     (cut.ownOperands == OwnOperands::Registers &&
+                      !isChoosingCheap(target, facts)));
+    cut.products = request.products.value_or(
+        mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
+                 : ProductScope::Subgroup);
     return estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
   };
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
@@ -123,9 +140,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     bool isShort =
         kind == GradientKind::Query && candidate.streamsMatrices(facts);
     int64_t mostStages = isShort ? 3 : hasMatrixUnit ? 2 : 1;
+    bool isGroup =
+        candidate.instr &&
+        request.products.value_or(chooseProductScope(
+            candidate, facts, request.subgroups.value_or(subgroups),
+            forcedOther.value_or(groupSteps[0].second))) == ProductScope::Group;
     for (int64_t stages = mostStages; stages > 0; --stages) {
-      for (auto [atoms, other] :
-           isShort ? ArrayRef(shortSteps) : ArrayRef(longSteps)) {
+      for (auto [atoms, other] : isShort   ? ArrayRef(shortSteps)
+                                 : isGroup ? ArrayRef(groupSteps)
+                                           : ArrayRef(longSteps)) {
         if (isCut)
           break;
         if (atoms > mostAtoms)
@@ -142,9 +165,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             hasAllKeys
                 ? llvm::alignTo(getNumKeys(operands), machine.keyAtom())
                 : forcedOther.value_or(llvm::alignTo(other, machine.keyAtom()));
+        hasWholeAtoms = atoms > 0;
         for (OwnOperands place : places) {
           if (isCut)
             break;
+          bool isLDS = place == OwnOperands::LDS;
+          bool wantsLDS = kind == GradientKind::KeyValue;
+          if (isGroup && hasWholeAtoms && places.size() > 1 &&
+              (wantsLDS ? !isLDS : isLDS && atoms > 1))
+            continue;
           cut.ownOperands = place;
           cost = costOf(cut);
           isCut = fits(machine, cost);
@@ -179,36 +208,54 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofFurther;
     }
   }
-  // More subgroups share what is copied.
-  if (isCut && machine.streamsOperands() && !machine.streamsMatrices(facts) &&
-      !sumsBias(kind) && !request.subgroups && !forcedOwn) {
+  // More subgroups share what is copied; of those that multiply together,
+  // unless many workgroups have the memory.
+  constexpr int64_t kManyResident = 3;
+  bool isGroup = cut.products == ProductScope::Group;
+  bool mayShare =
+      isGroup ? kind == GradientKind::KeyValue &&
+                    cost.ldsBytes * kManyResident > target.getLdsBytes()
+              : machine.streamsOperands() && !machine.streamsMatrices(facts);
+  if (isCut && mayShare && !sumsBias(kind) && !request.subgroups &&
+      !forcedOwn) {
     int64_t size =
         cast<MemRefType>((ownsKeys ? operands.key : operands.query).getType())
             .getDimSize(3);
-    while ((ShapedType::isDynamic(size) || size > cut.own) &&
-           cut.subgroups * 2 <= target.getMostSubgroups() &&
-           copiesMuch(facts, cut.own)) {
-      cut.subgroups *= 2;
-      cut.own *= 2;
+    GradientCut more = cut;
+    while ((ShapedType::isDynamic(size) || size > more.own) &&
+           more.subgroups * 2 <= target.getMostSubgroups() &&
+           copiesMuch(facts, more.own)) {
+      more.subgroups *= 2;
+      more.own *= 2;
     }
-    cost = costOf(cut);
+    ScheduleCost ofMore = costOf(more);
+    if (!isGroup || fits(machine, ofMore)) {
+      cut = more;
+      cost = ofMore;
+    }
   }
   // Each step of a bias's sum reads all of its operands anew. Subgroups along
   // the other side share what is read of the own one, and a tile of two atoms
   // each way lets every fragment serve twice; where fewer than two such
-  // workgroups have the memory, one has more subgroups.
+  // workgroups have the memory, one has more subgroups, or those that multiply
+  // what lies there together.
   if (isCut && kind == GradientKind::Bias && machine.streamsMatrices(facts) &&
       owned != OwnedDim::None && !request.isForced() && copiesWords(facts)) {
     struct {
-      int64_t alongOther, stages, resident;
-    } constexpr choices[] = {{2, 3, 2}, {2, 2, 2}, {4, 2, 1}, {4, 1, 1}};
-    for (auto [alongOther, stages, least] : choices) {
+      int64_t subgroups, alongOther, stages, resident;
+    } constexpr choices[] = {
+        {2, 2, 3, 2}, {2, 2, 2, 2}, {8, 1, 2, 1}, {2, 4, 2, 1}, {2, 4, 1, 1}};
+    for (auto [subgroups, alongOther, stages, least] : choices) {
       GradientCut shared = cut;
-      shared.subgroups = 2;
+      shared.subgroups = subgroups;
       shared.alongOther = alongOther;
       shared.own = shared.other = llvm::alignTo(64, 4 * machine.keyAtom());
+      if (alongOther == 1)
+        shared.own = subgroups * machine.keyAtom();
       shared.stages = stages;
       ScheduleCost ofShared = costOf(shared);
+      if (alongOther == 1 && shared.products != ProductScope::Group)
+        continue;
       // Beside the operands: what subgroups along the other side add up passes
       // through LDS, rows of the own one are padded, too, and statistics and
       // key sums are copied with them.
@@ -245,6 +292,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
       resident = std::min(most, getResident(target, lanes, cost.registers));
   }
+  if (failed(
+          checkProducts(loc, machine, request, numSubgroups,
+                        std::max({cut.other, facts.depth, facts.valueDepth}))))
+    return failure();
   bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
   // What is chosen here may spill registers and read in narrow pieces; what a
@@ -286,7 +337,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   schedule.attr =
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
                         {1, cut.subgroups, cut.alongOther}, cut.stages,
-                        resident, cut.ownOperands);
+                        resident, cut.ownOperands, cut.products);
   remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                           .category("evo-schedule")
                           .function(function))

@@ -17,6 +17,8 @@
 
 namespace mlir::evoformer {
 
+struct ScheduleRequest;
+
 /// A chip as this choice sees it.
 struct Machine {
   tile::TargetAttr target;
@@ -54,12 +56,37 @@ struct Machine {
     return streamsOperands() && tile::readsMatrices(target, facts.elementType);
   }
 
+  /// Whether `subgroups`, side by side along the own side, have instructions
+  /// that they execute together for so many columns and as much depth.
+  bool hasGroupProducts(int64_t subgroups, int64_t columns) const {
+    ArrayAttr known = instr ? target.getGroupMatrix() : ArrayAttr();
+    return known &&
+           llvm::any_of(known.getAsRange<tile::GroupMatrixInstrAttr>(),
+                        [&](tile::GroupMatrixInstrAttr group) {
+                          return group.getEach() == instr &&
+                                 subgroups % group.getSubgroups() == 0 &&
+                                 columns <= group.getMostN();
+                        });
+  }
+
 private:
   int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
     int64_t held = map.getNumRegisters() * target.getSubgroupSize();
     return std::max<int64_t>(1, held / (size * instr.getK()));
   }
 };
+
+/// Who executes the products of a loop with steps of `other` rows, on
+/// `subgroups` side by side along the own side.
+inline tile::ProductScope chooseProductScope(const Machine &machine,
+                                             const AttentionFacts &facts,
+                                             int64_t subgroups, int64_t other) {
+  auto [least, most] = std::minmax(facts.depth, facts.valueDepth);
+  return least >= machine.target.getGroupDepth() &&
+                 machine.hasGroupProducts(subgroups, std::max(most, other))
+             ? tile::ProductScope::Group
+             : tile::ProductScope::Subgroup;
+}
 
 /// Bytes that a workgroup may copy to its memory for each logit. Above, it
 /// takes more subgroups, which share what is copied.
@@ -108,6 +135,11 @@ inline LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
 
 /// Fails unless the tile of a block's logits is one that layouts can hold.
 LogicalResult checkTile(Location loc, const AttentionBlocks &blocks);
+
+/// Fails where products of groups are asked for that the machine does not have.
+LogicalResult checkProducts(Location loc, const Machine &machine,
+                            const ScheduleRequest &request, int64_t subgroups,
+                            int64_t columns);
 
 /// The target's machines for an element type, fastest instruction first; none
 /// is an error at `loc`.

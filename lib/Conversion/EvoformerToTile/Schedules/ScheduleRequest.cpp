@@ -16,8 +16,9 @@ using namespace mlir::evoformer;
 
 static constexpr StringLiteral kForm =
     "expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, "
-    "stages=<n>, resident=<n>, own=registers|lds, separated by commas, for all "
-    "kernels or after 'attention:', 'query_grad:', 'key_value_grad:' or "
+    "stages=<n>, resident=<n>, own=registers|lds, products=subgroup|group, "
+    "separated by commas, for all kernels or after 'attention:', "
+    "'query_grad:', 'key_value_grad:' or "
     "'bias_grad:'; a semicolon separates kernels";
 
 /// Larger numbers are mistakes, and products of smaller ones do not overflow.
@@ -60,6 +61,16 @@ static std::optional<std::string> parseEntries(StringRef text,
       request.own = tile::symbolizeOwnOperands(number);
       if (!request.own)
         return ("'" + entry.trim() + "' is neither own=registers nor own=lds")
+            .str();
+      continue;
+    }
+    if (key == "products") {
+      if (request.products)
+        return "'products' is there twice";
+      request.products = tile::symbolizeProductScope(number);
+      if (!request.products)
+        return ("'" + entry.trim() +
+                "' is neither products=subgroup nor products=group")
             .str();
       continue;
     }

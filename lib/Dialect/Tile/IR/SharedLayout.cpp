@@ -21,7 +21,8 @@ using namespace mlir::evoformer::tile;
 
 LogicalResult
 SwizzledLDSAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                        int64_t base, ArrayRef<int64_t> from) {
+                        int64_t base, ArrayRef<int64_t> from,
+                        ArrayRef<int64_t> panels) {
   // LDS addresses have few bits.
   constexpr int64_t kBits = 20;
   int64_t above = base + from.size();
@@ -32,7 +33,25 @@ SwizzledLDSAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                        << " and bits from above those that change to "
                        << kBits - 1 << ", got base = " << base << ", from = ["
                        << from << "]";
+  if (panels.empty())
+    return success();
+  constexpr int64_t kNumbers = 3;
+  bool good = panels.size() == kNumbers &&
+              llvm::all_of(panels, [&](int64_t n) { return n > 0; }) &&
+              panels[0] >= above && panels[0] + panels[1] + panels[2] < kBits;
+  if (!good)
+    return emitError() << "needs panels of three positive numbers: the lowest "
+                          "bit, above those that are XORed, how many bits tell "
+                          "a row's pieces and how many the rows, all below "
+                       << kBits << "; got [" << panels << "]";
   return success();
+}
+
+/// As the attribute has them.
+static SmallVector<int64_t> getNumbers(const Panels &panels) {
+  if (!panels)
+    return {};
+  return {panels.low, panels.pieces, panels.rows};
 }
 
 MemRefType mlir::evoformer::tile::getSharedType(const SharedLayout &layout,
@@ -41,7 +60,8 @@ MemRefType mlir::evoformer::tile::getSharedType(const SharedLayout &layout,
   Attribute space =
       gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
   if (const Swizzle &swizzle = layout.swizzle)
-    space = SwizzledLDSAttr::get(context, swizzle.base, swizzle.from);
+    space = SwizzledLDSAttr::get(context, swizzle.base, swizzle.from,
+                                 getNumbers(swizzle.panels));
   auto plain = MemRefType::get(layout.shape, element, AffineMap(), space);
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -57,7 +77,11 @@ Swizzle mlir::evoformer::tile::getSwizzle(MemRefType type) {
   auto space = dyn_cast_if_present<SwizzledLDSAttr>(type.getMemorySpace());
   if (!space)
     return {};
-  return {space.getBase(), SmallVector<int64_t, 3>(space.getFrom())};
+  Swizzle swizzle{
+      space.getBase(), SmallVector<int64_t, 3>(space.getFrom()), {}};
+  if (ArrayRef<int64_t> panels = space.getPanels(); !panels.empty())
+    swizzle.panels = {panels[0], panels[1], panels[2]};
+  return swizzle;
 }
 
 int64_t mlir::evoformer::tile::getLDSBytes(MemRefType type) {

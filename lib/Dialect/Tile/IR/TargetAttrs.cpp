@@ -153,6 +153,29 @@ LogicalResult MatrixInstrAttr::verify(
 }
 
 //===----------------------------------------------------------------------===//
+// GroupMatrixInstrAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult GroupMatrixInstrAttr::verify(EmitError emitError, StringRef name,
+                                           MatrixInstrAttr each,
+                                           int64_t subgroups, int64_t mostN,
+                                           StringRef opcode) {
+  auto fail = [&]() {
+    return emitError() << "matrix instruction '" << name << "': ";
+  };
+  if (subgroups < 2 || subgroups > kMaxSubgroups)
+    return fail() << "subgroups must be from 2 to " << kMaxSubgroups << ", got "
+                  << subgroups;
+  if (mostN < each.getN() || mostN % each.getN() != 0)
+    return fail() << "most_n must be a multiple of the " << each.getN()
+                  << " columns of '" << each.getName() << "', got " << mostN;
+  if (!opcode.contains("{n}"))
+    return fail() << "the opcode must have {n} for the columns, got '" << opcode
+                  << "'";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // CopyEngineAttr
 //===----------------------------------------------------------------------===//
 
@@ -249,6 +272,18 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
           verifyEntries(fail, "property", properties, getKnownProperties())) ||
       failed(verifyEntries(fail, "tuning property", tuning, getKnownTuning())))
     return failure();
+  if (auto group = properties.getAs<ArrayAttr>("group_matrix"))
+    for (Attribute entry : group) {
+      auto instr = dyn_cast<GroupMatrixInstrAttr>(entry);
+      if (!instr)
+        return fail() << "'group_matrix' must hold "
+                         "#evo_tile.group_matrix_instr, got "
+                      << entry;
+      if (!llvm::is_contained(matrix, instr.getEach()))
+        return fail() << "'matrix' lacks '" << instr.getEach().getName()
+                      << "', which '" << instr.getName() << "' has of each "
+                      << "subgroup";
+    }
   auto engine = properties.getAs<CopyEngineAttr>("copy_engine");
   if (engine && !isEngineOf(engine.getKind(), llvm::Triple(triple)))
     return fail() << "no chip of the triple '" << triple
@@ -263,9 +298,10 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
 
 namespace mlir::evoformer::tile {
 ParseResult parseScheduleOptions(AsmParser &parser, int64_t &resident,
-                                 OwnOperands &own) {
+                                 OwnOperands &own, ProductScope &products) {
   resident = 0;
   own = OwnOperands::Registers;
+  products = ProductScope::Subgroup;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef key;
     SMLoc loc = parser.getCurrentLocation();
@@ -276,36 +312,47 @@ ParseResult parseScheduleOptions(AsmParser &parser, int64_t &resident,
         return failure();
       continue;
     }
-    StringRef place;
-    if (key != "own")
-      return parser.emitError(loc)
-             << "expected 'resident' or 'own', got '" << key << "'";
+    StringRef word;
+    if (key != "own" && key != "products")
+      return parser.emitError(loc) << "expected 'resident', 'own' or "
+                                      "'products', got '"
+                                   << key << "'";
     if (parser.parseEqual())
       return failure();
     loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&place))
+    if (parser.parseKeyword(&word))
       return failure();
-    std::optional<OwnOperands> known = symbolizeOwnOperands(place);
-    if (!known)
-      return parser.emitError(loc)
-             << "expected 'registers' or 'lds', got '" << place << "'";
-    own = *known;
+    auto read = [&](auto known, auto &into, StringRef accepted) -> ParseResult {
+      if (!known)
+        return parser.emitError(loc)
+               << "expected " << accepted << ", got '" << word << "'";
+      into = *known;
+      return success();
+    };
+    if (key == "own"
+            ? read(symbolizeOwnOperands(word), own, "'registers' or 'lds'")
+            : read(symbolizeProductScope(word), products,
+                   "'subgroup' or 'group'"))
+      return failure();
   }
   return success();
 }
 
 void printScheduleOptions(AsmPrinter &printer, int64_t resident,
-                          OwnOperands own) {
+                          OwnOperands own, ProductScope products) {
   if (resident != 0)
     printer << ", resident = " << resident;
   if (own != OwnOperands::Registers)
     printer << ", own = " << stringifyOwnOperands(own);
+  if (products != ProductScope::Subgroup)
+    printer << ", products = " << stringifyProductScope(products);
 }
 } // namespace mlir::evoformer::tile
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, ArrayRef<int64_t> block,
                                    ArrayRef<int64_t> subgroups, int64_t stages,
-                                   int64_t resident, OwnOperands) {
+                                   int64_t resident, OwnOperands,
+                                   ProductScope) {
   if (subgroups.size() != 3)
     return emitError() << "'subgroups' needs three counts (batch, M, N), got "
                        << subgroups.size();

@@ -21,9 +21,9 @@ using namespace mlir::evoformer::tile;
 namespace mlir::evoformer::tile {
 /// What a schedule says besides its cut, as text: in TargetAttrs.cpp.
 ParseResult parseScheduleOptions(AsmParser &parser, int64_t &resident,
-                                 OwnOperands &own);
+                                 OwnOperands &own, ProductScope &products);
 void printScheduleOptions(AsmPrinter &printer, int64_t resident,
-                          OwnOperands own);
+                          OwnOperands own, ProductScope products);
 } // namespace mlir::evoformer::tile
 
 #define GET_ATTRDEF_CLASSES

@@ -8,6 +8,8 @@
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -190,6 +192,53 @@ void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 Type MmaOp::getMultipliedType() {
   return getReads().value_or(getElementTypeOrSelf(getA().getType()));
+}
+
+LogicalResult GroupMmaOp::verify() {
+  auto a = cast<ShapedType>(getA().getType());
+  auto b = cast<ShapedType>(getB().getType());
+  auto c = cast<RankedTensorType>(getC().getType());
+  int64_t rank = c.getRank();
+  bool ok = rank >= 2 && a.getRank() == rank && b.getRank() == rank &&
+            a.getDimSize(rank - 1) == b.getDimSize(rank - 2) &&
+            a.getDimSize(rank - 2) == c.getDimSize(rank - 2) &&
+            b.getDimSize(rank - 1) == c.getDimSize(rank - 1);
+  for (int64_t d = 0; ok && d + 2 < rank; ++d)
+    ok = a.getDimSize(d) == 1 && b.getDimSize(d) == 1 && c.getDimSize(d) == 1;
+  if (!ok)
+    return emitOpError("shapes do not fit [1.., M, K] * [1.., K, N] + [1.., M, "
+                       "N]: ")
+           << a << ", " << b << ", " << c;
+  if (a.getElementType() != b.getElementType())
+    return emitOpError("operands of ")
+           << a.getElementType() << " and " << b.getElementType();
+  auto layout = dyn_cast_if_present<FragAttr>(c.getEncoding());
+  if (!layout || layout.getRole() != OperandRole::C)
+    return emitOpError("needs a 'frag' layout of a result, got ") << c;
+  bool swapped = layout.getDims()[0] == rank - 1;
+  for (auto [type, role, dim] :
+       {std::tuple(a, swapped ? OperandRole::B : OperandRole::A, rank - 1),
+        std::tuple(b, swapped ? OperandRole::A : OperandRole::B, rank - 2)}) {
+    if (auto memory = dyn_cast<MemRefType>(type)) {
+      if (!matchGroupOperand(memory, dim))
+        return emitOpError(
+                   "needs operands in workgroup memory with rows of 32, "
+                   "64 or 128 bytes, XORed among eight, got ")
+               << memory;
+      continue;
+    }
+    if (role == OperandRole::B)
+      return emitOpError("needs the operand that subgroups share in workgroup "
+                         "memory, got ")
+             << type;
+    auto tile = cast<RankedTensorType>(type);
+    auto frag = dyn_cast_if_present<FragAttr>(tile.getEncoding());
+    if (!frag || frag.getRole() != role || frag.getInstr() != layout.getInstr())
+      return emitOpError(
+                 "needs rows in the layout of the same instruction, got ")
+             << type;
+  }
+  return success();
 }
 
 LogicalResult MmaOp::verify() {

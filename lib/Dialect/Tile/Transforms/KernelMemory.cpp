@@ -20,7 +20,7 @@ Value mlir::evoformer::tile::getMemoryRoot(Value memref) {
 
 bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
   // Synchronisation orders workgroup memory, a fence the compiler.
-  if (isa<BarrierOp, AsyncGroupOp, WaitOp, IssueFenceOp>(op))
+  if (isa<BarrierOp, AsyncGroupOp, WaitOp, IssueFenceOp, ProxyFenceOp>(op))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects;
   if (op->getNumRegions() == 0) {

@@ -13,23 +13,53 @@
 
 namespace mlir::evoformer::tile {
 
-/// Which place of a buffer a byte goes to: bit `base` + i of its address is
-/// XORed with bit `from`[i]. Addresses that differ by a multiple of the period
-/// are moved alike.
+/// Pieces of rows that lie one behind the other for all rows of a tile, as if
+/// each were a tile of its own: of an address, the 2^`pieces` pieces of a row
+/// are told by the bits from `low` on, the 2^`rows` rows by those above them,
+/// and the two change places.
+struct Panels {
+  int64_t low = 0, pieces = 0, rows = 0;
+
+  explicit operator bool() const { return pieces != 0; }
+  bool operator==(const Panels &other) const {
+    return low == other.low && pieces == other.pieces && rows == other.rows;
+  }
+  bool operator!=(const Panels &other) const { return !(*this == other); }
+  int64_t getMask() const {
+    return ((int64_t(1) << (pieces + rows)) - 1) << low;
+  }
+  int64_t apply(int64_t address) const {
+    int64_t piece = address >> low & ((int64_t(1) << pieces) - 1);
+    int64_t row = address >> (low + pieces) & ((int64_t(1) << rows) - 1);
+    return (address & ~getMask()) | row << low | piece << (low + rows);
+  }
+  int64_t getPeriod() const {
+    return pieces == 0 ? 1 : int64_t(1) << (low + pieces + rows);
+  }
+};
+
+/// Which place of a buffer a byte goes to: its panels are set apart, then bit
+/// `base` + i of its address is XORed with bit `from`[i]. Addresses that differ
+/// by a multiple of the period are moved alike.
 struct Swizzle {
   int64_t base = 0;
   llvm::SmallVector<int64_t, 3> from;
+  Panels panels;
 
   explicit operator bool() const { return !from.empty(); }
-  /// The bits that may change.
+  /// The bits that are XORed.
   int64_t getMask() const { return ((int64_t(1) << from.size()) - 1) << base; }
   int64_t apply(int64_t address) const {
+    if (panels)
+      address = panels.apply(address);
     for (auto [i, bit] : llvm::enumerate(from))
       address ^= (address >> bit & 1) << (base + i);
     return address;
   }
   int64_t getPeriod() const {
-    return from.empty() ? 1 : int64_t(2) << *llvm::max_element(from);
+    return from.empty() ? 1
+                        : std::max(int64_t(2) << *llvm::max_element(from),
+                                   panels.getPeriod());
   }
 };
 

@@ -82,6 +82,9 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
     "what copies from global memory to LDS beside compute; absent: copies pass through registers">,
   Tile_TargetFlag<"flushes_subnormals", "flushesSubnormals",
     "matrix instructions take operands of 16 bits below the smallest normal number for 0">,
+  Tile_TargetRow<"group_matrix", "::mlir::ArrayAttr", "getGroupMatrix",
+    "array of #evo_tile.group_matrix_instr",
+    "matrix instructions that several subgroups execute together, with operands in LDS">,
   Tile_TargetFlag<"ldmatrix", "hasLdmatrix",
     "8x8 16-bit matrix reads from LDS, plain and transposed">,
   Tile_TargetFlag<"lds_barrier", "hasLDSBarrier",
@@ -113,6 +116,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
 defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
   Tile_TargetCount<"enough_lanes", "getEnoughLanes", "1", 0x100000,
     "for targets with `registers_per_processor`: lanes on a processor that hide the latencies of memory; more gain less than the registers that they cost">,
+  Tile_TargetCount<"group_depth", "getGroupDepth", "0x100000", 0x100000,
+    "depth of operands from which on loops use `group_matrix`; absent: never. Of smaller products a subgroup does more while it would wait">,
   Tile_TargetCount<"latency_lanes", "getLatencyLanes", "getEnoughLanes()", 0x100000,
     "the same for loops that read all of their operands anew in each step, where registers save no reads; absent: `enough_lanes`">,
   Tile_TargetCount<"memory_sum_items", "getMemorySumItems", "0", 0x100000,

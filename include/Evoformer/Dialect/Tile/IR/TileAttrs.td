@@ -109,6 +109,31 @@ def Tile_MatrixInstrAttr : Tile_Attr<"MatrixInstr", "matrix_instr"> {
   }];
 }
 
+def Tile_GroupMatrixInstrAttr : Tile_Attr<"GroupMatrixInstr", "group_matrix_instr"> {
+  let summary = "a matrix instruction of several subgroups";
+  let description = [{
+    `subgroups` subgroups that follow each other, the first a multiple of so many,
+    execute it together. Each gives rows of its own and holds their result, as
+    with `each`, an instruction of one subgroup; all share the other operand,
+    which lies in workgroup memory, up to `most_n` columns at once. Rows may lie
+    there, too, those of the subgroups one behind the other. `opcode` is the
+    assembler's, with `{n}` for the columns. Kernels use it where their schedule
+    has `products = group`.
+
+    Operands in workgroup memory have rows of 32, 64 or 128 bytes, XORed among
+    eight of them ("Parallel Thread Execution ISA", "Asynchronous warpgroup level
+    matrix multiply-accumulate instructions", "Strides" and "Swizzling modes");
+    longer ones lie in panels (`#evo_tile.swizzled_lds`).
+  }];
+  let parameters = (ins
+    StringRefParameter<>:$name,
+    "::mlir::evoformer::tile::MatrixInstrAttr":$each,
+    "int64_t":$subgroups, "int64_t":$most_n,
+    StringRefParameter<>:$opcode);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_CopyEngineKind : I32EnumAttr<"CopyEngineKind", "how an engine copies to LDS", [
     I32EnumAttrCase<"PerLane", 0, "per_lane">,
     I32EnumAttrCase<"Consecutive", 1, "consecutive">]> {
@@ -218,6 +243,11 @@ def Tile_OwnOperands : I32EnumAttr<"OwnOperands", "where a loop has the operands
   let cppNamespace = "::mlir::evoformer::tile";
 }
 
+def Tile_ProductScope : I32EnumAttr<"ProductScope", "who executes a matrix instruction", [
+    I32EnumAttrCase<"Subgroup", 0, "subgroup">, I32EnumAttrCase<"Group", 1, "group">]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+}
+
 def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel's work is cut";
   let description = [{
@@ -228,11 +258,12 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     (a multiprocessor, a compute unit) shall hold at once: the code generator
     then gives a lane the registers that this leaves. With `own = lds` what is
     loaded before a loop for its products lies in workgroup memory, from which
-    each iteration reads it, and not in registers.
+    each iteration reads it, and not in registers. With `products = group` loops
+    use the target's matrix instructions of several subgroups where these can.
 
     ```mlir
     #evo_tile.schedule<v1, block = [1, 256, 64], subgroups = [1, 4, 1], stages = 2>
-    #evo_tile.schedule<v1, block = [1, 64, 128], subgroups = [1, 8, 1], stages = 2, own = lds>
+    #evo_tile.schedule<v1, block = [1, 128, 32], subgroups = [1, 8, 1], stages = 2, own = lds, products = group>
     ```
   }];
   let parameters = (ins
@@ -241,16 +272,19 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     "int64_t":$stages,
     DefaultValuedParameter<"int64_t", "0">:$resident,
     DefaultValuedParameter<"::mlir::evoformer::tile::OwnOperands",
-        "::mlir::evoformer::tile::OwnOperands::Registers">:$own);
+        "::mlir::evoformer::tile::OwnOperands::Registers">:$own,
+    DefaultValuedParameter<"::mlir::evoformer::tile::ProductScope",
+        "::mlir::evoformer::tile::ProductScope::Subgroup">:$products);
   let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$block,
       "::llvm::ArrayRef<int64_t>":$subgroups, "int64_t":$stages), [{
     return $_get($_ctxt, block, subgroups, stages, /*resident=*/0,
-                 ::mlir::evoformer::tile::OwnOperands::Registers);
+                 ::mlir::evoformer::tile::OwnOperands::Registers,
+                 ::mlir::evoformer::tile::ProductScope::Subgroup);
   }]>];
   let assemblyFormat = [{
     `<` `v1` `,` `block` `=` `[` $block `]` `,`
         `subgroups` `=` `[` $subgroups `]` `,` `stages` `=` $stages
-        `` custom<ScheduleOptions>($resident, $own) `>`
+        `` custom<ScheduleOptions>($resident, $own, $products) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -317,9 +351,20 @@ def Tile_SwizzledLDSAttr : Tile_Attr<"SwizzledLDS", "swizzled_lds"> {
     ```mlir
     memref<64x32xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
     ```
+
+    With `panels = [low, pieces, rows]` the 2^pieces pieces of a row, told by the
+    bits of its address from `low` on, first get apart: the first of all 2^rows
+    rows, then the second of all. `from` counts bits after that. Instructions that
+    read matrices from workgroup memory want rows of at most 128 bytes; here are
+    two of them for each of 64 rows:
+
+    ```mlir
+    memref<64x128xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9], panels = [7, 1, 6]>>
+    ```
   }];
-  let parameters = (ins "int64_t":$base, ArrayRefParameter<"int64_t">:$from);
-  let assemblyFormat = "`<` `base` `=` $base `,` `from` `=` `[` $from `]` `>`";
+  let parameters = (ins "int64_t":$base, ArrayRefParameter<"int64_t">:$from,
+                        OptionalArrayRefParameter<"int64_t">:$panels);
+  let assemblyFormat = "`<` `base` `=` $base `,` `from` `=` `[` $from `]` (`,` `panels` `=` `[` $panels^ `]`)? `>`";
   let genVerifyDecl = 1;
 }
 

@@ -242,6 +242,17 @@ def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_ProxyFenceOp
+    : Tile_Op<"proxy_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "hands what lanes wrote to instructions that read matrices";
+  let description = [{
+    What a lane has written to workgroup memory, its copies included that it has
+    waited for, is seen by instructions of several subgroups (`group_mma`) that come
+    after the next barrier. The CPU ignores it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_IssueFenceOp
     : Tile_Op<"issue_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "keeps loads where they are issued";
@@ -283,6 +294,24 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["c", "result"]>]> {
     /// What of each element of a and b counts.
     ::mlir::Type getMultipliedType();
   }];
+}
+
+def Tile_GroupMmaOp : Tile_Op<"group_mma", [AllTypesMatch<["c", "result"]>]> {
+  let summary = "c + a * b, with operands in workgroup memory";
+  let description = [{
+    As `mma`, by an instruction of several subgroups (`#evo_tile.group_matrix_instr`)
+    that reads the operand which they share where it lies in workgroup memory, and
+    the rows of their own, if these are memory, too. c and what is no memory have
+    the layouts of an instruction for a subgroup; which of a and b is shared follows
+    from that of c. All subgroups of the workgroup execute it, and what it reads has
+    been written before a `proxy_fence` and then a `barrier`.
+  }];
+  let arguments = (ins Arg<AnyTypeOf<[Tile_Tile, AnyMemRef]>, "rows", [MemRead]>:$a,
+                       Arg<AnyTypeOf<[Tile_Tile, AnyMemRef]>, "columns", [MemRead]>:$b,
+                       Tile_Tile:$c);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+  let hasVerifier = 1;
 }
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {

@@ -215,6 +215,31 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ShareOperands : Pass<"evo-tile-share-operands"> {
+  let summary = "Let products read what subgroups share in workgroup memory";
+  let description = [{
+    Stays at the level pipelined. Where the target has matrix instructions of
+    several subgroups (`group_matrix`), a product whose shared operand is loaded from
+    workgroup memory, laid out as these want it, reads it there; so it does its rows,
+    where these lie there.
+
+    ```mlir
+    %b = evo_tile.load %lds[%c0, %c0, %c0] : memref<1x64x64xbf16, ...> -> tensor<1x64x64xbf16, #frag_b>
+    %s = evo_tile.mma %a, %b, %c : ...
+    ```
+    becomes
+    ```mlir
+    %s = evo_tile.group_mma %a, %lds, %c : ...
+    ```
+
+    Barriers after which such a product reads what lanes have written get an
+    `evo_tile.proxy_fence`. A remark names the instruction and where the rows lie.
+    Other targets' kernels are left alone.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def CarryDivisions : Pass<"evo-tile-carry-divisions"> {
   let summary = "Carry quotients and remainders from an iteration to the next";
   let description = [{

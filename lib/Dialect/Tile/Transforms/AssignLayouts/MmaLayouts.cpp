@@ -7,8 +7,10 @@
 
 #include "MmaLayouts.h"
 
+#include "../PromoteToLDS/LDSPlan.h"
 #include "ReachedMemory.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -244,6 +246,34 @@ static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
   });
 }
 
+/// Whether subgroups may execute the product together, the operand that they
+/// share in workgroup memory: it is loaded in each iteration of a loop.
+static bool isGroupProduct(const MmaChoice &choice, int64_t rowSubgroups) {
+  MmaOp op = choice.op;
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  if (!loop || op->getParentOfType<WhereOp>())
+    return false;
+  auto type = cast<RankedTensorType>(op.getC().getType());
+  int64_t rank = type.getRank();
+  GroupMatrixInstrAttr instr = findGroupInstr(
+      op->getParentOfType<KernelOp>(), choice.instr, rowSubgroups,
+      type.getDimSize(choice.swapped ? rank - 2 : rank - 1),
+      cast<RankedTensorType>(op.getA().getType()).getDimSize(rank - 1));
+  if (!instr)
+    return false;
+  SmallVector<LoadedOperand> loaded =
+      findLoadedOperands(choice.swapped ? op.getA() : op.getB());
+  return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
+    RankedTensorType tile = operand.load.getTileType();
+    return loop->isProperAncestor(operand.load) &&
+           getGroupLayout(
+               tile.getShape(),
+               getContiguousDim(operand.load.getSourceType(), tile.getShape()),
+               tile.getElementTypeBitWidth() / 8)
+               .has_value();
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts of one product
 //===----------------------------------------------------------------------===//
@@ -288,7 +318,9 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   bool registersInColumns = inColumns >= inRows;
   bool registersInN = registersInColumns != swapped;
   SmallVector<int64_t> orderM, orderN;
-  if (choice.inRuns)
+  // Instructions that read memory find there columns and depth in order.
+  bool isGroup = isGroupProduct(choice, swapped ? alongN : alongM);
+  if (choice.inRuns && !isGroup)
     (registersInN ? orderN : orderM) =
         getContiguousOrder(instr, OperandRole::C, registersInColumns,
                            registersInN ? atomsN : atomsM);
@@ -319,7 +351,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
     for (const CarriedResult &carried :
          findCarriedResults(second ? op.getB() : op.getA()))
       match(carried, second);
-  if (!matched && !carries && !wantsMatrixReads(op, schedule))
+  if (!matched && !carries && !isGroup && !wantsMatrixReads(op, schedule))
     orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK,
                                 countTurns(op, instr, atomsK));
 

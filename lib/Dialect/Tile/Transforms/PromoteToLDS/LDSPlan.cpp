@@ -265,7 +265,7 @@ static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
                         int64_t base, int64_t count) {
   // A period divides the buffer; lower bits come first.
   int64_t most = llvm::countr_zero(static_cast<uint64_t>(bytes)) - 1;
-  SmallVector<Swizzle> open = {{base, {}}};
+  SmallVector<Swizzle> open = {{base, {}, {}}};
   while (!open.empty()) {
     Swizzle swizzle = open.pop_back_val();
     if ((int64_t)swizzle.from.size() == count) {
@@ -364,6 +364,25 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
                                        const LDSMachine &machine) {
   return *choosePlan(readers, sourceDim, wantedDim, maxBytes, machine,
                      std::nullopt);
+}
+
+LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
+                                       const SharedLayout &layout,
+                                       int64_t sourceDim, int64_t maxBytes,
+                                       const LDSMachine &machine) {
+  int64_t dim = layout.contiguousDim;
+  std::optional<LDSPlan> best;
+  for (const CooperativeCopy &copy : getCooperativeCopies(
+           layout.shape, layout.elementBytes, sourceDim < 0 ? dim : sourceDim,
+           dim, maxBytes, machine.getLanes(), machine.subgroups)) {
+    LDSPlan plan = makePlan(layout, readers.front().getElementType(), copy.map,
+                            readers, machine.target);
+    plan.transposed = sourceDim >= 0 && sourceDim != dim;
+    plan.copyBytes = sourceDim < 0 ? layout.elementBytes : copy.bytes;
+    if (!best || plan.getCost() < best->getCost())
+      best = plan;
+  }
+  return *best;
 }
 
 std::optional<LDSPlan> mlir::evoformer::tile::planConsecutive(

@@ -100,6 +100,10 @@ struct LDSPlan {
 LDSPlan planLDS(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
                 int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine);
 
+/// The same for a buffer that must lie like `layout`.
+LDSPlan planLDS(ArrayRef<RankedTensorType> readers, const SharedLayout &layout,
+                int64_t sourceDim, int64_t maxBytes, const LDSMachine &machine);
+
 /// The same for an engine whose lanes write pieces of `copyBytes` side by side,
 /// from memory contiguous along `dim`; nothing where it would take more
 /// instructions, or more cycles of workgroup memory, than `through` registers.

@@ -10,6 +10,7 @@
 #include "ExchangeThroughLDS.h"
 #include "LDSPlan.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
@@ -43,6 +44,9 @@ struct StagedTile {
   /// Of one asynchronous copy of a lane; 0 where registers are between.
   int64_t asyncBytes;
   PromotionReason reason;
+  /// What products of several subgroups need that read the buffer; empty where
+  /// none does.
+  std::optional<SharedLayout> wanted = std::nullopt;
 
   LoadOp front() { return loads.front(); }
 };
@@ -198,10 +202,44 @@ static bool writesSideBySide(TargetAttr target) {
   return engine && engine.getKind() == CopyEngineKind::Consecutive;
 }
 
+static bool isUsedRarely(Value tile) {
+  return llvm::all_of(tile.getUsers(), [](Operation *user) {
+    return user->getParentOfType<WhereOp>();
+  });
+}
+
+/// Whether products of several subgroups read a tile from workgroup memory, and
+/// nothing else does but rarely.
+static bool isGroupOperand(Value tile) {
+  bool any = false;
+  for (OpOperand &use : tile.getUses()) {
+    Operation *user = use.getOwner();
+    if (user->getParentOfType<WhereOp>())
+      continue;
+    if (auto transpose = dyn_cast<TransposeOp>(user)) {
+      if (!isGroupOperand(transpose.getResult()))
+        return false;
+      any = true;
+      continue;
+    }
+    auto mma = dyn_cast<MmaOp>(user);
+    if (!mma || !findGroupInstr(mma) || use.get() == mma.getC() ||
+        (use.get() != getSharedOperand(mma).get() && !canShareRows(mma)))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 /// The buffer for `readers`. An engine that cannot fill it, or not as cheaply
 /// as copies through registers, is not used.
 void Promotion::choosePlan(StagedTile &tile,
                            ArrayRef<RankedTensorType> readers) const {
+  if (tile.wanted) {
+    tile.plan = planLDS(readers, *tile.wanted, tile.sourceDim,
+                        getCopyBytes(tile), machine);
+    return;
+  }
   int64_t asyncBytes = tile.asyncBytes;
   if (writesSideBySide(machine.target))
     tile.asyncBytes = 0;
@@ -242,12 +280,20 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   tile.wantedDim = keepsOrder && tile.sourceDim >= 0
                        ? tile.sourceDim
                        : getWantedDim(type, tile.sourceDim, machine.target);
+  Value work = findCopiedWork(load);
+  std::optional<SharedLayout> wanted = getGroupLayout(
+      type.getShape(), tile.sourceDim, type.getElementTypeBitWidth() / 8);
+  if (wanted && (isGroupOperand(load) || isGroupOperand(work)))
+    tile.wantedDim = tile.sourceDim;
+  else
+    wanted = std::nullopt;
+  if (isGroupOperand(load))
+    tile.wanted = wanted;
   tile.asyncBytes =
       getAsyncCopyBytes(load, tile.sourceDim, tile.wantedDim, machine.target);
   tile.reason = reason;
   if (tile.asyncBytes > 0 && writesSideBySide(machine.target))
     choosePlan(tile, type);
-  Value work = findCopiedWork(load);
   SmallVector<Operation *> ops = getWorkOps(work, load);
   // Copies through registers take some from an iteration to the next, which
   // schedules that ask for several workgroups at once cannot spare.
@@ -266,6 +312,7 @@ StagedTile Promotion::stage(LoadOp load, PromotionReason reason,
   toMove.insert_range(moved);
   absorbed.insert_range(ops);
   tile.copied = {work};
+  tile.wanted = isGroupOperand(work) ? wanted : std::nullopt;
   return tile;
 }
 
@@ -277,6 +324,8 @@ static void addTo(StagedGroup &group, StagedTile added) {
         isSameWork(tile.copied.front(), added.copied.front())) {
       tile.loads.append(added.loads);
       tile.copied.append(added.copied);
+      if (!added.wanted && !isUsedRarely(added.copied.front()))
+        tile.wanted = std::nullopt;
       return;
     }
   group.tiles.push_back(std::move(added));

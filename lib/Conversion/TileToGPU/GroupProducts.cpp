@@ -1,0 +1,298 @@
+//===- GroupProducts.cpp - Matrix instructions of several subgroups -------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Source: "Parallel Thread Execution ISA", "Asynchronous Warpgroup Level Matrix
+// Multiply-Accumulate Instructions": the order of registers ("Register
+// Fragments for wgmma.mma_async.m64nNk16"), "Matrix Descriptor Format",
+// "wgmma.fence".
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryAccess.h"
+#include "Patterns.h"
+
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+/// Descriptors count bytes in units of this.
+static constexpr int64_t kUnitBits = 4;
+
+namespace {
+/// An operand in workgroup memory, as instructions are told of it.
+struct Descriptor {
+  GroupOperand operand;
+  Value start; ///< i64
+  int64_t elementBytes;
+
+  /// What is added for so many elements along the contracted dimension.
+  int64_t getStep(int64_t depth) const {
+    int64_t bytes = operand.alongDepth ? locate(depth * elementBytes)
+                                       : depth * operand.rowBytes;
+    return bytes >> kUnitBits;
+  }
+  /// Bytes from the start of a row to `bytes` further along it.
+  int64_t locate(int64_t bytes) const {
+    return bytes / operand.rowBytes * operand.panelBytes +
+           bytes % operand.rowBytes;
+  }
+};
+
+/// Text and operands of inline assembly.
+class Assembly {
+public:
+  /// Numbers of outputs or inputs, in braces where they are several.
+  static std::string list(int64_t first, int64_t count) {
+    SmallVector<std::string> names;
+    for (int64_t i = 0; i < count; ++i)
+      names.push_back("$" + std::to_string(first + i));
+    return "{" + llvm::join(names, ", ") + "}";
+  }
+  void line(const Twine &text) { body += (text + "\n").str(); }
+
+  std::string body;
+};
+
+struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(GroupMmaOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getC().getType());
+    auto frag = cast<FragAttr>(type.getEncoding());
+    int64_t rank = type.getRank();
+    bool swapped = frag.getDims()[0] == rank - 1;
+    auto a = cast<ShapedType>(op.getA().getType());
+    int64_t subgroups = countSubgroups(frag, frag.getDims()[0]);
+    int64_t columns = type.getDimSize(frag.getDims()[1]);
+    int64_t depth = a.getDimSize(rank - 1);
+    GroupMatrixInstrAttr instr = findGroupInstr(kernel.target, frag.getInstr(),
+                                                subgroups, columns, depth);
+    if (!instr)
+      return op.emitOpError("has no instruction of several subgroups on ")
+             << kernel.target.getChip() << " for " << subgroups
+             << " subgroups along its rows, " << columns << " columns of depth "
+             << depth;
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    Value rows = swapped ? op.getB() : op.getA();
+    ValueRange rowVectors = swapped ? adaptor.getB() : adaptor.getA();
+    FailureOr<Descriptor> shared =
+        describe(lane, op, swapped ? op.getA() : op.getB(),
+                 swapped ? rank - 1 : rank - 2, Value());
+    if (failed(shared))
+      return failure();
+    std::optional<Descriptor> ofRows;
+    if (isa<MemRefType>(rows.getType())) {
+      // Groups of subgroups have rows one behind the other.
+      Value group =
+          arith::DivUIOp::create(rewriter, op.getLoc(), kernel.subgroup,
+                                 lane.constant(instr.getSubgroups()));
+      FailureOr<Descriptor> found =
+          describe(lane, op, rows, swapped ? rank - 2 : rank - 1,
+                   subgroups == instr.getSubgroups() ? Value() : group,
+                   instr.getSubgroups() * instr.getEach().getM());
+      if (failed(found))
+        return failure();
+      ofRows = *found;
+    }
+    bool fromZero = matchPattern(op.getC(), m_PosZeroFloat());
+    rewriter.replaceOpWithMultiple(
+        op, {emit(lane, instr, columns, depth, *shared, ofRows, rowVectors,
+                  adaptor.getC(), fromZero)});
+    return success();
+  }
+
+private:
+  static int64_t countSubgroups(FragAttr layout, int64_t dim) {
+    ArrayRef<int64_t> subgroups = layout.getSubgroups().asArrayRef();
+    int64_t count = 1;
+    for (size_t i = 0; i < subgroups.size(); i += 2)
+      if (subgroups[i + 1] == dim)
+        count *= subgroups[i];
+    return count;
+  }
+
+  /// The operand from row `group` * `rows` on; null: from the first.
+  FailureOr<Descriptor> describe(LaneBuilder &lane, GroupMmaOp op, Value memref,
+                                 int64_t depthDim, Value group,
+                                 int64_t rows = 0) const {
+    constexpr int64_t kLeadingShift = 16, kStrideShift = 32, kModeShift = 62;
+    constexpr int64_t kPatternRows = 8;
+    auto type = cast<MemRefType>(memref.getType());
+    FailureOr<Memory> memory = resolveMemory(lane, memref);
+    std::optional<GroupOperand> operand = matchGroupOperand(type, depthDim);
+    if (failed(memory) || !operand)
+      return op.emitOpError("cannot find its operand in workgroup memory: ")
+             << type;
+    OpBuilder &b = lane.builder;
+    Location loc = lane.loc;
+    Descriptor descriptor{*operand, Value(), memory->elementBytes};
+    Value address =
+        LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), memory->base);
+    if (memory->dynamicBytes)
+      address = lane.add(address, memory->dynamicBytes);
+    if (memory->constantBytes)
+      address = lane.add(address, lane.constant(memory->constantBytes));
+    if (group) {
+      int64_t bytes = operand->alongDepth
+                          ? rows * operand->rowBytes
+                          : descriptor.locate(rows * memory->elementBytes);
+      address = lane.add(address, lane.mul(group, lane.constant(bytes)));
+    }
+    int64_t leading =
+        operand->alongDepth ? 1 << kUnitBits : operand->panelBytes;
+    int64_t mode = operand->rowBytes == 128  ? 1
+                   : operand->rowBytes == 64 ? 2
+                                             : 3;
+    uint64_t facts =
+        static_cast<uint64_t>(mode) << kModeShift |
+        static_cast<uint64_t>(kPatternRows * operand->rowBytes >> kUnitBits)
+            << kStrideShift |
+        static_cast<uint64_t>(leading >> kUnitBits) << kLeadingShift;
+    address = arith::ShRUIOp::create(b, loc, address, lane.constant(kUnitBits));
+    Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), address);
+    descriptor.start = arith::OrIOp::create(
+        b, loc, wide,
+        arith::ConstantOp::create(
+            b, loc, b.getI64IntegerAttr(static_cast<int64_t>(facts))));
+    return descriptor;
+  }
+
+  static SmallVector<Value> emit(LaneBuilder &lane, GroupMatrixInstrAttr instr,
+                                 int64_t columns, int64_t depth,
+                                 const Descriptor &shared,
+                                 const std::optional<Descriptor> &ofRows,
+                                 ValueRange rowVectors, ValueRange sums,
+                                 bool fromZero) {
+    OpBuilder &b = lane.builder;
+    Location loc = lane.loc;
+    MatrixInstrAttr each = instr.getEach();
+    int64_t n = columns / each.getN(), m = sums.size() / n,
+            k = depth / each.getK();
+    int64_t perAtom = each.getCRegs().size(), perRow = each.getARegs().size();
+    int64_t outputs = m * n * perAtom;
+
+    SmallVector<Value> operands;
+    SmallVector<std::string> constraints(outputs, "=f");
+    auto add = [&](Value value, StringRef constraint) {
+      operands.push_back(value);
+      constraints.push_back(constraint.str());
+      return outputs + static_cast<int64_t>(operands.size()) - 1;
+    };
+    SmallVector<int64_t> rowNumbers; // of the first register of (k, m)
+    if (!ofRows)
+      for (Value vector : rowVectors) {
+        Value words = vector::BitCastOp::create(
+            b, loc, VectorType::get({perRow}, b.getI32Type()), vector);
+        for (int64_t i = 0; i < perRow; ++i) {
+          int64_t number =
+              add(vector::ExtractOp::create(b, loc, words, i), "r");
+          if (i == 0)
+            rowNumbers.push_back(number);
+        }
+      }
+    int64_t sharedNumber = add(shared.start, "l");
+    int64_t rowsNumber = ofRows ? add(ofRows->start, "l") : 0;
+    // Results come in the order (column, register) of one m after the other.
+    if (!fromZero)
+      for (int64_t mm = 0; mm < m; ++mm)
+        for (int64_t nn = 0; nn < n; ++nn)
+          for (int64_t i = 0; i < perAtom; ++i) {
+            Value sum = vector::ExtractOp::create(b, loc, sums[mm + m * nn], i);
+            int64_t output = (mm * n + nn) * perAtom + i;
+            operands.push_back(sum);
+            constraints.push_back(std::to_string(output));
+          }
+    constraints.push_back("~{memory}");
+
+    std::string name = instr.getOpcode().str();
+    name.replace(name.find("{n}"), 3, std::to_string(columns));
+    Assembly text;
+    text.line("{");
+    text.line(".reg .pred add;");
+    text.line(".reg .b64 columns;");
+    if (ofRows)
+      text.line(".reg .b64 rows;");
+    text.line("wgmma.fence.sync.aligned;");
+    text.line(Twine("setp.ne.b32 add, ") + (fromZero ? "0" : "1") + ", 0;");
+    for (int64_t kk = 0; kk < k; ++kk) {
+      int64_t at = kk * each.getK();
+      text.line("add.s64 columns, $" + Twine(sharedNumber) + ", " +
+                Twine(shared.getStep(at)) + ";");
+      if (ofRows)
+        text.line("add.s64 rows, $" + Twine(rowsNumber) + ", " +
+                  Twine(ofRows->getStep(at)) + ";");
+      for (int64_t mm = 0; mm < m; ++mm) {
+        std::string rows =
+            ofRows ? "rows" : Assembly::list(rowNumbers[kk + k * mm], perRow);
+        std::string transposes = shared.operand.alongDepth ? "0" : "1";
+        if (ofRows)
+          transposes =
+              (ofRows->operand.alongDepth ? "0, " : "1, ") + transposes;
+        text.line(name + " " + Assembly::list(mm * n * perAtom, n * perAtom) +
+                  ", " + rows + ", columns, add, 1, 1, " + transposes + ";");
+      }
+      if (fromZero && kk == 0)
+        text.line("setp.ne.b32 add, 1, 0;");
+    }
+    text.line("wgmma.commit_group.sync.aligned;");
+    text.line("wgmma.wait_group.sync.aligned 0;");
+    text.line("}");
+
+    auto resultType = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(outputs, b.getF32Type()));
+    auto assembly = LLVM::InlineAsmOp::create(
+        b, loc, resultType, operands, text.body, llvm::join(constraints, ","),
+        /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+        ArrayAttr());
+    SmallVector<Value> results(sums.size());
+    for (int64_t mm = 0; mm < m; ++mm)
+      for (int64_t nn = 0; nn < n; ++nn) {
+        SmallVector<Value> parts;
+        for (int64_t i = 0; i < perAtom; ++i)
+          parts.push_back(LLVM::ExtractValueOp::create(
+              b, loc, assembly.getResult(0), (mm * n + nn) * perAtom + i));
+        results[mm + m * nn] = vector::FromElementsOp::create(
+            b, loc, sums[mm + m * nn].getType(), parts);
+      }
+    return results;
+  }
+};
+
+struct ProxyFencePattern : KernelPattern<ProxyFenceOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ProxyFenceOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LLVM::InlineAsmOp::create(
+        rewriter, op.getLoc(), TypeRange(), ValueRange(),
+        "fence.proxy.async.shared::cta;", "~{memory}",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(getContext(), LLVM::AsmDialect::AD_ATT),
+        ArrayAttr());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void mlir::evoformer::tile::populateGroupPatterns(
+    const TypeConverter &converter, RewritePatternSet &patterns,
+    const KernelContext &kernel) {
+  patterns.add<GroupMmaPattern, ProxyFencePattern>(
+      converter, patterns.getContext(), kernel);
+}
