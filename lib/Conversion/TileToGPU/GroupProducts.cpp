@@ -113,15 +113,6 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
   }
 
 private:
-  static int64_t countSubgroups(FragAttr layout, int64_t dim) {
-    ArrayRef<int64_t> subgroups = layout.getSubgroups().asArrayRef();
-    int64_t count = 1;
-    for (size_t i = 0; i < subgroups.size(); i += 2)
-      if (subgroups[i + 1] == dim)
-        count *= subgroups[i];
-    return count;
-  }
-
   /// The operand from row `group` * `rows` on; null: from the first.
   FailureOr<Descriptor> describe(LaneBuilder &lane, GroupMmaOp op, Value memref,
                                  int64_t depthDim, Value group,
@@ -132,8 +123,7 @@ private:
     FailureOr<Memory> memory = resolveMemory(lane, memref);
     std::optional<GroupOperand> operand = matchGroupOperand(type, depthDim);
     if (failed(memory) || !operand)
-      return op.emitOpError("cannot find its operand in workgroup memory: ")
-             << type;
+      return failure();
     OpBuilder &b = lane.builder;
     Location loc = lane.loc;
     Descriptor descriptor{*operand, Value(), memory->elementBytes};

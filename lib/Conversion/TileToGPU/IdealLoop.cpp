@@ -33,7 +33,7 @@ static int64_t countMatrix(Operation *op) {
   int64_t atoms =
       result->getNumRegisters() / instr.getC().toLaneMap().getNumRegisters();
   if (isa<GroupMmaOp>(op))
-    atoms /= type.getDimSize(frag.getDims()[1]) / instr.getN();
+    atoms /= llvm::divideCeil(type.getDimSize(frag.getDims()[1]), instr.getN());
   return atoms * llvm::divideCeil(depth, instr.getK());
 }
 

@@ -63,7 +63,7 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
     for (Value operand : {op.getA(), op.getB()})
       if (auto memory = dyn_cast<MemRefType>(operand.getType()))
         context.ldsAlignment =
-            std::max({context.ldsAlignment, getSwizzle(memory).getPeriod()});
+            std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
   });
   for (Operation *op : placement.takeovers) {
     OpBuilder builder(op);

@@ -108,7 +108,8 @@ LogicalResult mlir::evoformer::addObject(CompiledKernels &code,
     chip = options.objectChip;
   }
   // Code of one chip alone becomes an object for that one.
-  else if (!amd && !llvm::isDigit(target.getCodeChip().back()))
+  if (!amd && chip == target.getChip() &&
+      !llvm::isDigit(target.getCodeChip().back()))
     chip = target.getCodeChip();
   FailureOr<std::string> object =
       amd ? linkCodeObject(code.assembly, target, loc)

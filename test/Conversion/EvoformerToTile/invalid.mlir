@@ -38,9 +38,9 @@
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=group,products=group" 2>&1 | FileCheck %s --check-prefix=PRODUCTS-TWICE
 // PRODUCTS-TWICE: 'products' is there twice
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:products=group" 2>&1 | FileCheck %s --check-prefix=GROUP
-// GROUP:      error: schedule: products=group, but target 'sm_80' has no matrix instruction that 8 subgroups along the rows execute together for {{[0-9]+}} columns
+// GROUP:      error: schedule: products=group, but target 'sm_80' has no matrix instruction that {{[0-9]+}}x1 subgroups execute together for steps of {{[0-9]+}} and depths of {{[0-9]+}} and {{[0-9]+}}
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=group,subgroups=2x1" 2>&1 | FileCheck %s --check-prefix=GROUP-OF
-// GROUP-OF:   error: schedule: products=group, but target 'sm_90' has no matrix instruction that 2 subgroups along the rows execute together for {{[0-9]+}} columns
+// GROUP-OF:   error: schedule: products=group, but target 'sm_90' has no matrix instruction that 2x1 subgroups execute together for steps of {{[0-9]+}} and depths of {{[0-9]+}} and {{[0-9]+}}
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=delta:v1:q=16" 2>&1 | FileCheck %s --check-prefix=KERNEL
 // KERNEL:     error: schedule 'delta:v1:q=16': unknown kernel 'delta'; expected 'v1:' {{.*}} or after 'attention:', 'query_grad:', 'key_value_grad:' or 'bias_grad:'
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=attention:v1:q=64;attention:v1:q=64" 2>&1 | FileCheck %s --check-prefix=KERNEL-TWICE

@@ -244,3 +244,28 @@ evo_tile.kernel @votes_of_others(%m: memref<128xf32>) attributes {target = #chip
   evo_tile.store %r, %m[%c0] : tensor<128xf32, #y>, memref<128xf32>
   evo_tile.return
 }
+
+// -----
+
+#mma = #evo_tile.matrix_instr<name = "mma", m = 16, n = 8, k = 16,
+  a_type = bf16, b_type = bf16, c_type = f32,
+  a = <registers = [[2, 0, 1], [2, 8, 0], [2, 0, 8]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  b = <registers = [[2, 1, 0], [2, 8, 0]], lanes = [[4, 2, 0], [8, 0, 1]], subgroups = []>,
+  c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.bf16", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32],
+  c_regs = [f32, f32, f32, f32], cycles = 16>
+#chip = #evo_tile.target<chip = "alone", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 255, lds_bytes = 4096, lds_banks = 32, matrix = [#mma]>
+#schedule = #evo_tile.schedule<v1, block = [64], subgroups = [1, 4, 1], stages = 1>
+#rows = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
+#sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
+evo_tile.kernel @alone(%a: memref<64x16xbf16>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant dense<0.0> : tensor<64x64xf32, #sums>
+  %b = evo_tile.alloc_lds : memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>
+  %x = evo_tile.load %a[%c0, %c0] : memref<64x16xbf16> -> tensor<64x16xbf16, #rows>
+  // expected-error @below {{has no instruction of several subgroups on alone for 4 subgroups along its rows, 64 columns of depth 16}}
+  // expected-error @below {{failed to legalize operation 'evo_tile.group_mma'}}
+  %0 = evo_tile.group_mma %x, %b, %c : tensor<64x16xbf16, #rows>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #sums>
+  evo_tile.return
+}

@@ -439,8 +439,13 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{needs panels of three positive numbers}}
+// expected-error @below {{needs panels of three positive numbers: the lowest bit, above those that are XORed, how many bits tell a row's pieces and how many the rows, all below 20; got [7, 1]}}
 module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9], panels = [7, 1]>} {}
+
+// -----
+
+// expected-error @below {{got [4611686018427387904, 4611686018427387904, 4611686018427387904]}}
+module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9], panels = [4611686018427387904, 4611686018427387904, 4611686018427387904]>} {}
 
 // -----
 

@@ -749,13 +749,29 @@ func.func @where_waits(%c: tensor<16xi1>) {
 #sums = #evo_tile.lane_map<registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>
 #mma = #evo_tile.matrix_instr<name = "mma", m = 16, n = 8, k = 16, a_type = bf16, b_type = bf16, c_type = f32,
   a = #lanes, b = #rows, c = #sums, intrinsic = "llvm.x", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32], cycles = 16>
-#a = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+#a = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
 #b = #evo_tile.frag<#mma, B, dims = [0, 1], subgroups = [4, -1], order = [array<i64>, array<i64>]>
-#c = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+#c = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
 !pattern = memref<64x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>
 func.func @shapes(%a: tensor<64x16xbf16, #a>, %b: !pattern, %c: tensor<64x8xf32, #c>) {
   // expected-error @below {{shapes do not fit [1.., M, K] * [1.., K, N] + [1.., M, N]}}
   %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, !pattern, tensor<64x8xf32, #c>
+  return
+}
+#cols = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+func.func @columns(%a: tensor<64x16xbf16, #a>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32, #cols>) {
+  // expected-error @below {{needs a result of which each subgroup has all columns of whole instructions, in order, got}}
+  %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16, #a>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #cols>
+  return
+}
+func.func @element_types(%a: memref<64x16xf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>, %b: memref<16x64xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32, #c>) {
+  // expected-error @below {{does not fit 'mma', which makes 'f32' of 'bf16', got}}
+  %0 = evo_tile.group_mma %a, %b, %c : memref<64x16xf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>, memref<16x64xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #c>
+  return
+}
+func.func @many_rows(%a: memref<128x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<128x64xf32, #c>) {
+  // expected-error @below {{reads rows from workgroup memory, of which each subgroup has those of one instruction, but the result is}}
+  %0 = evo_tile.group_mma %a, %b, %c : memref<128x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<128x64xf32, #c>
   return
 }
 func.func @types(%a: tensor<64x16xf16>, %b: memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, %c: tensor<64x64xf32, #c>) {

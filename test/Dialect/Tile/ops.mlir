@@ -34,8 +34,8 @@
   c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
   intrinsic = "llvm.x", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32],
   cycles = 16>
-#rows = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
-#sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 1], order = [array<i64>, array<i64>]>
+#rows = #evo_tile.frag<#mma, A, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
+#sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
 !lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
 !swizzled = memref<64x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
 

@@ -7,7 +7,7 @@ import random
 import subprocess
 import tempfile
 
-TARGETS = ("cpu", "gfx942", "gfx1100", "sm_80")
+TARGETS = ("cpu", "gfx942", "gfx1100", "sm_80", "sm_90")
 TYPES = ("bf16", "f16", "f32")
 # What a row has: all of the keys, lengths, or a place among the sequences.
 ROWS = ("all", "lengths", "ragged")

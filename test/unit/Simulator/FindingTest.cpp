@@ -323,7 +323,8 @@ TEST(Finding, GroupProductNotFenced) {
   EXPECT_EQ(result.counters.matrix, 4u);
   Broken missing("sm_90", groupProduct("", "", descriptor), 128);
   missing.expect(FindingKind::AccessNotFenced,
-                 "no proxy fence of its, and then a barrier, are between");
+                 "wrote; no proxy fence of its, and then a barrier, are "
+                 "between");
   Broken late("sm_90", groupProduct("", proxyFence, descriptor), 128);
   late.expect(FindingKind::AccessNotFenced);
 }
@@ -337,7 +338,8 @@ TEST(Finding, GroupProductDescriptors) {
 )"),
                128);
   plain.expect(FindingKind::Misaligned,
-               "a matrix descriptor without a swizzle");
+               "a matrix descriptor without a swizzle, or with a base "
+               "offset");
   Broken differs("sm_90", groupProduct(proxyFence, "", R"(
   %facts = llvm.mlir.constant(-4611685949707911168 : i64) : i64
   %all = llvm.or %wide, %facts : i64

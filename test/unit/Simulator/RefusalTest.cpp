@@ -38,6 +38,47 @@ void refuses(llvm::StringRef chip, const std::string &body,
   EXPECT_NE(error.find(words), std::string::npos) << body << "\n" << error;
 }
 
+/// Assembly of PTX is run where all of it is known.
+TEST(Refusal, AssemblyOfPTX) {
+  auto refusesAssembly = [](const std::string &text, const std::string &words) {
+    refuses(
+        "sm_90",
+        R"(
+  %w = llvm.zext %t : i32 to i64
+  %s = llvm.inline_asm has_side_effects ")" +
+            text +
+            R"(", "=f,=f,=f,=f,r,l,~{memory}" %t, %w : (i32, i64) -> !llvm.struct<(f32, f32, f32, f32)>)",
+        words);
+  };
+  const std::string fence = "wgmma.fence.sync.aligned;",
+                    none = "setp.ne.b32 none, 0, 0;",
+                    opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16."
+                             "bf16 {$0, $1, $2, $3}, ",
+                    rest = ", $5, none, 1, 1, 0;";
+  refusesAssembly("mov.b32 $0, $4;",
+                  "not among the instructions of assembly that are known");
+  refusesAssembly("add.s64 x, $5;", "three operands are needed");
+  refusesAssembly("add.s64 x, $5, y;", "operands are not known");
+  refusesAssembly(none + opcode + "{$4, $4, $4, $4}" + rest,
+                  "no wgmma.fence is before it");
+  refusesAssembly(
+      fence + "wgmma.mma_async.sync.aligned.m64n12k16.f32.bf16.bf16 {$0}, x;",
+      "this shape or type is not known");
+  refusesAssembly(fence + none + opcode + "{$4, $4, $4}" + rest,
+                  "operands are not known");
+  refusesAssembly(fence + opcode + "{$4, $4, $4, $4}, $5, 1, 1, 1, 0;",
+                  "it adds to a register without a value");
+  refusesAssembly(fence + none + opcode + "{$5, $5, $5, $5}" + rest,
+                  "its rows are no registers of 32 bits");
+  refusesAssembly(fence + none + opcode + "{$4, $4, $4, $4}" + rest,
+                  "its last wgmma is not committed and waited for");
+  refuses("sm_90",
+          R"(llvm.inline_asm "fence.proxy.async.shared::cta;", "r" : () -> ())",
+          "constraints without operands");
+  refuses("sm_90", R"(%v = llvm.inline_asm "", "=f,7" %t : (i32) -> f32)",
+          "an operand tied to no result of its type");
+}
+
 TEST(Refusal, IntrinsicsOfOtherTypes) {
   for (const char *body :
        {R"(%v = llvm.call_intrinsic "llvm.amdgcn.readlane"(%t) : (i32) -> i32)",

@@ -65,9 +65,12 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   // workgroup.
   constexpr int64_t kGroupSubgroups = 8, kGroupStep = 32;
   auto isGroup = [&](int64_t subgroups) {
-    return request.products.value_or(chooseProductScope(
-               machine, facts, subgroups, request.keys.value_or(kGroupStep))) ==
-           ProductScope::Group;
+    int64_t keys = request.keys.value_or(kGroupStep);
+    return request.products
+               ? *request.products == ProductScope::Group &&
+                     canMultiplyTogether(machine, facts, subgroups, keys)
+               : chooseProductScope(machine, facts, subgroups, keys) ==
+                     ProductScope::Group;
   };
   bool isShared = isGroup(request.subgroups.value_or(kGroupSubgroups));
   choice.subgroups = request.subgroups.value_or(isShared ? kGroupSubgroups
@@ -214,16 +217,21 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
 }
 
 LogicalResult evoformer::checkProducts(Location loc, const Machine &machine,
+                                       const AttentionFacts &facts,
                                        const ScheduleRequest &request,
-                                       int64_t subgroups, int64_t columns) {
+                                       int64_t subgroups, int64_t alongOther,
+                                       int64_t other) {
   if (request.products != ProductScope::Group ||
-      machine.hasGroupProducts(subgroups, columns))
+      (alongOther == 1 &&
+       canMultiplyTogether(machine, facts, subgroups, other)))
     return success();
   return emitError(loc) << "schedule: products=group, but target '"
                         << machine.target.getChip()
                         << "' has no matrix instruction that " << subgroups
-                        << " subgroups along the rows execute together for "
-                        << columns << " columns";
+                        << "x" << alongOther
+                        << " subgroups execute together for steps of " << other
+                        << " and depths of " << facts.depth << " and "
+                        << facts.valueDepth;
 }
 
 FailureOr<AttentionSchedule>
@@ -260,9 +268,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   }
   if (failed(checkTile(loc, choice.blocks)))
     return failure();
-  if (failed(checkProducts(
-          loc, machine, request, choice.subgroups,
-          std::max({choice.blocks.keys, facts.depth, facts.valueDepth}))))
+  if (failed(checkProducts(loc, machine, facts, request, choice.subgroups,
+                           /*alongOther=*/1, choice.blocks.keys)))
     return failure();
   int64_t lanes = choice.subgroups * target.getSubgroupSize();
   if (lanes > target.getMaxWorkgroup())
@@ -313,6 +320,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
       << remark::metric("k", choice.blocks.keys)
       << remark::metric("subgroups", choice.subgroups)
       << remark::metric("stages", choice.stages)
+      << remark::metric("own", stringifyOwnOperands(choice.own))
+      << remark::metric("products", stringifyProductScope(choice.products))
       << remark::metric("instruction",
                         machine.instr ? machine.instr.getName().str() : "none")
       << remark::metric("registers",

@@ -134,8 +134,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   if (loop.products == ProductScope::Group && !sumsBias(kind))
     loop.copiedBiasBytes = facts.biasBytes;
   // Subgroups along the other side share the own one.
-  loop.copiesOwn = cut.alongOther > 1 || (kind == GradientKind::Bias &&
-                                          cut.products == ProductScope::Group);
+  loop.copiesOwn = cut.alongOther > 1;
   if (!machine.instr)
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());

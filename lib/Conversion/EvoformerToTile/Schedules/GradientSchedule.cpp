@@ -118,10 +118,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
   // Short steps of queries in LDS would wait for it, and keys that pass through
-  // registers leave none.
+  // registers leave none, as do those of weights that are logits.
   bool hasWholeAtoms = true;
   auto costOf = [&](GradientCut &cut) {
-    bool mayGroup = hasWholeAtoms && cut.alongOther == 1 &&
+    bool mayGroup = hasWholeAtoms && !sumsBias(kind) &&
+                    !facts.weights.areLogits && cut.alongOther == 1 &&
                     (kind != GradientKind::Query ||
                      (cut.ownOperands == OwnOperands::Registers &&
                       !isChoosingCheap(target, facts)));
@@ -237,8 +238,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // Each step of a bias's sum reads all of its operands anew. Subgroups along
   // the other side share what is read of the own one, and a tile of two atoms
   // each way lets every fragment serve twice; where fewer than two such
-  // workgroups have the memory, one has more subgroups, or those that multiply
-  // what lies there together.
+  // workgroups have the memory, one has more subgroups.
   if (isCut && kind == GradientKind::Bias && machine.streamsMatrices(facts) &&
       owned != OwnedDim::None && !request.isForced() && copiesWords(facts)) {
     struct {
@@ -254,7 +254,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
         shared.own = subgroups * machine.keyAtom();
       shared.stages = stages;
       ScheduleCost ofShared = costOf(shared);
-      if (alongOther == 1 && shared.products != ProductScope::Group)
+      // Measured where products of groups pay, though these are none.
+      if (alongOther == 1 &&
+          chooseProductScope(machine, facts, subgroups, shared.other) !=
+              ProductScope::Group)
         continue;
       // Beside the operands: what subgroups along the other side add up passes
       // through LDS, rows of the own one are padded, too, and statistics and
@@ -292,9 +295,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
       resident = std::min(most, getResident(target, lanes, cost.registers));
   }
-  if (failed(
-          checkProducts(loc, machine, request, numSubgroups,
-                        std::max({cut.other, facts.depth, facts.valueDepth}))))
+  if (failed(checkProducts(loc, machine, facts, request, cut.subgroups,
+                           cut.alongOther, cut.other)))
     return failure();
   bool isForced = request.isForced();
   StringRef own = ownsKeys ? "k" : "q", other = ownsKeys ? "q" : "k";
@@ -350,6 +352,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       << remark::metric("k", schedule.blocks.keys)
       << remark::metric("subgroups", numSubgroups)
       << remark::metric("stages", cut.stages)
+      << remark::metric("own", stringifyOwnOperands(cut.ownOperands))
+      << remark::metric("products", stringifyProductScope(cut.products))
       << remark::metric("instruction",
                         machine.instr ? machine.instr.getName().str() : "none")
       << remark::metric("registers", cost.registers)

@@ -76,14 +76,25 @@ private:
   }
 };
 
-/// Who executes the products of a loop with steps of `other` rows, on
-/// `subgroups` side by side along the own side.
+/// Whether all products of a loop with steps of `other` rows can be executed by
+/// `subgroups` together that are side by side along the own side.
+inline bool canMultiplyTogether(const Machine &machine,
+                                const AttentionFacts &facts, int64_t subgroups,
+                                int64_t other) {
+  return llvm::all_of(
+      ArrayRef{facts.depth, facts.valueDepth, other}, [&](int64_t size) {
+        return machine.instr && size % machine.instr.getK() == 0 &&
+               machine.hasGroupProducts(subgroups, size);
+      });
+}
+
+/// Who executes them, where it pays.
 inline tile::ProductScope chooseProductScope(const Machine &machine,
                                              const AttentionFacts &facts,
                                              int64_t subgroups, int64_t other) {
-  auto [least, most] = std::minmax(facts.depth, facts.valueDepth);
-  return least >= machine.target.getGroupDepth() &&
-                 machine.hasGroupProducts(subgroups, std::max(most, other))
+  return std::min(facts.depth, facts.valueDepth) >=
+                     machine.target.getGroupDepth() &&
+                 canMultiplyTogether(machine, facts, subgroups, other)
              ? tile::ProductScope::Group
              : tile::ProductScope::Subgroup;
 }
@@ -106,8 +117,8 @@ inline bool copiesMuch(const AttentionFacts &facts, int64_t own) {
   return bytes * (facts.depth + facts.valueDepth) > kCopiedBytes * own;
 }
 
-/// Workgroups of `lanes` on a processor where a lane takes `registers`; 0 where
-/// the target does not say what a processor has.
+/// Workgroups of `lanes` on a processor where a lane takes `registers`; 0
+/// where the target does not say what a processor has.
 inline int64_t getResident(tile::TargetAttr target, int64_t lanes,
                            int64_t registers) {
   return std::min(target.getRegistersPerProcessor() / (lanes * registers),
@@ -136,10 +147,12 @@ inline LogicalResult checkMultiple(Location loc, StringRef name, int64_t value,
 /// Fails unless the tile of a block's logits is one that layouts can hold.
 LogicalResult checkTile(Location loc, const AttentionBlocks &blocks);
 
-/// Fails where products of groups are asked for that the machine does not have.
+/// Fails where products of groups are asked for that the machine does not have
+/// for steps of `other` rows.
 LogicalResult checkProducts(Location loc, const Machine &machine,
+                            const AttentionFacts &facts,
                             const ScheduleRequest &request, int64_t subgroups,
-                            int64_t columns);
+                            int64_t alongOther, int64_t other);
 
 /// The target's machines for an element type, fastest instruction first; none
 /// is an error at `loc`.

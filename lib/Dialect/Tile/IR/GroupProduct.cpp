@@ -135,14 +135,18 @@ OpOperand &mlir::evoformer::tile::getSharedOperand(MmaOp mma) {
   return getOperand(mma, OperandRole::B);
 }
 
-/// The subgroups along a dimension of a tile.
-static int64_t countSubgroups(FragAttr layout, int64_t dim) {
+int64_t mlir::evoformer::tile::countSubgroups(FragAttr layout, int64_t dim) {
   ArrayRef<int64_t> subgroups = layout.getSubgroups().asArrayRef();
   int64_t count = 1;
   for (size_t i = 0; i < subgroups.size(); i += 2)
     if (subgroups[i + 1] == dim)
       count *= subgroups[i];
   return count;
+}
+
+static bool hasOrder(FragAttr layout, int64_t dim) {
+  ArrayAttr order = layout.getOrder();
+  return !order.empty() && !cast<DenseI64ArrayAttr>(order[dim]).empty();
 }
 
 GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(MmaOp mma) {
@@ -155,9 +159,6 @@ GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(MmaOp mma) {
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (d != rows && d != columns && type.getDimSize(d) != 1)
       return {};
-  auto hasOrder = [](FragAttr layout, int64_t dim) {
-    return !cast<DenseI64ArrayAttr>(layout.getOrder()[dim]).empty();
-  };
   auto a = cast<RankedTensorType>(mma.getA().getType());
   int64_t depthOfA = type.getRank() - 1;
   if (hasOrder(c, columns) ||
@@ -167,10 +168,21 @@ GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(MmaOp mma) {
                         type.getDimSize(columns), a.getDimSize(depthOfA));
 }
 
-bool mlir::evoformer::tile::canShareRows(MmaOp mma) {
-  auto type = cast<RankedTensorType>(mma.getC().getType());
-  auto c = cast<FragAttr>(type.getEncoding());
+bool mlir::evoformer::tile::canShareRows(RankedTensorType result) {
+  auto c = cast<FragAttr>(result.getEncoding());
   int64_t rows = c.getDims()[0];
-  return cast<DenseI64ArrayAttr>(c.getOrder()[rows]).empty() &&
-         type.getDimSize(rows) == c.getInstr().getM() * countSubgroups(c, rows);
+  return !hasOrder(c, rows) &&
+         result.getDimSize(rows) ==
+             c.getInstr().getM() * countSubgroups(c, rows);
+}
+
+bool mlir::evoformer::tile::canShareRows(MmaOp mma) {
+  return canShareRows(cast<RankedTensorType>(mma.getC().getType()));
+}
+
+bool mlir::evoformer::tile::hasColumnsInOrder(RankedTensorType result) {
+  auto c = cast<FragAttr>(result.getEncoding());
+  int64_t columns = c.getDims()[1];
+  return !hasOrder(c, columns) && countSubgroups(c, columns) == 1 &&
+         result.getDimSize(columns) % c.getInstr().getN() == 0;
 }

@@ -36,9 +36,10 @@ SwizzledLDSAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (panels.empty())
     return success();
   constexpr int64_t kNumbers = 3;
-  bool good = panels.size() == kNumbers &&
-              llvm::all_of(panels, [&](int64_t n) { return n > 0; }) &&
-              panels[0] >= above && panels[0] + panels[1] + panels[2] < kBits;
+  bool good =
+      panels.size() == kNumbers &&
+      llvm::all_of(panels, [&](int64_t n) { return n > 0 && n < kBits; }) &&
+      panels[0] >= above && panels[0] + panels[1] + panels[2] < kBits;
   if (!good)
     return emitError() << "needs panels of three positive numbers: the lowest "
                           "bit, above those that are XORed, how many bits tell "

@@ -215,6 +215,16 @@ LogicalResult GroupMmaOp::verify() {
   auto layout = dyn_cast_if_present<FragAttr>(c.getEncoding());
   if (!layout || layout.getRole() != OperandRole::C)
     return emitOpError("needs a 'frag' layout of a result, got ") << c;
+  MatrixInstrAttr instr = layout.getInstr();
+  if (a.getElementType() != instr.getAType() ||
+      c.getElementType() != instr.getCType())
+    return emitOpError("does not fit '")
+           << instr.getName() << "', which makes " << instr.getCType() << " of "
+           << instr.getAType() << ", got " << a << " and " << c;
+  if (!hasColumnsInOrder(c))
+    return emitOpError("needs a result of which each subgroup has all columns "
+                       "of whole instructions, in order, got ")
+           << c;
   bool swapped = layout.getDims()[0] == rank - 1;
   for (auto [type, role, dim] :
        {std::tuple(a, swapped ? OperandRole::B : OperandRole::A, rank - 1),
@@ -225,6 +235,11 @@ LogicalResult GroupMmaOp::verify() {
                    "needs operands in workgroup memory with rows of 32, "
                    "64 or 128 bytes, XORed among eight, got ")
                << memory;
+      if (role == OperandRole::A && !canShareRows(c))
+        return emitOpError("reads rows from workgroup memory, of which each "
+                           "subgroup has those of one instruction, but the "
+                           "result is ")
+               << c;
       continue;
     }
     if (role == OperandRole::B)
@@ -233,7 +248,9 @@ LogicalResult GroupMmaOp::verify() {
              << type;
     auto tile = cast<RankedTensorType>(type);
     auto frag = dyn_cast_if_present<FragAttr>(tile.getEncoding());
-    if (!frag || frag.getRole() != role || frag.getInstr() != layout.getInstr())
+    if (!frag || frag.getRole() != role || frag.getInstr() != instr ||
+        countSubgroups(frag, layout.getDims()[0]) !=
+            countSubgroups(layout, layout.getDims()[0]))
       return emitOpError(
                  "needs rows in the layout of the same instruction, got ")
              << type;

@@ -95,28 +95,42 @@ static bool keepsRowsLike(MmaOp mma, ArrayRef<MmaOp> products) {
   });
 }
 
-/// Puts a fence before the first barrier that follows what writes workgroup
-/// memory.
-static void addFences(KernelOp kernel) {
-  SetVector<BarrierOp> fenced;
-  auto scan = [&](Block &block, bool wrote) {
+/// Finds the barriers that what a region writes to workgroup memory may come
+/// before; `wrote`: something before it. Returns whether what comes after may
+/// follow a write without a barrier.
+static bool findFenced(Region &region, bool wrote,
+                       SetVector<BarrierOp> &fenced) {
+  bool after = wrote;
+  for (Block &block : region) {
+    bool wroteHere = wrote;
     for (Operation &op : block) {
       if (auto barrier = dyn_cast<BarrierOp>(op)) {
-        if (wrote)
+        if (wroteHere)
           fenced.insert(barrier);
-        wrote = false;
-      } else if (!isa<AsyncCopyOp>(op)) {
-        wrote |= mayChangeLDS(&op);
+        wroteHere = false;
+        continue;
       }
+      // What it copies has arrived at the wait.
+      if (isa<AsyncCopyOp>(op))
+        continue;
+      auto store = dyn_cast<StoreOp>(op);
+      wroteHere |=
+          isa<WaitOp>(op) || (store && isWorkgroupMemory(store.getDestType()));
+      // Regions may run or not, and those of loops again.
+      int64_t times = isa<LoopLikeOpInterface>(op) ? 2 : 1;
+      for (int64_t i = 0; i < times * int64_t(op.getNumRegions()); ++i)
+        wroteHere |=
+            findFenced(op.getRegion(i % op.getNumRegions()), wroteHere, fenced);
     }
-    return wrote;
-  };
-  kernel.walk([&](Block *block) {
-    bool wrote = scan(*block, /*wrote=*/false);
-    // The next iteration's first barrier follows what the last one wrote.
-    if (wrote && isa<LoopLikeOpInterface>(block->getParentOp()))
-      scan(*block, wrote);
-  });
+    after |= wroteHere;
+  }
+  return after;
+}
+
+/// Puts a fence between what writes workgroup memory and the next barriers.
+static void addFences(KernelOp kernel) {
+  SetVector<BarrierOp> fenced;
+  findFenced(kernel.getBody(), /*wrote=*/false, fenced);
   for (BarrierOp barrier : fenced) {
     OpBuilder builder(barrier);
     ProxyFenceOp::create(builder, barrier.getLoc());

@@ -34,6 +34,9 @@ std::optional<SharedLayout> getGroupLayout(ArrayRef<int64_t> shape,
                                            int64_t contiguousDim,
                                            int64_t elementBytes);
 
+/// The subgroups along a dimension of a tile.
+int64_t countSubgroups(FragAttr layout, int64_t dim);
+
 /// The target's instruction of several subgroups for products of `each`, where
 /// `columns` columns of depth `depth` are shared; null: none. `rowSubgroups`
 /// are the subgroups along the rows.
@@ -55,6 +58,12 @@ GroupMatrixInstrAttr findGroupInstr(MmaOp mma);
 /// rows of the other may be read from memory, too.
 OpOperand &getSharedOperand(MmaOp mma);
 bool canShareRows(MmaOp mma);
+
+/// The same by the layout of the result: each subgroup has rows of one
+/// instruction, in order.
+bool canShareRows(RankedTensorType result);
+/// Whether each subgroup has all columns of the result, in order.
+bool hasColumnsInOrder(RankedTensorType result);
 
 } // namespace mlir::evoformer::tile
 

@@ -57,9 +57,11 @@ struct Swizzle {
     return address;
   }
   int64_t getPeriod() const {
-    return from.empty() ? 1
-                        : std::max(int64_t(2) << *llvm::max_element(from),
-                                   panels.getPeriod());
+    return std::max(getXORPeriod(), panels.getPeriod());
+  }
+  /// The same of what XORs alone move.
+  int64_t getXORPeriod() const {
+    return from.empty() ? 1 : int64_t(2) << *llvm::max_element(from);
   }
 };
 
