@@ -7,6 +7,7 @@
 
 #include "Evoformer/Driver/Compile.h"
 #include "Cache.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "Evoformer/Driver/DeferredKernels.h"
 #include "Evoformer/Target/Targets.h"
 #include "Program.h"
@@ -136,11 +137,9 @@ const char *evoformerGetPortableChips(void) {
     for (StringRef chip : tile::getKnownChips()) {
       FailureOr<tile::TargetAttr> target =
           tile::getTarget(UnknownLoc::get(&context), chip);
-      // "CUDA C++ Programming Guide", "Architecture-Specific Features": the
-      // names of these end in a letter.
       if (succeeded(target) &&
           StringRef(target->getTriple()).starts_with("nvptx") &&
-          llvm::isDigit(target->getCodeChip().back()))
+          !tile::isForOneChipAlone(*target))
         portable.push_back(chip);
     }
     return llvm::join(portable, " ");

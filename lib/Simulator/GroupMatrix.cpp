@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Float.h"
 #include "Handlers.h"
+#include "Matrix.h"
 #include "Memory.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -54,10 +54,6 @@ struct Descriptor {
   }
 };
 } // namespace
-
-static float toFloat(MatrixInput input, uint16_t bits) {
-  return input == MatrixInput::F16 ? halfToFloat(bits) : bf16ToFloat(bits);
-}
 
 /// That writes to LDS are seen by the asynchronous proxy: whoever made them
 /// executed a fence, and all have since passed a barrier.
@@ -109,33 +105,21 @@ static void gather(Wave &w, const Inst *i, const GroupMatrix &matrix,
       if (p)
         checkProxy(w, i, at, size);
       for (unsigned e = 0; e < kPiece; ++e) {
-        uint16_t bits = 0;
-        if (p)
-          std::memcpy(&bits, p + e * sizeof bits, sizeof bits);
         unsigned k = depth + (matrix.alongDepth ? e : 0),
                  o = other + (matrix.alongDepth ? 0 : e);
-        to[isTransposed ? k * pitch + o : o * pitch + k] = toFloat(input, bits);
+        to[isTransposed ? k * pitch + o : o * pitch + k] =
+            p ? loadElement(input, p + e * sizeof(uint16_t)) : 0;
       }
     }
   // Four subgroups share what each of these reads here.
   w.counters->ldsBytes += others * kDepth * sizeof(uint16_t);
 }
 
-static bool areFinite(const float *elements, unsigned count) {
-  return std::all_of(elements, elements + count,
-                     [](float v) { return std::isfinite(v); });
-}
-
 /// imm: of Program::groupMatrices; imm2: whether to report what is not finite
 /// though all operands are.
 static const Inst *groupProduct(Wave &w, const Inst *i) {
   const GroupMatrixCall &call = w.program->groupMatrices[i->imm];
-  if (w.mask != w.full)
-    report(w, i, FindingKind::DivergentOperation,
-           __builtin_ctzll(~w.mask & w.full), 0, [] {
-             return std::string("a matrix operation needs all lanes of the "
-                                "subgroup");
-           });
+  checkAllLanes(w, i);
   float a[kRows * kDepth], b[kDepth * kMostColumns], d[kRows * kMostColumns];
   // 'Register Fragments for wgmma.mma_async.m64nNk16': rows 16 * (warp % 4).
   auto rowOf = [](unsigned lane, bool upper) {
@@ -148,9 +132,9 @@ static const Inst *groupProduct(Wave &w, const Inst *i) {
     for (unsigned r = 0; r < call.rows.size(); ++r)
       for (unsigned lane = 0; lane < w.lanes; ++lane)
         for (unsigned e = 0; e < 2; ++e) {
-          uint32_t word = w.reg<uint32_t>(call.rows[r])[lane];
+          const uint8_t *word = w.reg<uint8_t>(call.rows[r]) + 4 * lane;
           a[rowOf(lane, r & 1) * kDepth + lane % 4 * 2 + e + (r & 2 ? 8 : 0)] =
-              toFloat(call.input, uint16_t(word >> 16 * e));
+              loadElement(call.input, word + e * sizeof(uint16_t));
         }
   }
   gather(w, i, call.columns, call.input, 0, call.n, b, call.n,

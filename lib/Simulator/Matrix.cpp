@@ -42,7 +42,7 @@ const MatrixShape *mlir::evoformer::sim::findMMA(unsigned m, unsigned n,
   return nullptr;
 }
 
-static float loadElement(MatrixInput input, const uint8_t *p) {
+float mlir::evoformer::sim::loadElement(MatrixInput input, const uint8_t *p) {
   uint16_t half;
   uint32_t word;
   switch (input) {
@@ -101,21 +101,25 @@ static void checkReplicated(Wave &w, const Inst *i,
     }
 }
 
-static bool isFinite(const float *elements, unsigned count) {
+bool mlir::evoformer::sim::areFinite(const float *elements, unsigned count) {
   return std::all_of(elements, elements + count,
                      [](float v) { return std::isfinite(v); });
 }
 
-/// imm2: whether to report what is not finite though all operands are.
-static const Inst *matrixProduct(Wave &w, const Inst *i) {
-  const MatrixCall &call = w.program->matrices[i->imm];
-  const MatrixShape &s = *call.shape;
+void mlir::evoformer::sim::checkAllLanes(Wave &w, const Inst *i) {
   if (w.mask != w.full)
     report(w, i, FindingKind::DivergentOperation,
            __builtin_ctzll(~w.mask & w.full), 0, [] {
              return std::string("a matrix operation needs all lanes of the "
                                 "subgroup");
            });
+}
+
+/// imm2: whether to report what is not finite though all operands are.
+static const Inst *matrixProduct(Wave &w, const Inst *i) {
+  const MatrixCall &call = w.program->matrices[i->imm];
+  const MatrixShape &s = *call.shape;
+  checkAllLanes(w, i);
   if (s.replicated) {
     checkReplicated(w, i, call.a, "A");
     checkReplicated(w, i, call.b, "B");
@@ -128,8 +132,8 @@ static const Inst *matrixProduct(Wave &w, const Inst *i) {
     for (unsigned lane = 0; lane < s.lanes; ++lane, ++place)
       d[place->row * s.n + place->column] = w.reg<float>(e.offset)[lane];
 
-  const bool wasFinite = i->imm2 && isFinite(a, s.m * s.k) &&
-                         isFinite(b, s.k * s.n) && isFinite(d, s.m * s.n);
+  const bool wasFinite = i->imm2 && areFinite(a, s.m * s.k) &&
+                         areFinite(b, s.k * s.n) && areFinite(d, s.m * s.n);
   // Products of 16-bit operands are exact in f32; sums are rounded to nearest
   // in ascending order of k. How the units round inside is not documented.
   const bool exactProducts =

@@ -40,6 +40,12 @@ const MatrixShape *findMatrixShape(llvm::StringRef intrinsic);
 const MatrixShape *findMMA(unsigned m, unsigned n, unsigned k,
                            MatrixInput input);
 
+/// An element of A or B as the unit reads it.
+float loadElement(MatrixInput input, const uint8_t *p);
+bool areFinite(const float *elements, unsigned count);
+/// Reports lanes of the subgroup that do not take part.
+void checkAllLanes(Wave &w, const Inst *i);
+
 void addAMDShapes(std::vector<MatrixShape> &shapes);
 void addNVIDIAShapes(std::vector<MatrixShape> &shapes);
 

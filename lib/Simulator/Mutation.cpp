@@ -215,21 +215,22 @@ static LLVM::ICmpPredicate negation(LLVM::ICmpPredicate p) {
   return p;
 }
 
-/// Where in the text of inline assembly its last `what` is, if it has any.
-static std::optional<size_t> findInAssembly(Operation *op, StringRef what) {
+static bool isInAssembly(Operation *op, StringRef what) {
   auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-  size_t at = assembly ? assembly.getAsmString().rfind(what) : StringRef::npos;
-  return at == StringRef::npos ? std::nullopt : std::optional(at);
+  return assembly && assembly.getAsmString().contains(what);
 }
 
-/// Puts `text` in place of what is from the last `what` in assembly to `end`.
-static void replaceInAssembly(Operation *op, StringRef what, StringRef end,
-                              StringRef text) {
+/// Puts what `change` makes of the last statement of assembly that begins with
+/// `what` in its place.
+static void
+changeInAssembly(Operation *op, StringRef what,
+                 function_ref<std::string(StringRef statement)> change) {
   auto assembly = cast<LLVM::InlineAsmOp>(op);
-  StringRef old = assembly.getAsmString();
-  size_t at = *findInAssembly(op, what);
-  assembly.setAsmString(
-      (old.take_front(at) + text + old.drop_front(old.find(end, at))).str());
+  StringRef text = assembly.getAsmString();
+  size_t begin = text.rfind(what), end = text.find(';', begin);
+  assembly.setAsmString((text.take_front(begin) +
+                         change(text.slice(begin, end)) + text.drop_front(end))
+                            .str());
 }
 
 static constexpr StringLiteral kGroupProduct = "wgmma.mma_async",
@@ -239,7 +240,7 @@ static constexpr StringLiteral kGroupProduct = "wgmma.mma_async",
 /// One of a single thread orders what the compiler emits, nothing else.
 static bool isHardwareFence(Operation *op) {
   auto fence = dyn_cast<LLVM::FenceOp>(op);
-  return findInAssembly(op, kProxyFence) ||
+  return isInAssembly(op, kProxyFence) ||
          (fence &&
           !fence.getSyncscope().value_or("").starts_with("singlethread"));
 }
@@ -304,36 +305,26 @@ static const Operator operators[] = {
      },
      [](Operation *op) { replaceWith(op, op->getOperand(2)); }},
     {"drop group product",
+     [](Operation *op) { return isInAssembly(op, kGroupProduct); },
      [](Operation *op) {
-       return findInAssembly(op, kGroupProduct).has_value();
-     },
-     [](Operation *op) { replaceInAssembly(op, kGroupProduct, ";", ""); }},
+       changeInAssembly(op, kGroupProduct, [](StringRef) { return ""; });
+     }},
     {"transpose group product",
+     [](Operation *op) { return isInAssembly(op, kGroupProduct); },
      [](Operation *op) {
-       return findInAssembly(op, kGroupProduct).has_value();
-     },
-     [](Operation *op) {
-       StringRef text = cast<LLVM::InlineAsmOp>(op).getAsmString();
-       StringRef line = text.drop_front(*findInAssembly(op, kGroupProduct));
-       bool isTransposed = line.split(';').first.ends_with("1");
-       cast<LLVM::InlineAsmOp>(op).setAsmString(
-           (text.drop_back(line.size()) + line.split(';').first.drop_back() +
-            (isTransposed ? "0;" : "1;") + line.split(';').second)
-               .str());
+       changeInAssembly(op, kGroupProduct, [](StringRef product) {
+         return (product.drop_back() + (product.ends_with("1") ? "0" : "1"))
+             .str();
+       });
      }},
     {"shift group operand",
-     [](Operation *op) { return findInAssembly(op, kGroupStep).has_value(); },
+     [](Operation *op) { return isInAssembly(op, kGroupStep); },
      [](Operation *op) {
-       StringRef text = cast<LLVM::InlineAsmOp>(op).getAsmString();
-       StringRef line = text.drop_front(*findInAssembly(op, kGroupStep));
-       StringRef step = line.split(';').first.rsplit(' ').second;
-       int64_t number = 0;
-       step.getAsInteger(10, number);
-       size_t at = step.data() - text.data();
-       cast<LLVM::InlineAsmOp>(op).setAsmString(
-           (text.take_front(at) + Twine(number + 2) +
-            text.drop_front(at + step.size()))
-               .str());
+       changeInAssembly(op, kGroupStep, [](StringRef sum) {
+         int64_t step = 0;
+         sum.rsplit(' ').second.getAsInteger(10, step);
+         return (sum.rsplit(' ').first + " " + Twine(step + 2)).str();
+       });
      }},
     {"exchange operands",
      [](Operation *op) {

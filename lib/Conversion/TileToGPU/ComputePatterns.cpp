@@ -7,6 +7,8 @@
 
 #include "Patterns.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -434,12 +436,8 @@ struct MmaPattern : KernelPattern<MmaOp> {
     auto atoms = [&](Value tile, int64_t dim, int64_t atom) {
       auto type = cast<RankedTensorType>(tile.getType());
       auto layout = cast<FragAttr>(type.getEncoding());
-      int64_t count = 1;
-      ArrayRef<int64_t> subgroups = layout.getSubgroups().asArrayRef();
-      for (size_t i = 0; i < subgroups.size(); i += 2)
-        if (subgroups[i + 1] == dim)
-          count *= subgroups[i];
-      return llvm::divideCeil(type.getDimSize(dim), atom * count);
+      return llvm::divideCeil(type.getDimSize(dim),
+                              atom * countSubgroups(layout, dim));
     };
     int64_t rows = frag.getDims()[0], columns = frag.getDims()[1];
     int64_t m = atoms(op.getC(), rows, instr.getM());

@@ -50,7 +50,7 @@ struct Descriptor {
 /// Text and operands of inline assembly.
 class Assembly {
 public:
-  /// Numbers of outputs or inputs, in braces where they are several.
+  /// Numbers of outputs or inputs that follow each other, in braces.
   static std::string list(int64_t first, int64_t count) {
     SmallVector<std::string> names;
     for (int64_t i = 0; i < count; ++i)

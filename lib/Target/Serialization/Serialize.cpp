@@ -8,6 +8,7 @@
 #include "Evoformer/Target/Serialize.h"
 #include "CodeGeneration.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -108,8 +109,7 @@ LogicalResult mlir::evoformer::addObject(CompiledKernels &code,
     chip = options.objectChip;
   }
   // Code of one chip alone becomes an object for that one.
-  if (!amd && chip == target.getChip() &&
-      !llvm::isDigit(target.getCodeChip().back()))
+  if (!amd && chip == target.getChip() && tile::isForOneChipAlone(target))
     chip = target.getCodeChip();
   FailureOr<std::string> object =
       amd ? linkCodeObject(code.assembly, target, loc)

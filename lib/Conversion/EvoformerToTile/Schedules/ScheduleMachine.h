@@ -10,6 +10,7 @@
 
 #include "AttentionSchedule.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "llvm/Support/MathExtras.h"
@@ -56,19 +57,6 @@ struct Machine {
     return streamsOperands() && tile::readsMatrices(target, facts.elementType);
   }
 
-  /// Whether `subgroups`, side by side along the own side, have instructions
-  /// that they execute together for so many columns and as much depth.
-  bool hasGroupProducts(int64_t subgroups, int64_t columns) const {
-    ArrayAttr known = instr ? target.getGroupMatrix() : ArrayAttr();
-    return known &&
-           llvm::any_of(known.getAsRange<tile::GroupMatrixInstrAttr>(),
-                        [&](tile::GroupMatrixInstrAttr group) {
-                          return group.getEach() == instr &&
-                                 subgroups % group.getSubgroups() == 0 &&
-                                 columns <= group.getMostN();
-                        });
-  }
-
 private:
   int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
     int64_t held = map.getNumRegisters() * target.getSubgroupSize();
@@ -81,11 +69,15 @@ private:
 inline bool canMultiplyTogether(const Machine &machine,
                                 const AttentionFacts &facts, int64_t subgroups,
                                 int64_t other) {
-  return llvm::all_of(
-      ArrayRef{facts.depth, facts.valueDepth, other}, [&](int64_t size) {
-        return machine.instr && size % machine.instr.getK() == 0 &&
-               machine.hasGroupProducts(subgroups, size);
-      });
+  auto canMultiply = [&](int64_t columns, int64_t depth) {
+    return tile::findGroupInstr(machine.target, machine.instr, subgroups,
+                                columns, depth);
+  };
+  return machine.instr && llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
+                                       [&](int64_t depth) {
+                                         return canMultiply(other, depth) &&
+                                                canMultiply(depth, other);
+                                       });
 }
 
 /// Who executes them, where it pays.

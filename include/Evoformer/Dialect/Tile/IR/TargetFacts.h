@@ -9,6 +9,7 @@
 #define EVOFORMER_DIALECT_TILE_IR_TARGETFACTS_H
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace mlir::evoformer::tile {
 
@@ -24,6 +25,14 @@ inline bool copiesPastRegisters(TargetAttr target) {
 inline bool readsMatrices(TargetAttr target, Type element) {
   constexpr unsigned kBits = 16;
   return target.hasLdmatrix() && element.getIntOrFloatBitWidth() == kBits;
+}
+
+/// Whether code of the target has instructions that one chip alone runs, of
+/// which NVIDIA's names end in a letter ("CUDA C++ Programming Guide",
+/// "Architecture-Specific Features").
+inline bool isForOneChipAlone(TargetAttr target) {
+  return !target.getCodeChip().empty() &&
+         !llvm::isDigit(target.getCodeChip().back());
 }
 
 } // namespace mlir::evoformer::tile
