@@ -126,6 +126,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createCarryDivisions());
     pm.addPass(tile::createSplitProducts());
     pm.addPass(tile::createShareOperands());
+    pm.addPass(tile::createOverlapProducts());
   }
   if (goesTo(Level::Lanes))
     addLanes(pm);

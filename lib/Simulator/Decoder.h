@@ -99,6 +99,11 @@ private:
   // DecoderAssembly.cpp
   LogicalResult decodeInlineAsm(LLVM::InlineAsmOp op);
   LogicalResult decodePTX(LLVM::InlineAsmOp op);
+  /// Whether the registers of a product of PTX are handed to it.
+  static bool isFenced(LLVM::InlineAsmOp product);
+  /// That nothing can tell when a product of PTX is executed, of those moments
+  /// that are possible.
+  LogicalResult checkAsyncProduct(LLVM::InlineAsmOp product);
   LogicalResult decodeMMA(Operation *op, const struct MatrixShape *shape,
                           ValueRange a, ValueRange b, ValueRange c);
 

@@ -110,8 +110,8 @@ static bool parseList(StringRef text,
   return true;
 }
 
-/// PTX ISA: 'fence.proxy.async', and blocks of 'wgmma' that begin with a fence
-/// and wait at their end.
+/// PTX ISA: 'fence.proxy.async', and 'wgmma' whose end is waited for, here or
+/// by other assembly of the block.
 LogicalResult Decoder::decodePTX(LLVM::InlineAsmOp op) {
   llvm::SmallVector<StringRef> texts, constraints;
   op.getAsmString().split(texts, ';', -1, false);
@@ -207,7 +207,7 @@ LogicalResult Decoder::decodePTX(LLVM::InlineAsmOp op) {
           (s.opcode == "k16.f32.bf16.bf16" || s.opcode == "k16.f32.f16.f16");
       if (!isKnown || call.n % 8 || call.n < 8 || call.n > 256)
         return refuse("this shape or type is not known");
-      if (state == Wgmma::None)
+      if (state == Wgmma::None && !isFenced(op))
         return refuse("no wgmma.fence is before it");
       llvm::SmallVector<unsigned> sums, rows;
       bool fromLDS = s.operands.size() == 8;
@@ -252,7 +252,7 @@ LogicalResult Decoder::decodePTX(LLVM::InlineAsmOp op) {
       return refuse("not among the instructions of assembly that are known");
     }
   }
-  if (state == Wgmma::Issued || state == Wgmma::Committed)
-    return unsupported(op, "its last wgmma is not committed and waited for");
-  return success();
+  if (state == Wgmma::Issued)
+    return unsupported(op, "its last wgmma is not committed");
+  return state == Wgmma::Committed ? checkAsyncProduct(op) : success();
 }

@@ -235,6 +235,7 @@ changeInAssembly(Operation *op, StringRef what,
 
 static constexpr StringLiteral kGroupProduct = "wgmma.mma_async",
                                kGroupStep = "add.s64",
+                               kGroupWait = "wgmma.wait_group",
                                kProxyFence = "fence.proxy";
 
 /// One of a single thread orders what the compiler emits, nothing else.
@@ -324,6 +325,17 @@ static const Operator operators[] = {
          int64_t step = 0;
          sum.rsplit(' ').second.getAsInteger(10, step);
          return (sum.rsplit(' ').first + " " + Twine(step + 2)).str();
+       });
+     }},
+    {"weaken group wait",
+     [](Operation *op) {
+       return isInAssembly(op, kGroupWait) && !isInAssembly(op, kGroupProduct);
+     },
+     [](Operation *op) {
+       changeInAssembly(op, kGroupWait, [](StringRef wait) {
+         int64_t pending = 0;
+         wait.rsplit(' ').second.getAsInteger(10, pending);
+         return (wait.rsplit(' ').first + " " + Twine(pending + 1)).str();
        });
      }},
     {"exchange operands",

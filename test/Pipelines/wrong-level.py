@@ -44,6 +44,8 @@ PASSES = {
     "evo-tile-share-operands": {
         "tiles": "evo-tile-share-operands " + BARE, "fragments": None,
         "staged": None, "pipelined": None},
+    "evo-tile-overlap-products": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},

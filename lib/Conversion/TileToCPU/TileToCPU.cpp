@@ -259,6 +259,12 @@ static void expandReads(MmaOp op) {
   op.removeReadsAttr();
 }
 
+/// Replaces what says only when, not what.
+static void passOn(Operation *op, ValueRange given) {
+  op->replaceAllUsesWith(given);
+  op->erase();
+}
+
 /// Loads what a product reads where it lies.
 static void expandGroupMma(GroupMmaOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -297,6 +303,10 @@ protected:
         expandReads(mma);
       else if (auto group = dyn_cast<GroupMmaOp>(op))
         expandGroupMma(group);
+      else if (auto fence = dyn_cast<GroupFenceOp>(op))
+        passOn(fence, fence.getTiles());
+      else if (auto wait = dyn_cast<GroupWaitOp>(op))
+        passOn(wait, wait.getProducts());
     });
     for (KernelOp kernel : kernels)
       if (kernel

@@ -59,7 +59,101 @@ public:
   }
   void line(const Twine &text) { body += (text + "\n").str(); }
 
+  /// Keeps its place among others and accesses to memory.
+  LLVM::InlineAsmOp create(OpBuilder &b, Location loc, ArrayRef<Type> results,
+                           ValueRange operands,
+                           SmallVector<std::string> constraints) const {
+    constraints.push_back("~{memory}");
+    SmallVector<Type> type(results);
+    if (results.size() > 1)
+      type = {LLVM::LLVMStructType::getLiteral(b.getContext(), results)};
+    return LLVM::InlineAsmOp::create(
+        b, loc, type, operands, body, llvm::join(constraints, ","),
+        /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+        ArrayAttr());
+  }
+
+private:
   std::string body;
+};
+
+/// Registers that assembly takes and gives back, changed or not, or only takes.
+class PassedRegisters {
+public:
+  PassedRegisters(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  void pass(ValueRange vectors) {
+    for (Value vector : vectors) {
+      SmallVector<Value> words = split(vector);
+      passed.append(words);
+      vectorsOf.push_back({vector.getType(), words.size()});
+    }
+  }
+  void take(ValueRange vectors) {
+    for (Value vector : vectors)
+      taken.append(split(vector));
+  }
+
+  /// The vectors passed, as they come out of `text`.
+  SmallVector<Value> create(const Assembly &text) const {
+    SmallVector<Type> types;
+    SmallVector<std::string> constraints, inputs;
+    for (auto [i, word] : llvm::enumerate(passed)) {
+      types.push_back(word.getType());
+      constraints.push_back(word.getType().isF32() ? "=f" : "=r");
+      inputs.push_back(std::to_string(i));
+    }
+    for (Value word : taken)
+      inputs.push_back(word.getType().isF32() ? "f" : "r");
+    constraints.append(inputs);
+    SmallVector<Value> operands(passed);
+    operands.append(taken);
+    LLVM::InlineAsmOp assembly =
+        text.create(b, loc, types, operands, constraints);
+    SmallVector<Value> results;
+    int64_t at = 0;
+    for (auto [type, count] : vectorsOf) {
+      SmallVector<Value> words;
+      for (size_t i = 0; i < count; ++i)
+        words.push_back(types.size() == 1
+                            ? assembly.getResult(0)
+                            : LLVM::ExtractValueOp::create(
+                                  b, loc, assembly.getResult(0), at + i));
+      at += count;
+      Value vector = vector::FromElementsOp::create(
+          b, loc, VectorType::get({(int64_t)count}, words[0].getType()), words);
+      results.push_back(vector.getType() == type
+                            ? vector
+                            : vector::BitCastOp::create(b, loc, type, vector));
+    }
+    return results;
+  }
+
+private:
+  /// Its registers, of 32 bits each.
+  SmallVector<Value> split(Value vector) const {
+    constexpr int64_t kWordBits = 32;
+    auto type = cast<VectorType>(vector.getType());
+    int64_t bits = type.getElementTypeBitWidth();
+    if (bits != kWordBits)
+      vector = vector::BitCastOp::create(
+          b, loc,
+          VectorType::get({type.getNumElements() * bits / kWordBits},
+                          b.getI32Type()),
+          vector);
+    SmallVector<Value> words;
+    for (int64_t i = 0, e = type.getNumElements() * bits / kWordBits; i < e;
+         ++i)
+      words.push_back(vector::ExtractOp::create(b, loc, vector, i));
+    return words;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<Value> passed, taken;
+  SmallVector<std::pair<Type, size_t>> vectorsOf;
 };
 
 struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
@@ -108,7 +202,7 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
     bool fromZero = matchPattern(op.getC(), m_PosZeroFloat());
     rewriter.replaceOpWithMultiple(
         op, {emit(lane, instr, columns, depth, *shared, ofRows, rowVectors,
-                  adaptor.getC(), fromZero)});
+                  adaptor.getC(), fromZero, op.getAsync())});
     return success();
   }
 
@@ -163,7 +257,7 @@ private:
                                  const Descriptor &shared,
                                  const std::optional<Descriptor> &ofRows,
                                  ValueRange rowVectors, ValueRange sums,
-                                 bool fromZero) {
+                                 bool fromZero, bool isAsync) {
     OpBuilder &b = lane.builder;
     Location loc = lane.loc;
     MatrixInstrAttr each = instr.getEach();
@@ -203,7 +297,6 @@ private:
             operands.push_back(sum);
             constraints.push_back(std::to_string(output));
           }
-    constraints.push_back("~{memory}");
 
     std::string name = instr.getOpcode().str();
     name.replace(name.find("{n}"), 3, std::to_string(columns));
@@ -213,7 +306,8 @@ private:
     text.line(".reg .b64 columns;");
     if (ofRows)
       text.line(".reg .b64 rows;");
-    text.line("wgmma.fence.sync.aligned;");
+    if (!isAsync)
+      text.line("wgmma.fence.sync.aligned;");
     text.line(Twine("setp.ne.b32 add, ") + (fromZero ? "0" : "1") + ", 0;");
     for (int64_t kk = 0; kk < k; ++kk) {
       int64_t at = kk * each.getK();
@@ -236,17 +330,13 @@ private:
         text.line("setp.ne.b32 add, 1, 0;");
     }
     text.line("wgmma.commit_group.sync.aligned;");
-    text.line("wgmma.wait_group.sync.aligned 0;");
+    if (!isAsync)
+      text.line("wgmma.wait_group.sync.aligned 0;");
     text.line("}");
 
-    auto resultType = LLVM::LLVMStructType::getLiteral(
-        b.getContext(), SmallVector<Type>(outputs, b.getF32Type()));
-    auto assembly = LLVM::InlineAsmOp::create(
-        b, loc, resultType, operands, text.body, llvm::join(constraints, ","),
-        /*has_side_effects=*/true,
-        /*is_align_stack=*/false, LLVM::TailCallKind::None,
-        LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-        ArrayAttr());
+    LLVM::InlineAsmOp assembly =
+        text.create(b, loc, SmallVector<Type>(outputs, b.getF32Type()),
+                    operands, constraints);
     SmallVector<Value> results(sums.size());
     for (int64_t mm = 0; mm < m; ++mm)
       for (int64_t nn = 0; nn < n; ++nn) {
@@ -261,19 +351,62 @@ private:
   }
 };
 
+/// One range of vectors for each tile.
+static void replaceByPassed(ConversionPatternRewriter &rewriter, Operation *op,
+                            ArrayRef<ValueRange> tiles,
+                            ArrayRef<Value> vectors) {
+  SmallVector<SmallVector<Value>> results;
+  for (ValueRange tile : tiles) {
+    results.emplace_back(vectors.take_front(tile.size()));
+    vectors = vectors.drop_front(tile.size());
+  }
+  rewriter.replaceOpWithMultiple(op, std::move(results));
+}
+
+struct GroupFencePattern : KernelPattern<GroupFenceOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(GroupFenceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    PassedRegisters registers(rewriter, op.getLoc());
+    for (ValueRange tile : adaptor.getTiles())
+      registers.pass(tile);
+    Assembly text;
+    text.line("wgmma.fence.sync.aligned;");
+    replaceByPassed(rewriter, op, adaptor.getTiles(), registers.create(text));
+    return success();
+  }
+};
+
+struct GroupWaitPattern : KernelPattern<GroupWaitOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(GroupWaitOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    PassedRegisters registers(rewriter, op.getLoc());
+    for (ValueRange tile : adaptor.getProducts())
+      registers.pass(tile);
+    for (ValueRange tile : adaptor.getRows())
+      registers.take(tile);
+    Assembly text;
+    text.line("wgmma.wait_group.sync.aligned " + Twine(op.getPending()) + ";");
+    replaceByPassed(rewriter, op, adaptor.getProducts(),
+                    registers.create(text));
+    return success();
+  }
+};
+
 struct ProxyFencePattern : KernelPattern<ProxyFenceOp> {
   using KernelPattern::KernelPattern;
 
   LogicalResult
   matchAndRewrite(ProxyFenceOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    LLVM::InlineAsmOp::create(
-        rewriter, op.getLoc(), TypeRange(), ValueRange(),
-        "fence.proxy.async.shared::cta;", "~{memory}",
-        /*has_side_effects=*/true, /*is_align_stack=*/false,
-        LLVM::TailCallKind::None,
-        LLVM::AsmDialectAttr::get(getContext(), LLVM::AsmDialect::AD_ATT),
-        ArrayAttr());
+    Assembly text;
+    text.line("fence.proxy.async.shared::cta;");
+    text.create(rewriter, op.getLoc(), {}, {}, {});
     rewriter.eraseOp(op);
     return success();
   }
@@ -283,6 +416,6 @@ struct ProxyFencePattern : KernelPattern<ProxyFenceOp> {
 void mlir::evoformer::tile::populateGroupPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
-  patterns.add<GroupMmaPattern, ProxyFencePattern>(
-      converter, patterns.getContext(), kernel);
+  patterns.add<GroupMmaPattern, GroupFencePattern, GroupWaitPattern,
+               ProxyFencePattern>(converter, patterns.getContext(), kernel);
 }

@@ -15,3 +15,21 @@ evo_tile.kernel @without_layouts(%m: memref<4xf32>) attributes {target = #tiny, 
   %x = evo_tile.load %m[%c0] : memref<4xf32> -> tensor<4xf32>
   evo_tile.return
 }
+
+// -----
+
+evo_tile.kernel @other_types(%m: memref<4xf32>) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{gives its tiles as they are: 'tensor<4xf32>' are no 'tensor<8xf32>'}}
+  %y = evo_tile.group_fence %x : tensor<4xf32> -> tensor<8xf32>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @no_product(%m: memref<4xf32>) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{needs results of asynchronous products of its block, got}}
+  %y = evo_tile.group_wait %x pending 0 : tensor<4xf32> -> tensor<4xf32>
+  evo_tile.return
+}

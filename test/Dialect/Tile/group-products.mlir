@@ -29,7 +29,7 @@
 // Lanes emit one block of assembly a product, with operands as descriptors of memory.
 // RUN: evoformer-opt %t.shared.mlir --convert-tile-to-gpu | FileCheck %s --check-prefix=LANES
 // LANES-LABEL: gpu.func @together
-//       LANES:   llvm.inline_asm has_side_effects {{.*}}"fence.proxy.async.shared::cta;", "~{memory}"
+//       LANES:   llvm.inline_asm has_side_effects {{.*}}"fence.proxy.async.shared::cta;\0A", "~{memory}"
 //       LANES:   gpu.barrier
 //       LANES:   llvm.inline_asm has_side_effects {{.*}}"{\0A.reg .pred add;\0A.reg .b64 columns;\0A.reg .b64 rows;\0Awgmma.fence.sync.aligned;\0Asetp.ne.b32 add, 0, 0;\0Aadd.s64 columns, $32, 0;\0Aadd.s64 rows, $33, 0;\0Awgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, rows, columns, add, 1, 1, 0, 0;\0Asetp.ne.b32 add, 1, 0;\0Aadd.s64 columns, $32, 2;
 //       LANES:   llvm.inline_asm has_side_effects {{.*}}wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}columns, add, 1, 1, 1;\0Aadd.s64 columns, $48, 128;

@@ -132,6 +132,12 @@ evo_tile.kernel @group(%a: memref<64x16xbf16>) {
   evo_tile.proxy_fence
   // CHECK: evo_tile.group_mma %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x16xbf16, #frag_a{{[0-9]*}}>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #frag_c{{[0-9]*}}>
   %0 = evo_tile.group_mma %x, %b, %c : tensor<64x16xbf16, #rows>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #sums>
+  // CHECK: %[[F:.*]]:2 = evo_tile.group_fence %{{.*}}, %{{.*}} : tensor<64x16xbf16, #frag_a{{[0-9]*}}>, tensor<64x64xf32, #frag_c{{[0-9]*}}> -> tensor<64x16xbf16, #frag_a{{[0-9]*}}>, tensor<64x64xf32, #frag_c{{[0-9]*}}>
+  %f:2 = evo_tile.group_fence %x, %c : tensor<64x16xbf16, #rows>, tensor<64x64xf32, #sums> -> tensor<64x16xbf16, #rows>, tensor<64x64xf32, #sums>
+  // CHECK: %[[P:.*]] = evo_tile.group_mma %[[F]]#0, %{{.*}}, %[[F]]#1 async :
+  %1 = evo_tile.group_mma %f#0, %b, %f#1 async : tensor<64x16xbf16, #rows>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #sums>
+  // CHECK: evo_tile.group_wait %[[P]] rows(%[[F]]#0 : tensor<64x16xbf16, #frag_a{{[0-9]*}}>) pending 0 : tensor<64x64xf32, #frag_c{{[0-9]*}}> -> tensor<64x64xf32, #frag_c{{[0-9]*}}>
+  %2 = evo_tile.group_wait %1 rows(%f#0 : tensor<64x16xbf16, #rows>) pending 0 : tensor<64x64xf32, #sums> -> tensor<64x64xf32, #sums>
   evo_tile.return
 }
 

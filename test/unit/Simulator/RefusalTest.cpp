@@ -71,12 +71,59 @@ TEST(Refusal, AssemblyOfPTX) {
   refusesAssembly(fence + none + opcode + "{$5, $5, $5, $5}" + rest,
                   "its rows are no registers of 32 bits");
   refusesAssembly(fence + none + opcode + "{$4, $4, $4, $4}" + rest,
-                  "its last wgmma is not committed and waited for");
+                  "its last wgmma is not committed");
+  refusesAssembly(fence + none + opcode + "{$4, $4, $4, $4}" + rest +
+                      "wgmma.commit_group.sync.aligned;",
+                  "no wgmma.wait_group of its block waits for it");
   refuses("sm_90",
           R"(llvm.inline_asm "fence.proxy.async.shared::cta;", "r" : () -> ())",
           "constraints without operands");
   refuses("sm_90", R"(%v = llvm.inline_asm "", "=f,7" %t : (i32) -> f32)",
           "an operand tied to no result of its type");
+}
+
+/// Products that go on are waited for before anything could tell.
+TEST(Refusal, AsyncProducts) {
+  auto product = [](const std::string &before, const std::string &after) {
+    return R"(
+  %w = llvm.zext %t : i32 to i64
+  %one = llvm.mlir.constant(1.0 : f32) : f32
+)" + before +
+           R"(
+  %s = llvm.inline_asm has_side_effects "setp.ne.b32 add, 1, 0;wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$4, $4, $4, $4}, $5, add, 1, 1, 0;wgmma.commit_group.sync.aligned;", "=f,=f,=f,=f,r,l,0,1,2,3,~{memory}" %t, %w, %x, %x, %x, %x : (i32, i64, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+  %r = llvm.extractvalue %s[0] : !llvm.struct<(f32, f32, f32, f32)>
+)" + after;
+  };
+  auto assembly = [](const std::string &name, const std::string &text) {
+    return "%" + name + " = llvm.inline_asm has_side_effects \"" + text +
+           "\", \"=f,0,~{memory}\" %" + name + "0 : (f32) -> f32\n";
+  };
+  std::string add = "%x0 = llvm.fadd %one, %one : f32\n",
+              fence = assembly("x", "wgmma.fence.sync.aligned;"),
+              take = "%y0 = llvm.fadd %r, %one : f32\n",
+              wait = "%y = llvm.inline_asm has_side_effects "
+                     "\"wgmma.wait_group.sync.aligned 0;\", "
+                     "\"=f,0,~{memory}\" %r : (f32) -> f32\n",
+              store = "%p = llvm.inttoptr %t : i32 to !llvm.ptr<3>\n"
+                      "llvm.store %one, %p : f32, !llvm.ptr<3>\n";
+  refuses("sm_90", product("%x = llvm.fadd %one, %one : f32", wait),
+          "no wgmma.fence is before it");
+  refuses("sm_90", product(add + fence, ""),
+          "no wgmma.wait_group of its block waits for it");
+  refuses("sm_90", product(add + fence, take + wait),
+          "'llvm.fadd' reads its result, which no wgmma.wait_group gave");
+  refuses("sm_90", product(add + fence, store + wait),
+          "'llvm.store' may change what it reads before a wgmma.wait_group");
+  refuses("sm_90",
+          product("%f0 = llvm.fadd %one, %one : f32\n" +
+                      assembly("f", "wgmma.fence.sync.aligned;") +
+                      "%x = llvm.fadd %f, %one : f32\n",
+                  wait),
+          "'llvm.fadd' writes a register of it behind the last wgmma.fence");
+  std::string late = wait;
+  late.replace(late.find("aligned 0"), 9, "aligned 1");
+  refuses("sm_90", product(add + fence, late),
+          "no wgmma.wait_group of its block waits for it");
 }
 
 TEST(Refusal, IntrinsicsOfOtherTypes) {

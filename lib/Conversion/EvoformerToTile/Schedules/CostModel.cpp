@@ -133,8 +133,10 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   // The loop over rows has one.
   if (loop.products == ProductScope::Group && !sumsBias(kind))
     loop.copiedBiasBytes = facts.biasBytes;
-  // Subgroups along the other side share the own one.
-  loop.copiesOwn = cut.alongOther > 1;
+  // Subgroups along the other side share the own one; in a loop over rows it
+  // changes with each step, and products of groups read it from LDS.
+  loop.copiesOwn = cut.alongOther > 1 || (cut.products == ProductScope::Group &&
+                                          kind == GradientKind::Bias);
   if (!machine.instr)
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());

@@ -121,7 +121,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // registers leave none, as do those of weights that are logits.
   bool hasWholeAtoms = true;
   auto costOf = [&](GradientCut &cut) {
-    bool mayGroup = hasWholeAtoms && !sumsBias(kind) &&
+    bool mayGroup = hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
                     !facts.weights.areLogits && cut.alongOther == 1 &&
                     (kind != GradientKind::Query ||
                      (cut.ownOperands == OwnOperands::Registers &&
@@ -237,14 +237,19 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   }
   // Each step of a bias's sum reads all of its operands anew. Subgroups along
   // the other side share what is read of the own one, and a tile of two atoms
-  // each way lets every fragment serve twice; where fewer than two such
-  // workgroups have the memory, one has more subgroups.
+  // each way lets every fragment serve twice, unless groups of subgroups read
+  // all where it lies; where fewer than two such workgroups have the memory,
+  // one has more subgroups.
+  constexpr int64_t kSomeResident = 2;
+  bool isShared = cut.products == ProductScope::Group &&
+                  cost.ldsBytes * kSomeResident <= target.getLdsBytes();
   if (isCut && kind == GradientKind::Bias && machine.streamsMatrices(facts) &&
-      owned != OwnedDim::None && !request.isForced() && copiesWords(facts)) {
+      owned != OwnedDim::None && !isShared && !request.isForced() &&
+      copiesWords(facts)) {
     struct {
       int64_t subgroups, alongOther, stages, resident;
-    } constexpr choices[] = {
-        {2, 2, 3, 2}, {2, 2, 2, 2}, {8, 1, 2, 1}, {2, 4, 2, 1}, {2, 4, 1, 1}};
+    } constexpr choices[] = {{8, 1, 2, 1}, {8, 1, 1, 1}, {2, 2, 3, 2},
+                             {2, 2, 2, 2}, {2, 4, 2, 1}, {2, 4, 1, 1}};
     for (auto [subgroups, alongOther, stages, least] : choices) {
       GradientCut shared = cut;
       shared.subgroups = subgroups;
@@ -254,10 +259,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
         shared.own = subgroups * machine.keyAtom();
       shared.stages = stages;
       ScheduleCost ofShared = costOf(shared);
-      // Measured where products of groups pay, though these are none.
-      if (alongOther == 1 &&
-          chooseProductScope(machine, facts, subgroups, shared.other) !=
-              ProductScope::Group)
+      // So many along one side is for groups of them.
+      if (alongOther == 1 && shared.products != ProductScope::Group)
         continue;
       // Beside the operands: what subgroups along the other side add up passes
       // through LDS, rows of the own one are padded, too, and statistics and
@@ -286,11 +289,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0) {
     int64_t most = target.getLatencyLanes() / lanes;
-    if (kind == GradientKind::Bias)
+    if (kind == GradientKind::Bias) {
+      // Those of groups have their results in registers, and nothing else.
+      if (cut.products == ProductScope::Group)
+        most = std::min(most, getResident(target, lanes, cost.registers));
       resident = std::clamp<int64_t>(
           std::min(most,
                    target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
           1, kMaxResident);
+    }
     // The loop over keys waits less, and its registers are well known.
     else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
       resident = std::min(most, getResident(target, lanes, cost.registers));

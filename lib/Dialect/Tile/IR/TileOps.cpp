@@ -194,7 +194,60 @@ Type MmaOp::getMultipliedType() {
   return getReads().value_or(getElementTypeOrSelf(getA().getType()));
 }
 
+/// That what comes out is of the types that go in.
+static LogicalResult checkPassed(Operation *op, ValueRange given) {
+  if (given.getTypes() == op->getResultTypes())
+    return success();
+  return op->emitOpError("gives its tiles as they are: ")
+         << given.getTypes() << " are no " << op->getResultTypes();
+}
+
+LogicalResult GroupFenceOp::verify() { return checkPassed(*this, getTiles()); }
+
+LogicalResult GroupWaitOp::verify() {
+  if (failed(checkPassed(*this, getProducts())))
+    return failure();
+  for (Value product : getProducts()) {
+    auto mma = product.getDefiningOp<GroupMmaOp>();
+    if (!mma || !mma.getAsync() || mma->getBlock() != (*this)->getBlock())
+      return emitOpError("needs results of asynchronous products of its block, "
+                         "got ")
+             << product;
+    int64_t later = 0;
+    for (Operation *op = mma->getNextNode(); op && op != *this;
+         op = op->getNextNode()) {
+      auto other = dyn_cast<GroupMmaOp>(op);
+      later += other && other.getAsync();
+    }
+    if (later < static_cast<int64_t>(getPending()))
+      return emitOpError("leaves ")
+             << getPending() << " products under way, but only " << later
+             << " come after one of those that it waits for";
+  }
+  return success();
+}
+
+/// Where results of asynchronous products may be used.
+static LogicalResult checkAsyncUses(GroupMmaOp op) {
+  for (OpOperand &use : op.getResult().getUses()) {
+    Operation *user = use.getOwner();
+    auto next = dyn_cast<GroupMmaOp>(user);
+    bool adds = next && next.getAsync() && use.get() == next.getC();
+    if (user->getBlock() != op->getBlock() ||
+        !(adds || isa<GroupWaitOp>(user))) {
+      InFlightDiagnostic diagnostic =
+          op.emitOpError("is asynchronous: its result may be used by a "
+                         "'group_wait' of its block, or added to by another");
+      diagnostic.attachNote(user->getLoc()) << "it is used here";
+      return diagnostic;
+    }
+  }
+  return success();
+}
+
 LogicalResult GroupMmaOp::verify() {
+  if (getAsync() && failed(checkAsyncUses(*this)))
+    return failure();
   auto a = cast<ShapedType>(getA().getType());
   auto b = cast<ShapedType>(getB().getType());
   auto c = cast<RankedTensorType>(getC().getType());

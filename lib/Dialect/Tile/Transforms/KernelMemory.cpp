@@ -20,7 +20,8 @@ Value mlir::evoformer::tile::getMemoryRoot(Value memref) {
 
 bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
   // Synchronisation orders workgroup memory, a fence the compiler.
-  if (isa<BarrierOp, AsyncGroupOp, WaitOp, IssueFenceOp, ProxyFenceOp>(op))
+  if (isa<BarrierOp, AsyncGroupOp, WaitOp, IssueFenceOp, ProxyFenceOp,
+          GroupFenceOp, GroupWaitOp>(op))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects;
   if (op->getNumRegions() == 0) {

@@ -305,12 +305,49 @@ def Tile_GroupMmaOp : Tile_Op<"group_mma", [AllTypesMatch<["c", "result"]>]> {
     the layouts of an instruction for a subgroup; which of a and b is shared follows
     from that of c. All subgroups of the workgroup execute it, and what it reads has
     been written before a `proxy_fence` and then a `barrier`.
+
+    With `async` it goes on while the subgroup does other things: registers that it
+    reads come from a `group_fence`, its result is read after a `group_wait` in the
+    same block, or as the c of a later such product.
   }];
   let arguments = (ins Arg<AnyTypeOf<[Tile_Tile, AnyMemRef]>, "rows", [MemRead]>:$a,
                        Arg<AnyTypeOf<[Tile_Tile, AnyMemRef]>, "columns", [MemRead]>:$b,
-                       Tile_Tile:$c);
+                       Tile_Tile:$c, UnitAttr:$async);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c)";
+  let assemblyFormat = "$a `,` $b `,` $c (`async` $async^)? attr-dict `:` type($a) `,` type($b) `,` type($c)";
+  let hasVerifier = 1;
+}
+
+def Tile_GroupFenceOp
+    : Tile_Op<"group_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "hands registers to products of several subgroups";
+  let description = [{
+    The tiles, in registers that asynchronous products (`group_mma`) may read and add
+    to from here on. The CPU passes them on.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$tiles);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = "$tiles attr-dict (`:` type($tiles)^ `->` type($results))?";
+  let hasVerifier = 1;
+}
+
+def Tile_GroupWaitOp
+    : Tile_Op<"group_wait", [AttrSizedOperandSegments,
+                             MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for asynchronous products";
+  let description = [{
+    Waits until at most the last `pending` asynchronous products (`group_mma`) are
+    under way, and gives the results of `products`, which are earlier ones of the
+    same block. `rows` are the registers that these read; until now nothing else may
+    have them. The CPU passes the products on.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$products, Variadic<Tile_Tile>:$rows,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = [{
+    $products (`rows` `(` $rows^ `:` type($rows) `)`)? `pending` $pending attr-dict
+    `:` type($products) `->` type($results)
+  }];
   let hasVerifier = 1;
 }
 

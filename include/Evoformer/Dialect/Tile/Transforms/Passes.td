@@ -240,6 +240,33 @@ def ShareOperands : Pass<"evo-tile-share-operands"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def OverlapProducts : Pass<"evo-tile-overlap-products"> {
+  let summary = "Let products of several subgroups go on beside other work";
+  let description = [{
+    Stays at the level pipelined. Products in workgroup memory
+    (`evo_tile.group_mma`) none of which needs another's result, between which no
+    memory changes, are issued together and become asynchronous. Registers that they
+    read are handed over before by an `evo_tile.group_fence`. An `evo_tile.group_wait`
+    stands before the first use of a result, and before what may change memory, and
+    lets go on what was issued later. Products that need others stay as they are.
+
+    ```mlir
+    %s = evo_tile.group_mma %q, %k, %c : ...
+    %w = math.exp2 %s : ...
+    %d = evo_tile.group_mma %o, %v, %e : ...
+    ```
+    becomes
+    ```mlir
+    %f:2 = evo_tile.group_fence %c, %e : ...
+    %i = evo_tile.group_mma %q, %k, %f#0 async : ...
+    %j = evo_tile.group_mma %o, %v, %f#1 async : ...
+    %s = evo_tile.group_wait %i pending 1 : ...
+    %w = math.exp2 %s : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
+}
+
 def CarryDivisions : Pass<"evo-tile-carry-divisions"> {
   let summary = "Carry quotients and remainders from an iteration to the next";
   let description = [{

@@ -248,20 +248,24 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
   std::optional<int64_t> bestCost;
   LayoutMap best;
   uint64_t bestMask = 0;
+  int64_t mostTogether = 0;
   for (uint64_t mask = 0, e = all ? 1ull << count : 2; mask < e; ++mask) {
     SmallVector<MmaChoice> choices;
     int64_t cost = 0;
     bool allowed = true;
+    int64_t together = 0;
     for (auto [i, op] : llvm::enumerate(ops)) {
       bool swapped = all ? (mask >> i) & 1 : mask;
       allowed &= !all || !isPinnedOtherwise(op, swapped);
       MatrixInstrAttr instr = instrs.lookup(op);
       choices.push_back(
           {op, instr, swapped, !asInstructed.contains(like.lookup(op))});
+      together += isGroupProduct(choices.back(), schedule);
       // Padding may differ between the orientations.
       cost += *getCost(op, instr, swapped, schedule);
     }
-    if (!allowed)
+    // What subgroups execute together saves more than any exchange.
+    if (!allowed || together < mostTogether)
       continue;
     LayoutMap layouts = known;
     FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
@@ -273,11 +277,12 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
     cost += *exchange + *memory;
     // Among equals: rather all alike, rather not swapped.
     bool alike = mask == 0 || mask == e - 1;
-    if (!bestCost || cost < *bestCost ||
+    if (!bestCost || together > mostTogether || cost < *bestCost ||
         (cost == *bestCost && alike && bestMask != 0 && bestMask != e - 1)) {
       bestCost = cost;
       best = layouts;
       bestMask = mask;
+      mostTogether = together;
     }
   }
   known = best;

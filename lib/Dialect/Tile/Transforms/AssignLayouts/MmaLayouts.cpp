@@ -246,10 +246,10 @@ static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
   });
 }
 
-/// Whether subgroups may execute the product together, the operand that they
-/// share in workgroup memory: it is loaded in each iteration of a loop.
-static bool isGroupProduct(const MmaChoice &choice, int64_t rowSubgroups) {
+bool mlir::evoformer::tile::isGroupProduct(const MmaChoice &choice,
+                                           ScheduleAttr schedule) {
   MmaOp op = choice.op;
+  int64_t rowSubgroups = schedule.getSubgroups()[choice.swapped ? 2 : 1];
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
   if (!loop || op->getParentOfType<WhereOp>())
     return false;
@@ -319,7 +319,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   bool registersInN = registersInColumns != swapped;
   SmallVector<int64_t> orderM, orderN;
   // Instructions that read memory find there columns and depth in order.
-  bool isGroup = isGroupProduct(choice, swapped ? alongN : alongM);
+  bool isGroup = isGroupProduct(choice, schedule);
   if (choice.inRuns && !isGroup)
     (registersInN ? orderN : orderM) =
         getContiguousOrder(instr, OperandRole::C, registersInColumns,

@@ -46,6 +46,10 @@ SmallVector<int64_t> getContiguousOrder(MatrixInstrAttr instr, OperandRole role,
                                         bool column, int64_t atoms,
                                         int64_t turns = 1);
 
+/// Whether subgroups may execute the product together, the operand that they
+/// share in workgroup memory: it is loaded in each iteration of a loop.
+bool isGroupProduct(const MmaChoice &choice, ScheduleAttr schedule);
+
 /// Layouts for one choice; `known` holds those of the products before it.
 FailureOr<MmaLayouts>
 getMmaLayouts(const MmaChoice &choice, ScheduleAttr schedule,

@@ -28,6 +28,8 @@ StringRef mlir::evoformer::tile::stringify(PromotionReason reason) {
     return "narrow accesses to memory";
   case PromotionReason::Own:
     return "read by loops, and the schedule leaves it no registers";
+  case PromotionReason::Together:
+    return "read by instructions of several subgroups";
   case PromotionReason::Ahead:
     return "too large to be loaded ahead in registers";
   case PromotionReason::Direct:

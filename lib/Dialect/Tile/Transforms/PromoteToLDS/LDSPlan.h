@@ -20,6 +20,7 @@ enum class PromotionReason {
   Direct,        ///< not shared, and wide enough
   RowVector,     ///< a row vector: the cache serves it
   Own,           ///< the schedule wants it there for the loops that read it
+  Together,      ///< instructions of several subgroups read it there
   Ahead,         ///< more than registers can hold of a later iteration
   SharedVector,  ///< a row vector that many registers hold, beside other tiles
   OutsideLoop,   ///< runs once; too few narrow accesses to pay for a barrier
@@ -33,7 +34,9 @@ StringRef stringify(PromotionReason reason);
 inline bool isPromoted(PromotionReason reason) {
   return reason == PromotionReason::Shared ||
          reason == PromotionReason::ShortRun ||
-         reason == PromotionReason::Own || reason == PromotionReason::Ahead ||
+         reason == PromotionReason::Own ||
+         reason == PromotionReason::Together ||
+         reason == PromotionReason::Ahead ||
          reason == PromotionReason::SharedVector;
 }
 

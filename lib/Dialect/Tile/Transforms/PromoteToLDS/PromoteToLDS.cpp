@@ -350,8 +350,11 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     if (kernel.getSchedule()->getOwn() == OwnOperands::LDS &&
         isOwnOperand(load))
       return PromotionReason::Own;
-    return decidePromotion(load.getTileType(), load.getSourceType(), inLoop,
-                           minNarrow, machine);
+    PromotionReason reason = decidePromotion(
+        load.getTileType(), load.getSourceType(), inLoop, minNarrow, machine);
+    return reason == PromotionReason::Direct && inLoop && isGroupOperand(load)
+               ? PromotionReason::Together
+               : reason;
   };
   bool anyStaged = llvm::any_of(block, [&](Operation &op) {
     LoadOp load = globalLoad(op);
