@@ -409,6 +409,30 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
+// expected-error @below {{unknown key 'colour' of a target; known are 'chip' (string), 'triple' (string), 'features' (string), 'subgroup_size' (i64), 'max_workgroup' (i64), 'registers' (i64), 'lds_bytes' (i64), 'lds_banks' (i64), 'matrix' (array), 'properties' (dictionary), 'tuning' (dictionary)}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", colour = "red", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+
+// -----
+
+// expected-error @below {{key 'chip' of a target twice}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", chip = "even", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+
+// -----
+
+// expected-error @below {{key 'subgroup_size' of a target must be i64, got "32"}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = "32",
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+
+// -----
+
+// expected-error @below {{a target without 'features' (string)}}
+#odd = #evo_tile.target<chip = "odd", triple = "x", subgroup_size = 32,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+
+// -----
+
 // expected-error @below {{needs a base from 0 to 19 and bits from above those that change to 19, got base = 4, from = [5, 8]}}
 module attributes {x = #evo_tile.swizzled_lds<base = 4, from = [5, 8]>} {}
 

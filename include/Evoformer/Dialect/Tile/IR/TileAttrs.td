@@ -212,7 +212,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
       "::mlir::DictionaryAttr::get($_ctxt)">:$properties,
     DefaultValuedParameter<"::mlir::DictionaryAttr",
       "::mlir::DictionaryAttr::get($_ctxt)">:$tuning);
-  let assemblyFormat = "`<` struct(params) `>`";
+  // In TargetSyntax.cpp.
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = !strconcat([{
     /// All entries that the dictionaries may have.
