@@ -273,7 +273,8 @@ void GradientHeadBound::boundDelta(int64_t i) {
 ErrorSum GradientHeadBound::boundStatistics() const {
   ErrorSum error;
   PartialSums sum(kWeightSum, kKeysOfPart);
-  for (int64_t j = 0; j < problem.keys; ++j) {
+  // 1 is no sum, whatever the weights are.
+  for (int64_t j = 0; j < problem.keys && !head.dividesOne(); ++j) {
     if (!head.kept[j])
       continue;
     sum.add(std::fabs(weightOf(j)));
@@ -381,7 +382,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
   row.ofSum = {};
   narrowed.assign(problem.keys, {});
   vanishes.assign(problem.keys, false);
-  double sumOfGradients = 0, sumOfWeights = 0;
+  double sumOfGradients = 0, sumOfSlopes = 0;
   std::vector<double> spreads(problem.valueDepth);
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (!head.kept[j])
@@ -418,7 +419,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     if (!errors.hasDigits)
       row.lost[j] = errors.getLargestWeight(j) * std::fabs(difference);
     sumOfGradients += gradient;
-    sumOfWeights += weight;
+    sumOfSlopes += share;
     // Of the scaled score.
     double derivative = head.getDerivative(j), ofScore = gradient * derivative;
     narrowed[j] = own;
@@ -459,7 +460,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
       kDependent * statistics.square * sumOfGradients * sumOfGradients;
   for (double square : row.dependent)
     row.ofSum.square += square;
-  row.ofSum.add(deltaError, sumOfWeights);
+  row.ofSum.add(deltaError, sumOfSlopes);
   for (int64_t e = 0; e < problem.valueDepth; ++e)
     row.ofSum.add(weightedErrors[e], spreads[e]);
   boundQueryGradient(i);
@@ -485,7 +486,7 @@ void GradientHeadBound::boundCapture(int64_t i) {
     own.add(kProduct, term);
     row.ofCaptureSum.square += row.dependent[j] * factor * factor;
     result += term;
-    ofDelta += weightOf(j) * factor;
+    ofDelta += head.slopeOf(j) * factor;
     for (int64_t e = 0; e < problem.valueDepth; ++e)
       spreads[e] +=
           head.slopeOf(j) * factor * (countedValueAt(j, e) - before[e]);
@@ -535,7 +536,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
       double factor = ofScore * head.getDerivative(j);
       double term = row.gradients[j] * factor;
       result += term;
-      ofDelta += weightOf(j) * factor;
+      ofDelta += head.slopeOf(j) * factor;
       if (vanishes[j]) {
         sum.addVanished(term);
         continue;

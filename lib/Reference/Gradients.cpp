@@ -97,7 +97,8 @@ private:
             std::fabs(ofValue));
       }
       double share = head.slopeOf(j);
-      double logit = share * (product.value - delta.value);
+      double logit = head.makesNaN(j) ? head.weights[j]
+                                      : share * (product.value - delta.value);
       double magnitude = share * (product.magnitude + delta.magnitude);
       add(&GradientSums::logits, i * problem.keys + j, logit, magnitude);
       if (!problem.captures.empty()) {

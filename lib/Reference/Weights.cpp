@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Weights.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>
 
@@ -68,6 +69,14 @@ double HeadWeights::pullOf(int64_t j) const {
     return 1;
   bool dividesSum = problem.weights->least && !dividesLeast();
   return dividesSum ? std::copysign(1, weights[j]) : 0;
+}
+
+bool HeadWeights::makesNaN(int64_t j) const {
+  if (!areLogits() || !std::isnan(weights[j]))
+    return false;
+  return problem.keysFrom || problem.keysTo ||
+         llvm::any_of(problem.biases,
+                      [](const Bias &bias) { return !bias.broadcast[3]; });
 }
 
 /// Weights that are what `products` hold; false if no key is left.

@@ -48,6 +48,13 @@ public:
   /// Where weights are logits `weights` are these and `total` is what divides
   /// them, infinite where that is 0; `stats` is the divisor.
   bool areLogits() const { return problem.weights.has_value(); }
+  /// Whether 1 divides these.
+  bool dividesOne() const { return areLogits() && !problem.weights->least; }
+  /// Whether the gradient of key j's logit is NaN because the logit is. No
+  /// number of it is made of the logit; where queries may drop keys, kernels
+  /// take NaN from the operands of sums and say it with the gradient
+  /// (docs/nan-and-inf.md).
+  bool makesNaN(int64_t j) const;
   /// The derivative of a weight, as a share of what divides it, by its logit.
   double slopeOf(int64_t j) const {
     return (areLogits() ? 1 : weights[j]) / total;
