@@ -158,6 +158,11 @@ public:
 
   void addBiases(BiasSums &biases) const;
 
+  const Rounding &gradientScale() const {
+    return problem.query.type == ElementType::BF16 ? kGradientScale
+                                                   : kExactGradientScale;
+  }
+
 private:
   PartialSums startSum() const {
     return PartialSums(type.usesFMA ? kSingleOutputSum : kOutputSum,
@@ -399,7 +404,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     // 0 times infinity where the logit is -inf.
     else if (weight > 0)
       ofWeight.add(
-          kAgainExponent,
+          type.isSingle ? kSingleAgainExponent : kAgainExponent,
           weight * (std::log(head.total) - head.exponents[j] + errors.growth),
           kSingle, errors.growth == 0);
     ofWeight.shared += kSmallestExponential;
@@ -557,7 +562,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
     sum.add(deltaError, ofDelta);
     for (int64_t e = 0; e < problem.valueDepth; ++e)
       sum.add(weightedErrors[e], spreads[e]);
-    queries[i * problem.depth + d] = sum.get(kGradientScale);
+    queries[i * problem.depth + d] = sum.get(gradientScale());
   }
 }
 
@@ -640,7 +645,7 @@ GradientBounds mlir::evoformer::reference::boundGradients(
     GradientHeadBound &last = *group.back();
     int64_t keyHead = first / problem.groupSize, row = b * rowsOfKeys + n;
     place(bounds.key, row, problem.keys, keyHeads, keyHead, problem.depth,
-          [&](int64_t at) { return last.keys[at].get(kGradientScale); });
+          [&](int64_t at) { return last.keys[at].get(last.gradientScale()); });
     place(bounds.value, row, problem.keys, keyHeads, keyHead,
           problem.valueDepth, [&](int64_t at) {
             return last.values[at].get(problem.dropout ? kDropFactor

@@ -57,6 +57,10 @@ inline constexpr double kNearest = 0.18034;
 /// square about zero being that of rounding and of 1 / (2 ln 2) - 1 / m.
 inline constexpr double kCutOff = kNearest + 0.02068;
 
+/// log2(e) as a number of f32, times a power of two or not: it is off by 0.224
+/// of a unit roundoff.
+inline constexpr double kOfLog2E = 0.225;
+
 // Of the logit, relative to its terms, in f32:
 
 /// Matrix units may cut off, by a unit on average, once an instruction: of at
@@ -76,7 +80,8 @@ inline constexpr Rounding kSplitProduct = {
     6 * kNearest + 16 * kNearest * kNearest, 8, 0};
 /// There sums of more than so many elements are of parts.
 inline constexpr int64_t kLongDepth = 64, kDepthOfPart = 32;
-/// The factor scale * log2(e) / 16 of a score.
+/// The factor scale * log2(e) / 16 of a score in 16-bit types. That of f32,
+/// scale / 16, is exact.
 inline constexpr Rounding kScale = {0, 0, 1, Alike::Scale};
 /// What the operations of a score round, relative to the sum of the most that
 /// each may; of either sign.
@@ -107,7 +112,7 @@ inline constexpr double kGrowth = 45;
 /// So many keys are in the first block that a kernel takes, and maybe more.
 inline constexpr int64_t kFirstKeys = 16;
 /// f32: a difference and its product with 16 log2(e), a rounded constant.
-inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, 1,
+inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, kOfLog2E,
                                              Alike::Exponent};
 
 // Of a weight:
@@ -151,7 +156,8 @@ inline constexpr Rounding kLeast = {kNearest, 1, 1};
 inline constexpr Rounding kDropFactor = {kNearest, 1, 1};
 /// The exponent of the gate's sigmoid, times what the sigmoid makes of it: a
 /// product with log2(e), a rounded constant.
-inline constexpr Rounding kGateExponent = {kNearest, 1, 1, Alike::GateExponent};
+inline constexpr Rounding kGateExponent = {kNearest, 1, kOfLog2E,
+                                           Alike::GateExponent};
 /// The rest of the sigmoid, 1 / (1 + 2^x), and the product with it.
 inline constexpr Rounding kGate = {10 * kNearest, 9, 1, Alike::Gate};
 
@@ -171,9 +177,11 @@ inline constexpr Rounding kStatistic = {kNearest, 1, 0};
 // those of the statistics:
 
 /// The difference of logit and maximum, and its multiply-add with the
-/// logarithm, relative to the weight's own logarithm.
-inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 1,
-                                            Alike::AgainExponent};
+/// logarithm, relative to the weight's own logarithm. The unit of f32 is 16
+/// log2(e), that of 16-bit types 16.
+inline constexpr Rounding kAgainExponent = {2 * kNearest, 2, 0};
+inline constexpr Rounding kSingleAgainExponent = {2 * kNearest, 2, kOfLog2E,
+                                                  Alike::AgainExponent};
 /// 16-bit types: the sum of the statistics as one number, relative to it; above
 /// so much the two are subtracted apart.
 inline constexpr Rounding kOneStatistic = {kNearest, 1, 0};
@@ -190,7 +198,9 @@ inline constexpr Rounding kCutOffGradient = {kCutOff, 2, 0};
 /// The same below its smallest normal number, in half of its smallest number.
 inline constexpr Rounding kUnderflow = {1 / 3.0, 1, 0};
 /// The factor of a sum: scale, and what cut off weights left, as constants.
+/// Without weights that are cut off it is scale, which is a number of f32.
 inline constexpr Rounding kGradientScale = {2 * kNearest, 2, 1};
+inline constexpr Rounding kExactGradientScale = {2 * kNearest, 2, 0};
 
 } // namespace mlir::evoformer::reference
 

@@ -98,7 +98,8 @@ void WeightErrors::boundLogitsOf(int64_t i, bool starting) {
   std::vector<double> sums(problem.keys);
   for (int64_t j = 0; j < problem.keys; ++j) {
     double relative = head.biases.independent()[j] - head.biases.m0();
-    logits[j].add(kScale, head.products[j] + starts[j]);
+    if (!type.isSingle)
+      logits[j].add(kScale, head.products[j] + starts[j]);
     logits[j].add(kKeySum, relative);
     sums[j] = relative;
     if (starting)

@@ -136,7 +136,9 @@ struct RoundedProblem : OwnedProblem {
     constexpr float log2e = 1.44269504f;
     std::vector<float> logits(keys), weights;
     float maximum = -std::numeric_limits<float>::infinity(), total = 0;
-    float largest = maximum;
+    float largest = maximum, ofPart = 0;
+    // Sums of f32 are of parts, one key block.
+    int64_t part = type == ElementType::F32 ? 32 : keys;
     for (int64_t j = 0; j < keys; ++j) {
       std::vector<float> ofQuery, ofKey;
       for (int64_t d = 0; d < depth; ++d) {
@@ -159,14 +161,24 @@ struct RoundedProblem : OwnedProblem {
                        : 1;
     for (int64_t j = 0; j < keys; ++j) {
       float weight = std::exp2((logits[j] - maximum) * log2e) * raised;
-      total += weight;
       weights.push_back(narrow(weight, mode));
+      ofPart += weight;
+      if ((j + 1) % part != 0 && j + 1 < keys)
+        continue;
+      total += ofPart;
+      ofPart = 0;
     }
     for (int64_t e = 0; e < valueDepth; ++e) {
-      std::vector<float> column;
-      for (int64_t j = 0; j < keys; ++j)
-        column.push_back(static_cast<float>(value.at(0, n, j, h, e)));
-      out.push_back(multiply(weights, column) / total * raised);
+      float sum = 0;
+      for (int64_t first = 0; first < keys; first += part) {
+        std::vector<float> column, some;
+        for (int64_t j = first; j < std::min(keys, first + part); ++j) {
+          column.push_back(static_cast<float>(value.at(0, n, j, h, e)));
+          some.push_back(weights[j]);
+        }
+        sum += multiply(some, column);
+      }
+      out.push_back(sum / total * raised);
     }
   }
 
