@@ -191,7 +191,14 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let description = !strconcat([{
     What passes may ask of a target. `matrix` lists its matrix instructions in
     order of preference. The CPU is a target with subgroups of one lane and no
-    matrix instruction.
+    matrix instruction. Keys may come in any order; the last two may be absent:
+
+    ```mlir
+    #evo_tile.target<chip = "gfx1100", triple = "amdgcn-amd-amdhsa", features = "",
+      subgroup_size = 32, max_workgroup = 1024, registers = 256, lds_bytes = 65536,
+      lds_banks = 32, matrix = [], properties = {uniform_registers},
+      tuning = {work_items = 384}>
+    ```
 
     `properties` holds facts that only some chips have; an unknown key or a value
     of another type is an error:}], Tile_TargetProperties.rows, [{
