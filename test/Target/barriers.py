@@ -3,7 +3,8 @@
 workgroup memory under way (Inputs/barriers.py) finds one: where nothing waits, where
 only the way into a loop does, where the count leaves the access open, with the
 counters of each generation. bounds.py, backward-bounds.py, scratch.py and
-test/Pipelines/compiles.py take it over all that they compile for AMD chips."""
+test/Pipelines/compiles.py take it over all that they compile for AMD chips, covers.py
+over what the covers have."""
 
 import os
 import sys
