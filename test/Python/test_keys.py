@@ -98,6 +98,29 @@ def test_shared_keys(device, name, kind, shared):
             case.normal(2, 3, 37, 4, 24).detach())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_shared_keys_in_parts(device, kind):
+    """So few keys that those who share them are summed in parts: by heads of a group,
+    and by rows; and the same bits again."""
+    case = Case(device, kind, n=3, sq=165, sk=37, h=6)
+    for rows in (3, 1):
+        key, value = case.normal(1, rows, 37, 1, 16), case.normal(1, rows, 37, 1, 24)
+
+        def grouped(q, k, v):
+            return evoformer.attention(q, k, v, causal=True)
+
+        def repeated(q, k, v):
+            return written_out(sees("causal", 165, 37))(
+                q, *(t.expand(1, 3, *t.shape[2:]) for t in (k, v)), [], None)
+
+        operands = [case.query, key, value]
+        weight = case.normal(1, 3, 165, 6, 24).detach()
+        compare(grouped, repeated, operands, weight)
+        for one, other in zip(gradients(grouped, operands, weight),
+                              gradients(grouped, operands, weight), strict=True):
+            assert torch.equal(one, other)
+
+
 # What is compiled for the tests of how it is called.
 FEW = ["causal", "blocks"]
 

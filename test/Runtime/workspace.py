@@ -24,15 +24,17 @@ def run(tool, *words):
 class Case:
     """One module of dynamic lengths, its plan, and what it may take."""
 
-    def __init__(self, target, kind, gate, heads=4, depth=32, cap=-1):
-        self.cap = cap
+    def __init__(self, target, kind, gate, heads=4, depth=32, cap=-1, group=1):
+        self.cap, self.group = cap, group
         self.target, self.kind, self.gate = target, kind, gate
         self.heads, self.depth = heads, depth
-        name = os.path.join(folder, f"{target}-{kind}-{gate}-{cap}")
+        name = os.path.join(folder, f"{target}-{kind}-{gate}-{cap}-{group}")
         words = (f"type={kind} H={heads} D={depth} B=2 N=2 static=heads "
                  f"bias=bnk:i1:normal bias=bhqk:{kind}:normal pass=backward")
         if gate:
             words += f" gate={kind}"
+        if group != 1:
+            words += f" group={group}"
         with open(name + ".mlir", "w") as file:
             file.write(run("evoformer-check", "--print-module", words))
         self.plan = name + ".json"
@@ -41,7 +43,8 @@ class Case:
 
     def shapes(self, b, n, sq, sk):
         h, d = self.heads, self.depth
-        query, key, pair = (b, n, sq, h, d), (b, n, sk, h, d), (b, 1, h, sq, sk)
+        query, key = (b, n, sq, h, d), (b, n, sk, h // self.group, d)
+        pair = (b, 1, h, sq, sk)
         result = {name: query for name in ("query", "out", "out_grad",
                                            "query_grad")}
         result |= {name: key for name in ("key", "value", "key_grad",
@@ -63,7 +66,9 @@ class Case:
         delta = 4 * b * n * h * sq
         weighted = sequence * sq if self.gate else 0
         # At most as much as the gradients of query, key and value.
-        parts = sequence * (sq + 2 * sk) if self.cap < 0 else self.cap
+        parts = sequence * (sq + 2 * sk // self.group)
+        if self.cap >= 0:
+            parts = self.cap
         # Lengths in whole blocks, of at most 256.
         padded_q, padded_k = (-(-s // 256) * 256 for s in (sq, sk))
         key_sum = 4 * b * n * padded_k
@@ -75,14 +80,15 @@ class Case:
 cases = [Case("cpu", "bf16", True), Case("gfx942", "bf16", False),
          Case("sm_80", "f32", True), Case("gfx1100", "f16", False),
          Case("gfx942", "bf16", False, cap=0),
-         Case("sm_80", "bf16", False, cap=1 << 20), Case("cpu", "f32", False)]
+         Case("sm_80", "bf16", False, cap=1 << 20),
+         Case("sm_80", "bf16", False, heads=8, group=8), Case("cpu", "f32", False)]
 most = 0
 for case in cases:
     for n, sq, sk in itertools.product((1, 3, 384), (1, 17, 384, 1024),
                                        (1, 100, 2048)):
         sizes = (2, n, sq, sk)
         taken, allowed = case.query(*sizes), case.bound(*sizes)
-        if not 4 * 2 * n * 4 * sq <= taken <= allowed:
+        if not 4 * 2 * n * case.heads * sq <= taken <= allowed:
             problems.append(f"{case.plan} {sizes}: {taken} bytes of {allowed}")
         most = max(most, taken / allowed)
         # Never anything of [N, H, Sq, Sk].

@@ -18,12 +18,28 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 namespace {
-/// Into how many parts the sum of a bias's gradient is cut, and the steps of
-/// each; null where it has one.
+/// Into how many parts sums are cut, and the steps of each; null where there is
+/// one.
 struct PartCount {
   Value parts, steps;
 };
 } // namespace
+
+/// The gradients that an item may sum a part of: that of a bias, and those of
+/// keys and values that queries share.
+static SmallVector<Value *, 2> getSums(GradientOperands &operands,
+                                       const AttentionFacts &facts) {
+  SmallVector<Value *, 2> sums;
+  if (operands.biasGrad.memory) {
+    if (llvm::is_contained(operands.biasGrad.broadcast, true))
+      sums.push_back(&operands.biasGrad.memory);
+  } else if (facts.shared.any()) {
+    for (Value *memory : {&operands.keyGrad, &operands.valueGrad})
+      if (*memory)
+        sums.push_back(memory);
+  }
+  return sums;
+}
 
 /// Where the kernel has fewer work items than fill a chip, its sums are cut.
 /// The cut follows from sizes and the target alone, so that results do not
@@ -34,20 +50,25 @@ static PartCount countParts(TileBuilder &builder,
                             const GradientOperands &operands,
                             const AttentionFacts &facts,
                             const AttentionBlocks &blocks, TargetAttr target,
-                            int64_t partialSumBytes) {
-  const std::array<bool, 5> &summed = operands.biasGrad.broadcast;
-  if (!operands.biasGrad.memory || partialSumBytes == 0 ||
-      llvm::none_of(summed, [](bool is) { return is; }))
+                            ArrayRef<Value *> sums, int64_t partialSumBytes) {
+  if (sums.empty() || partialSumBytes == 0)
     return {};
   Value items = atLeastOne(
       builder,
       getProduct(builder, getGradientSpace(builder, operands, blocks, facts)));
   Value steps = atLeastOne(
-      builder, getProduct(builder, countBiasSteps(builder, operands, blocks)));
+      builder,
+      getProduct(builder, operands.biasGrad.memory
+                              ? countBiasSteps(builder, operands, blocks)
+                              : countSharers(builder, operands.getShape(),
+                                             facts.shared)));
   Value memory = getPartBudget(builder, operands, partialSumBytes);
-  Value ofPart = atLeastOne(
-      builder, builder.mul(countElements(builder, operands.biasGrad.memory),
-                           builder.index(4)));
+  Value elements;
+  for (Value *sum : sums) {
+    Value count = countElements(builder, *sum);
+    elements = elements ? builder.add(elements, count) : count;
+  }
+  Value ofPart = atLeastOne(builder, builder.mul(elements, builder.index(4)));
   Value parts = ceilDiv(builder, builder.index(getWantedItems(target)), items);
   parts =
       atMost(builder, parts, arith::DivUIOp::create(builder, memory, ofPart));
@@ -96,11 +117,11 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
     for (int64_t dim = 0; dim < 5; ++dim)
       sizes.push_back(builder.dim(gradient.memory, dim));
     Value none = host.allocate(sizes, builder.getF32Type());
-    KernelOp kernel =
-        createPartSumKernel(factory, builder.getLoc(), none, gradient.memory);
-    SmallVector<Value> space = getPartSumSpace(builder, gradient.memory);
+    PartSumOperands sum = {none, gradient.memory};
+    KernelOp kernel = createPartSumKernel(factory, builder.getLoc(), sum);
+    SmallVector<Value> space = getPartSumSpace(builder, sum);
     space.front() = builder.select(isEmpty, space.front(), zero);
-    host.launch(builder, kernel, space, ValueRange{none, gradient.memory});
+    host.launch(builder, kernel, space, getPresent(sum));
   }
 }
 
@@ -167,8 +188,10 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                          });
     });
   };
+  GradientOperands ofParts = operands;
+  SmallVector<Value *, 2> sums = getSums(ofParts, facts);
   PartCount parts = countParts(builder, operands, facts, schedule.blocks,
-                               factory.getTarget(), partialSumBytes);
+                               factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts) {
     launch(builder, operands);
     clearWithoutQueries(builder, host, factory, operands);
@@ -179,13 +202,20 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   // An unused buffer has no elements: it is freed like any other.
   Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
                                       parts.parts, builder.index(1));
-  SmallVector<OpFoldResult> sizes = {
-      Value(builder.select(isOne, builder.index(0), parts.parts))};
-  Value sum = operands.biasGrad.memory;
-  for (int64_t dim = 0; dim < 5; ++dim)
-    sizes.push_back(builder.dim(sum, dim));
-  GradientOperands ofParts = operands;
-  ofParts.biasGrad.memory = host.allocate(sizes, builder.getF32Type());
+  Value count = builder.select(isOne, builder.index(0), parts.parts);
+  SmallVector<PartSumOperands, 2> added;
+  for (Value *sum : sums) {
+    SmallVector<OpFoldResult> sizes = {count};
+    for (int64_t dim = 0; dim < 5; ++dim)
+      sizes.push_back(builder.dim(*sum, dim));
+    PartSumOperands &one = added.emplace_back();
+    one.sum = *sum;
+    one.parts = *sum = host.allocate(sizes, builder.getF32Type());
+    if (!operands.biasGrad.memory && operands.lengths.isRagged()) {
+      one.keyStarts = operands.lengths.keyStarts;
+      one.mostKeys = operands.lengths.mostKeys;
+    }
+  }
   ofParts.stepsOfPart = parts.steps;
   scf::IfOp::create(
       builder, isOne,
@@ -197,10 +227,11 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
       [&](OpBuilder &nested, Location loc) {
         TileBuilder inner(loc, nested);
         launch(inner, ofParts);
-        Value memory = ofParts.biasGrad.memory;
-        KernelOp kernel = createPartSumKernel(factory, loc, memory, sum);
-        host.launch(inner, kernel, getPartSumSpace(inner, sum),
-                    ValueRange{memory, sum});
+        for (PartSumOperands &sum : added) {
+          KernelOp kernel = createPartSumKernel(factory, loc, sum);
+          host.launch(inner, kernel, getPartSumSpace(inner, sum),
+                      getPresent(sum));
+        }
         scf::YieldOp::create(inner);
       });
   host.freeAll();

@@ -76,10 +76,10 @@ void evoformer::finishSums(TileBuilder &builder, HostBuilder &host,
     return;
   auto launch = [&](TileBuilder &at) {
     Value dest = castToUnitStride(at, sum);
-    KernelOp kernel =
-        createPartSumKernel(factory, at.getLoc(), sums.memory, dest);
-    host.launch(at, kernel, getPartSumSpace(at, dest),
-                ValueRange{sums.memory, dest});
+    PartSumOperands operands = {sums.memory, dest};
+    KernelOp kernel = createPartSumKernel(factory, at.getLoc(), operands);
+    host.launch(at, kernel, getPartSumSpace(at, operands),
+                getPresent(operands));
   };
   if (!sums.isCopied)
     return launch(builder);

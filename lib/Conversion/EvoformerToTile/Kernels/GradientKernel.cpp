@@ -89,7 +89,18 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                           : grid.count(builder, kBiasH);
   space[order.blocks] =
       grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
+  if (operands.stepsOfPart) {
+    Value parts = operands.keyGrad ? operands.keyGrad : operands.valueGrad;
+    space.push_back(builder.index(builder.dim(parts, 0)));
+  }
   return space;
+}
+
+Value evoformer::slicePart(TileBuilder &builder, Value memory, Value index) {
+  SmallVector<SliceDim> dims = {{index, {}}};
+  for (int64_t dim = 1; dim < 6; ++dim)
+    dims.push_back({builder.getIndexAttr(0), builder.dim(memory, dim)});
+  return builder.slice(memory, dims);
 }
 
 KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,

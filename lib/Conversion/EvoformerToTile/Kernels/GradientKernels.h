@@ -40,8 +40,9 @@ struct GradientOperands {
   SmallVector<Bias> logitGrads;
   /// Whole vectors hold their keys: contiguous, and rows start at multiples.
   bool alignedLogitGrads = false;
-  /// Parts of these sums, each over so many steps of the loop: then `biasGrad`
-  /// is of f32 and has the parts as a leading dimension. Null: one part.
+  /// Parts of these sums, each over so many steps of the loop: then `biasGrad`,
+  /// or without it what there is of `keyGrad` and `valueGrad`, is of f32 and
+  /// has the parts as a leading dimension. Null: one part.
   Value stepsOfPart;
   /// With all gradients at once: the keys of an item. Then `queryGrad` is of
   /// f32 and has the items that share a query as a leading dimension, and steps
@@ -114,11 +115,29 @@ std::array<Value, 5> countBiasSteps(TileBuilder &builder,
                                     const GradientOperands &operands,
                                     const AttentionBlocks &blocks);
 
-/// The kernel that adds up parts [parts, b, n, h, q, k] of f32, in their order.
-/// Arguments: the parts and the sum. Space: b, n, h, query and key blocks.
+/// How many queries share an item's keys and values, along each of [b, n, h];
+/// null where they are one's own.
+std::array<Value, 5> countSharers(TileBuilder &builder, const LogitShape &shape,
+                                  const SharedKeys &shared);
+
+/// A gradient and its parts.
+struct PartSumOperands {
+  /// [parts, b, n, h, x, y] of f32; [b, n, h, x, y].
+  Value parts, sum;
+  /// Where x are the keys of ragged sequences, what says which; no others are
+  /// written.
+  Value keyStarts = {};
+  Most mostKeys = {};
+
+  SmallVector<Value *> present();
+};
+
+/// The kernel that adds up parts in their order. Arguments:
+/// `operands.present()`. Space: b (sequences), n, h, blocks of x and y.
 tile::KernelOp createPartSumKernel(KernelFactory &factory, Location loc,
-                                   Value parts, Value sum);
-SmallVector<Value> getPartSumSpace(TileBuilder &builder, Value sum);
+                                   const PartSumOperands &operands);
+SmallVector<Value> getPartSumSpace(TileBuilder &builder,
+                                   const PartSumOperands &operands);
 
 tile::KernelOp createDeltaKernel(KernelFactory &factory, Location loc,
                                  const DeltaOperands &operands,

@@ -15,6 +15,9 @@ namespace mlir::evoformer {
 // The programs of the kinds of kernels (see GradientKind), for a builder at a
 // kernel's start.
 
+/// The part `index` of memory [parts, b, n, h, x, y].
+Value slicePart(TileBuilder &builder, Value memory, Value index);
+
 void writeQueryGradient(TileBuilder &builder, const LogitRecompute &shared);
 void writeKeyValueGradient(TileBuilder &builder, const LogitRecompute &shared);
 /// Of a bias, and where `shared` has one of the query as well.

@@ -30,14 +30,6 @@ static void forEach(TileBuilder &builder, Value first, Value end, int64_t step,
                });
 }
 
-/// The part `index` of memory with the parts as its leading dimension.
-static Value slicePart(TileBuilder &builder, Value memory, Value index) {
-  SmallVector<SliceDim> dims = {{index, {}}};
-  for (int64_t dim = 1; dim < 6; ++dim)
-    dims.push_back({builder.getIndexAttr(0), builder.dim(memory, dim)});
-  return builder.slice(memory, dims);
-}
-
 namespace {
 class JointGradient {
 public:

@@ -28,7 +28,8 @@ KeyBlock::KeyBlock(const LogitRecompute &shared, const WorkItem &item,
 }
 
 void KeyBlock::write(Beside beside) const {
-  store(shared, item, sum(beside), &slices);
+  store(shared, item, sum(beside), &slices, shared.operands.keyGrad,
+        shared.operands.valueGrad);
 }
 
 KeyBlock::Sums KeyBlock::sum(Beside beside) const {
@@ -78,18 +79,18 @@ KeyBlock::Sums KeyBlock::addCleared(TileBuilder &b, const Sums &sums) const {
 }
 
 void KeyBlock::store(const LogitRecompute &shared, const WorkItem &item,
-                     const Sums &sums, const LogitRecompute::Slices *slices) {
-  const GradientOperands &operands = shared.operands;
+                     const Sums &sums, const LogitRecompute::Slices *slices,
+                     Value keyGrad, Value valueGrad) {
   auto clear = [&](ArrayRef<Value> sums) {
     return slices ? shared.clearDropped(item, *slices, sums)
                   : llvm::to_vector(sums);
   };
-  if (operands.keyGrad)
+  if (keyGrad)
     item.storeParts(clear(sums.key), shared.parts,
-                    shared.getProductDerivative(), operands.keyGrad, item.keys);
-  if (operands.valueGrad)
+                    shared.getProductDerivative(), keyGrad, item.keys);
+  if (valueGrad)
     item.storeParts(clear(sums.value), shared.valueParts,
-                    shared.getWeightFactor(), operands.valueGrad, item.keys);
+                    shared.getWeightFactor(), valueGrad, item.keys);
 }
 
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {

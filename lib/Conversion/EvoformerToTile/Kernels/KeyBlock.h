@@ -64,9 +64,11 @@ public:
                           SumLoop loop);
   /// The same where heads have dropped keys of their own: what others leave.
   Sums addCleared(TileBuilder &b, const Sums &sums) const;
-  /// Stores them; with `slices` what the prepared sum drops is cleared.
+  /// Stores them where the gradients lie; with `slices` what the prepared sum
+  /// drops is cleared.
   static void store(const LogitRecompute &shared, const WorkItem &item,
-                    const Sums &sums, const LogitRecompute::Slices *slices);
+                    const Sums &sums, const LogitRecompute::Slices *slices,
+                    Value keyGrad, Value valueGrad);
 
 private:
   static Sums start(TileBuilder &b, const LogitRecompute &shared, bool ofKey,

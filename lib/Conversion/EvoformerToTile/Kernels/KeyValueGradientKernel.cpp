@@ -12,6 +12,19 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+std::array<Value, 5> evoformer::countSharers(TileBuilder &builder,
+                                             const LogitShape &shape,
+                                             const SharedKeys &shared) {
+  std::array<Value, 5> counts;
+  if (shared.batch)
+    counts[kBiasB] = builder.index(shape.size(builder, kBiasB));
+  if (shared.rows)
+    counts[kBiasN] = builder.index(shape.size(builder, kBiasN));
+  if (shared.groupSize != 1)
+    counts[kBiasH] = builder.index(shared.groupSize);
+  return counts;
+}
+
 namespace {
 /// All queries that share the keys and values of an item: those of a group of
 /// heads, and of all n or b.
@@ -24,21 +37,24 @@ public:
     place[kBiasB] = item.batch;
     place[kBiasN] = item.rows.start;
     place[kBiasH] = builder.mul(item.head, builder.index(keys.groupSize));
-    if (keys.batch)
-      counts[kBiasB] = builder.index(shape.size(builder, kBiasB));
-    if (keys.rows)
-      counts[kBiasN] = builder.index(shape.size(builder, kBiasN));
-    if (keys.groupSize != 1)
-      counts[kBiasH] = builder.index(keys.groupSize);
-  }
-
-  Value count(TileBuilder &b) const {
-    Value product;
+    counts = countSharers(builder, shape, keys);
+    begin = shared.zero;
     for (Value count : counts)
       if (count)
-        product = product ? b.mul(product, count) : count;
-    return product;
+        end = end ? builder.mul(end, count) : count;
+    Value steps = shared.operands.stepsOfPart;
+    if (!steps)
+      return;
+    part = WorkItemIdOp::create(builder, 4);
+    begin = builder.mul(part, steps);
+    end = arith::MinUIOp::create(builder, end, builder.add(begin, steps));
   }
+
+  /// The numbers of those that the item has, from the first to before the end.
+  Value getFirst() const { return begin; }
+  Value getEnd() const { return end; }
+  /// Where the item's sums lie among those of all parts; null: there are none.
+  Value getPart() const { return part; }
 
   /// The first, with all keys that any has.
   WorkItem first(TileBuilder &b) const {
@@ -75,10 +91,12 @@ private:
   BlockGrid::Place place;
   /// By dimension, null where they differ in none.
   std::array<Value, 5> counts;
+  Value begin, end, part;
 };
 } // namespace
 
-/// Stores the sums over all queries that share the keys and values of `item`.
+/// Stores the sums over the queries that share the keys and values of `item`,
+/// all of them or a part.
 static void writeShared(const LogitRecompute &shared, WorkItem item) {
   TileBuilder &builder = item.builder;
   const Bias &keySum = shared.operands.keySum;
@@ -87,21 +105,28 @@ static void writeShared(const LogitRecompute &shared, WorkItem item) {
                       keys.rows ? item.rows.start : Value(),
                       keys.groupSize != 1 ? item.head : Value()};
   Sharers sharers(builder, shared, item);
-  Value one = builder.index(1), count = sharers.count(builder);
+  Value one = builder.index(1);
   using Sums = KeyBlock::Sums;
   auto overAll =
       [&](TileBuilder &outer, const Sums &start,
           function_ref<Sums(TileBuilder &, const KeyBlock &, const Sums &)>
               add) {
-        return start.with(
-            outer.loop(shared.zero, count, one, start.carried(),
-                       [&](TileBuilder &b, Value number, ValueRange sums) {
-                         KeyBlock block(shared, sharers.at(b, number),
-                                        /*keysFirst=*/true);
-                         return add(b, block, start.with(sums)).carried();
-                       }));
+        return start.with(outer.loop(
+            sharers.getFirst(), sharers.getEnd(), one, start.carried(),
+            [&](TileBuilder &b, Value number, ValueRange sums) {
+              KeyBlock block(shared, sharers.at(b, number),
+                             /*keysFirst=*/true);
+              return add(b, block, start.with(sums)).carried();
+            }));
       };
   WorkItem whole = sharers.first(builder);
+  auto ofPart = [&](Value memory) {
+    return memory && sharers.getPart()
+               ? slicePart(builder, memory, sharers.getPart())
+               : memory;
+  };
+  Value keyGrad = ofPart(shared.operands.keyGrad);
+  Value valueGrad = ofPart(shared.operands.valueGrad);
   // Where sharers drop keys of their own, each is cleared before it is added,
   // for which registers hold its sums beside those of all.
   const std::pair<bool, int64_t> dims[] = {
@@ -116,7 +141,7 @@ static void writeShared(const LogitRecompute &shared, WorkItem item) {
                 [](TileBuilder &b, const KeyBlock &block, const Sums &sums) {
                   return block.addCleared(b, sums);
                 }),
-        /*slices=*/nullptr);
+        /*slices=*/nullptr, keyGrad, valueGrad);
     return;
   }
   Sums all = KeyBlock::sumWithCare(
@@ -130,7 +155,7 @@ static void writeShared(const LogitRecompute &shared, WorkItem item) {
             });
       });
   LogitRecompute::Slices slices = shared.slice(whole);
-  KeyBlock::store(shared, whole, all, &slices);
+  KeyBlock::store(shared, whole, all, &slices, keyGrad, valueGrad);
 }
 
 void evoformer::writeKeyValueGradient(TileBuilder &builder,

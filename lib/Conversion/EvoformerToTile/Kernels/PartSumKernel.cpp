@@ -11,54 +11,88 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// Queries and keys of a tile.
-static constexpr int64_t kQueries = 16, kKeys = 64;
+/// Of x and y in a tile.
+static constexpr int64_t kRows = 16, kColumns = 64;
 
-SmallVector<Value> evoformer::getPartSumSpace(TileBuilder &builder, Value sum) {
+SmallVector<Value *> PartSumOperands::present() {
+  SmallVector<Value *> all = {&parts, &sum, &keyStarts, &mostKeys.value};
+  llvm::erase_if(all, [](Value *operand) { return !*operand; });
+  return all;
+}
+
+SmallVector<Value> evoformer::getPartSumSpace(TileBuilder &builder,
+                                              const PartSumOperands &operands) {
+  Value sum = operands.sum;
   SmallVector<Value> space;
-  for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+  for (int64_t dim : {0, 1, 2})
     space.push_back(builder.index(builder.dim(sum, dim)));
-  space.push_back(builder.ceilDiv(builder.dim(sum, kBiasQ), kQueries));
-  space.push_back(builder.ceilDiv(builder.dim(sum, kBiasK), kKeys));
+  OpFoldResult rows = builder.dim(sum, 3);
+  if (operands.keyStarts) {
+    LogitShape shape = {{}, sum, {}};
+    shape.lengths.queryStarts = shape.lengths.keyStarts = operands.keyStarts;
+    space.front() = shape.countBatches(builder, /*ofKeys=*/true);
+    rows = operands.mostKeys.get(builder);
+  }
+  space.push_back(builder.ceilDiv(rows, kRows));
+  space.push_back(builder.ceilDiv(builder.dim(sum, 4), kColumns));
   return space;
 }
 
+/// The rows of a tile that starts at `first` of all, or of the sequence `item`.
+static SliceDim findRows(TileBuilder &builder, const PartSumOperands &operands,
+                         Value item, Value first) {
+  OpFoldResult all = builder.dim(operands.sum, 3);
+  if (!operands.keyStarts)
+    return {first, builder.remaining(all, first, kRows)};
+  Span span = Span::load(builder, operands.keyStarts, item, all,
+                         operands.mostKeys.get(builder));
+  Value left = arith::MaxSIOp::create(builder, builder.sub(span.length, first),
+                                      builder.index(0));
+  // Even of a tile without rows the first is one that there is.
+  Value last = builder.sub(builder.index(all), builder.index(1));
+  Value start =
+      arith::MinSIOp::create(builder, builder.add(span.start, first), last);
+  return {start, left};
+}
+
 KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
-                                        Value parts, Value sum) {
+                                        const PartSumOperands &operands) {
   auto schedule =
-      ScheduleAttr::get(loc.getContext(), {1, kQueries, kKeys}, {1, 1, 1}, 1);
-  return factory.create(
-      loc, "sum_parts", {parts.getType(), sum.getType()}, schedule,
-      [&](TileBuilder &builder, ValueRange arguments) {
-        Value parts = arguments[0], sum = arguments[1];
+      ScheduleAttr::get(loc.getContext(), {1, kRows, kColumns}, {1, 1, 1}, 1);
+  return factory.create<PartSumOperands>(
+      loc, "sum_parts", operands, schedule,
+      [&](TileBuilder &builder, const PartSumOperands &inside) {
+        Value parts = inside.parts, sum = inside.sum;
         SmallVector<SliceDim> outer;
-        for (int64_t dim : {kBiasB, kBiasN, kBiasH})
+        for (int64_t dim : {0, 1, 2})
           outer.push_back(
               {Value(WorkItemIdOp::create(builder, dim)), OpFoldResult()});
-        Value query = builder.mul(WorkItemIdOp::create(builder, kBiasQ),
-                                  builder.index(kQueries));
-        Value key = builder.mul(WorkItemIdOp::create(builder, kBiasK),
-                                builder.index(kKeys));
-        SliceDim queries = {query, builder.remaining(builder.dim(sum, kBiasQ),
-                                                     query, kQueries)};
-        SliceDim keys = {
-            key, builder.remaining(builder.dim(sum, kBiasK), key, kKeys)};
+        Value row =
+            builder.mul(WorkItemIdOp::create(builder, 3), builder.index(kRows));
+        Value column = builder.mul(WorkItemIdOp::create(builder, 4),
+                                   builder.index(kColumns));
+        SliceDim rows =
+            findRows(builder, inside, cast<Value>(outer.front().offset), row);
+        if (inside.keyStarts)
+          outer.front().offset = builder.getIndexAttr(0);
+        SliceDim columns = {
+            column, builder.remaining(builder.dim(sum, 4), column, kColumns)};
         Value zero = builder.index(0);
         Type f32 = builder.getF32Type();
         SmallVector<Value> total = builder.loop(
             zero, builder.index(builder.dim(parts, 0)), builder.index(1),
-            builder.splat({kQueries, kKeys}, f32, 0),
+            builder.splat({kRows, kColumns}, f32, 0),
             [&](TileBuilder &b, Value part,
                 ValueRange sums) -> SmallVector<Value> {
               SmallVector<SliceDim> dims = {{part, {}}};
               llvm::append_range(dims, outer);
-              dims.append({queries, keys});
+              dims.append({rows, columns});
               Value tile = b.load(b.slice(parts, dims), {zero, zero},
-                                  {kQueries, kKeys}, {}, b.getZeroAttr(f32));
+                                  {kRows, kColumns}, {}, b.getZeroAttr(f32));
               return {b.addf(sums[0], tile)};
             });
         SmallVector<SliceDim> dims = outer;
-        dims.append({queries, keys});
+        dims.append({rows, columns});
         Value dest = builder.slice(sum, dims);
         Type element = cast<MemRefType>(sum.getType()).getElementType();
         builder.store(builder.convert(total[0], element), dest, {zero, zero});
