@@ -159,14 +159,11 @@ private:
   /// Of lse and of what stats add up to.
   void boundStatistics(int64_t i) {
     int64_t row = ResultIndex{problem}.statistic(b, n, h, i);
-    ErrorSum error;
+    ErrorSum error = errors.ofMean();
     PartialSums sum(kWeightSum, kKeysOfPart);
-    for (int64_t j = 0; j < problem.keys; ++j) {
-      if (!head.kept[j])
-        continue;
-      sum.add(std::fabs(head.weights[j]) / head.total);
-      error.add(errors.logits[j], head.pullOf(j) * head.slopeOf(j));
-    }
+    for (int64_t j = 0; j < problem.keys; ++j)
+      if (head.kept[j])
+        sum.add(std::fabs(head.weights[j]) / head.total);
     error.add(sum.error, 1);
     if (head.areLogits()) {
       bounds.stats[row] = error.getBound() * head.stats;

@@ -80,6 +80,7 @@ void WeightErrors::applyScore() {
 /// sums may start from the biases or not, the larger ones.
 void WeightErrors::boundLogits(int64_t i) {
   starts.assign(problem.keys, 0);
+  ways.clear();
   boundLogitsOf(i, /*starting=*/false);
   if (!findStarts(i))
     return;
@@ -107,20 +108,65 @@ void WeightErrors::boundLogitsOf(int64_t i, bool starting) {
     sums[j] += head.products[j];
     logits[j].add(kLogit, sums[j]);
   }
+  Way &way = ways.emplace_back();
+  way.others = logits;
   std::vector<uint8_t> kept;
+  int64_t before = problem.keys;
   head.biases.readQuery(i, kept, [&](int64_t j, double term) {
     sums[j] += term;
+    if (j <= before)
+      way.additions.emplace_back();
+    before = j;
+    way.additions.back().push_back({j, term, sums[j]});
     logits[j].add(kLogit, sums[j]);
-    if (!type.isSingle)
-      logits[j].add(kBiasUnit, term);
+    for (std::vector<ErrorSum> *errors : {&logits, &way.others})
+      if (!type.isSingle)
+        (*errors)[j].add(kBiasUnit, term);
   });
-  for (int64_t j = 0; j < problem.keys && !problem.weights; ++j) {
-    if (type.isSingle)
-      logits[j].add(kSingleExponent, head.exponents[j]);
-    else
-      logits[j].add(kExponent, std::max(-head.exponents[j], growth));
-    logits[j].add(kExponential, 1);
+  for (int64_t j = 0; j < problem.keys && !problem.weights; ++j)
+    for (std::vector<ErrorSum> *errors : {&logits, &way.others}) {
+      ErrorSum &error = (*errors)[j];
+      if (type.isSingle)
+        error.add(kSingleExponent, head.exponents[j]);
+      else
+        error.add(kExponent, std::max(-head.exponents[j], growth));
+      error.add(kExponential, 1);
+    }
+}
+
+ErrorSum WeightErrors::ofMean(const Way &way) const {
+  ErrorSum error;
+  auto counts = [&](int64_t j) { return head.kept[j] && lost[j] == 0; };
+  auto factorOf = [&](int64_t j) { return head.pullOf(j) * head.slopeOf(j); };
+  for (int64_t j = 0; j < problem.keys; ++j)
+    if (counts(j))
+      error.add(way.others[j], factorOf(j));
+  for (const std::vector<Addition> &additions : way.additions) {
+    // One draw for all keys with the same term.
+    std::vector<std::pair<double, double>> terms;
+    for (const Addition &addition : additions)
+      if (counts(addition.key))
+        terms.push_back({addition.term, factorOf(addition.key) * addition.sum});
+    llvm::sort(terms, llvm::less_first());
+    for (size_t k = 0; k < terms.size();) {
+      double size = 0, term = terms[k].first;
+      do
+        size += std::fabs(terms[k].second);
+      while (++k < terms.size() && terms[k].first == term);
+      error.add(kLogit, size);
+    }
   }
+  return error;
+}
+
+ErrorSum WeightErrors::ofMean() const {
+  ErrorSum largest;
+  for (const Way &way : ways) {
+    ErrorSum error = ofMean(way);
+    if (largest.getBound() <= error.getBound())
+      largest = error;
+  }
+  return largest;
 }
 
 /// Splits the keys in those whose weights change by a first-order error and

@@ -189,6 +189,12 @@ public:
   /// its weight is 1.
   double growth = 0;
 
+  /// The error of the mean of the logits, each as often as its weight counts:
+  /// that of their sum of exponentials. Where keys have the same term of a bias
+  /// sums of f32, multiples of one unit, are rounded by the same: what takes
+  /// nothing from the weights moves their mean.
+  ErrorSum ofMean() const;
+
   /// What a weight without digits is at most, relative to the row's largest.
   double getLargestWeight(int64_t j) const {
     return std::max(head.weights[j] * std::exp(kLargeError), lost[j]);
@@ -197,12 +203,26 @@ public:
 private:
   /// In the logits' order of keys.
   std::vector<double> starts;
+  /// A term of a bias that was added to a logit, and the sum.
+  struct Addition {
+    int64_t key;
+    double term, sum;
+  };
+  /// What the errors of logits are made of, for one way to add the biases.
+  struct Way {
+    /// Without those of additions.
+    std::vector<ErrorSum> others;
+    /// Bias by bias.
+    std::vector<std::vector<Addition>> additions;
+  };
+  std::vector<Way> ways;
 
   bool findStarts(int64_t i);
   void boundScores(int64_t i);
   void applyScore();
   void boundLogits(int64_t i);
   void boundLogitsOf(int64_t i, bool starting);
+  ErrorSum ofMean(const Way &way) const;
   void findLost();
   double boundGrowth() const;
 };

@@ -312,6 +312,44 @@ TEST(ErrorBound, FlushedOperands) {
   }
 }
 
+// Sums of f32 near 1e4 are multiples of 2^-10: what they lose of a bias that
+// all keys have is the same for each. Weights do not see it, but the logarithm
+// of their sum does.
+TEST(ErrorBound, StatisticsOfEqualTerms) {
+  constexpr int64_t queries = 200, keys = 90;
+  std::mt19937 generator(5);
+  std::vector<float> query(queries, 1), first, second, value(keys, 1);
+  std::vector<float> key = randomFloats(generator, keys);
+  for (float x : randomFloats(generator, queries * keys))
+    first.push_back(1e4F + x);
+  second = randomFloats(generator, queries);
+  OwnedProblem problem;
+  problem.batch = problem.rows = problem.heads = 1;
+  problem.queries = queries, problem.keys = keys;
+  problem.depth = problem.valueDepth = 1;
+  problem.query = problem.dense(query, {1, 1, queries, 1, 1});
+  problem.key = problem.dense(key, {1, 1, keys, 1, 1});
+  problem.value = problem.dense(value, {1, 1, keys, 1, 1});
+  problem.addBias(first, {1, 1, 1, queries, keys});
+  problem.addBias(second, {1, 1, 1, queries, 1});
+  AttentionResult reference = computeAttention(problem);
+  OutputBounds bounds = boundOutput(problem, ElementType::F32, 0, Arithmetic());
+  double largest = 0;
+  for (int64_t i = 0; i < queries; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < keys; ++j) {
+      float logit = (key[j] + first[i * keys + j]) + second[i];
+      sum += std::exp(static_cast<double>(logit) - 1e4);
+    }
+    double error = std::fabs(1e4 + std::log(sum) - reference.stats[i]);
+    EXPECT_LE(error, bounds.stats[i]) << "query " << i;
+    // No more than the sums of two biases are rounded by.
+    EXPECT_LE(bounds.stats[i], 2.5 * 0x1p-11);
+    largest = std::max(largest, error);
+  }
+  EXPECT_GE(largest, 0x1p-12);
+}
+
 TEST(ErrorBound, NoKeyLeft) {
   OwnedProblem problem;
   setSingleQuery(problem, {1, 2}, {3, 4});
