@@ -97,6 +97,19 @@ static bool isBehindBuffers(Operation *op) {
          });
 }
 
+/// A number that sizes stay below, by which what may be larger is held to 32
+/// bits: one more or less than that makes no difference.
+static bool isBeyondSizes(Operation *op) {
+  constexpr int64_t kLargest = int64_t(1) << 30;
+  auto value =
+      cast<IntegerAttr>(cast<LLVM::ConstantOp>(op).getValue()).getInt();
+  return op->getResult(0).getType().isInteger(64) &&
+         (value >= kLargest || value <= -kLargest) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<LLVM::SMaxOp, LLVM::SMinOp>(user);
+         });
+}
+
 /// A vector of equal elements.
 static bool isSplat(Value v) {
   auto shuffle = v.getDefiningOp<LLVM::ShuffleVectorOp>();
@@ -387,7 +400,8 @@ static const Operator operators[] = {
      }},
     {"increment constant",
      [](Operation *op) {
-       return isIntegerConstant(op) && !isBehindBuffers(op);
+       return isIntegerConstant(op) && !isBehindBuffers(op) &&
+              !isBeyondSizes(op);
      },
      [](Operation *op) {
        auto constant = cast<LLVM::ConstantOp>(op);
@@ -395,7 +409,8 @@ static const Operator operators[] = {
        constant.setValueAttr(
            IntegerAttr::get(value.getType(), value.getValue() + 1));
      }},
-    {"decrement constant", isIntegerConstant,
+    {"decrement constant",
+     [](Operation *op) { return isIntegerConstant(op) && !isBeyondSizes(op); },
      [](Operation *op) {
        auto constant = cast<LLVM::ConstantOp>(op);
        auto value = cast<IntegerAttr>(constant.getValue());

@@ -82,17 +82,21 @@ GRADIENT_PROGRAMS = (
     (2, 128, "D=64 type=bf16 bias=bnhqk:bf16:sparse order=bnhsd nan=some"))
 # Ranges, lengths, sequences that lie one behind the other, and heads of keys for
 # several of queries: of outputs, and of gradients. Each number of rows, or sequences.
+# Groups are so large that gradients of keys are summed in parts where memory has the
+# place, at about as many queries as keys.
 KEY_PROGRAMS = (
-    (2, "N", "D=32 type=bf16 H=2 group=2 window=:i+sk-sq+1", "bias=bhqk:bf16"),
+    (1, "N", "D=32 type=bf16 H=6 group=6 window=:i+sk-sq+1", "bias=bhqk:bf16"),
     (3, "N", "D=32 type=f16 lens=random:random window=i/32*32-200:i/32*32+231",
      "bias=bnhqk:f16"),
-    (3, "B", "D=32 type=f16 out=f32 H=2 group=2 ragged=random:random "
+    (2, "B", "D=32 type=f16 out=f32 H=6 group=6 ragged=random:random "
      "window=i+sk-sq-200:i+sk-sq+9", "bias=bhqk:f16"),
     (2, "N", "D=64 type=bf16 lens=random:random bias=bnk:i1:normal",
      "bias=hqk:f32"))
 KEY_SIZES = ("Sq=140 Sk=300", "Sq=300 Sk=140", "Sq=65 Sk=129", "Sq=1 Sk=1",
              "Sq=136 Sk=136", "Sq=304 Sk=72", "Sq=40 Sk=520", "Sq=264 Sk=328",
              "Sq=520 Sk=264")
+# Many blocks of queries, or of keys: rings come round, behind an edge and in front of it.
+LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100")
 # A depth is padded to a power of two: the less, the fewer products are of zeros only.
 # Several rows, of which one has NaN, for what sums over rows in parts.
 NAN_IN_A_ROW = ("N=3 Sq=130 Sk=55", "N=3 Sq=138 Sk=79", "N=3 Sq=174 Sk=59")
@@ -107,6 +111,10 @@ MANY_ROWS = ("N=30 H=3 Sq=9 Sk=5",)
 # values: other queries, other columns.
 NAN_ELEMENTS = " ".join(f"put=out_grad:nan:0.0.{2 * k + 1}.0.{(5 * k + k // 32) % 32}"
                         for k in range(64))
+# The same of values, of keys that some queries drop: a column of an output, and the
+# lanes that have it.
+NAN_VALUES = " ".join(f"put=value:nan:0.0.{(23 * k + 5) % 70}.0.{(5 * k) % 32}"
+                      for k in range(6))
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # Several blocks of queries and of keys, and a single one; and several whose rows whole
@@ -179,6 +187,21 @@ def key_cases(step):
             for index, (size, value) in enumerate(sizes):
                 yield (f"{letter}={n} {size} {program} {bias}:{value} {words} "
                        f"seed={index + 1}")
+            for index, size in enumerate((f"{letter}=30 Sq=9 Sk=5",
+                                          *(f"{letter}={n} {s}" for s in LONG))):
+                yield (f"{size} {program} {bias}:{values[index % 2]} {words} "
+                       f"seed={index + 61}")
+            # What a maximum or a reference must not leave out.
+            for index, (size, value) in enumerate((("Sq=150 Sk=70", "columns"),
+                                                   ("Sq=70 Sk=264", "growing"))):
+                yield (f"{letter}={n} {size} {program} {bias}:{value} {words} "
+                       f"seed={index + 81}")
+            # Where sequences end is drawn: a place in them may be behind all.
+            for index, size in enumerate(("Sq=150 Sk=70", "Sq=136 Sk=72")):
+                elements = NAN_VALUES + (f" {NAN_ELEMENTS}" if "pass" in words else "")
+                if letter == "N":
+                    yield (f"{letter}={n} {size} {program} {bias}:sparse {elements} "
+                           f"{words} seed={index + 71}")
 
 
 def outcomes(report):
@@ -199,7 +222,7 @@ def targets_of(options, chip, family, few):
     heads, queries and rows then have so few parts that a part has several steps,
     as large problems have them on the chip. The kernels are the same."""
     yield chip
-    if family != "gradients" or options.sparse:
+    if family not in ("gradients", "keys") or options.sparse:
         return
     file, = (options.source / "lib/Target").glob(f"*/{chip}.mlir")
     head, end, rest = file.read_text().rpartition("}>} {}")

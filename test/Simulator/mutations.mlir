@@ -9,6 +9,11 @@
 // The shift of the field that is read, not that of the other one.
 // FIELDS: exchange operands {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
 // FIELDS-NOT: constant(5 : i32)
+// RUN: evoformer-sim %s --kernel=limits --block=32 --arg=out:128 --mutants=1000 --verbose | FileCheck %s --check-prefix=LIMITS
+// The limit of what is stored, not the one that no size reaches.
+// LIMITS-NOT: constant(-1073741824 : i64)
+// LIMITS: decrement constant {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// LIMITS-NOT: constant(-1073741824 : i64)
 module attributes {gpu.container_module} {
   gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     llvm.func @votes(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
@@ -49,6 +54,19 @@ module attributes {gpu.container_module} {
       %one = llvm.insertvalue %a, %none[0] : !llvm.struct<(i32, i32)>
       %both = llvm.insertvalue %b, %one[1] : !llvm.struct<(i32, i32)>
       %v = llvm.extractvalue %both[0] : !llvm.struct<(i32, i32)>
+      %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      llvm.store %v, %p : i32, !llvm.ptr<1>
+      llvm.return
+    }
+
+    llvm.func @limits(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+      %lowest = llvm.mlir.constant(-1073741824 : i64) : i64
+      %least = llvm.mlir.constant(7 : i64) : i64
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %i = llvm.zext %t : i32 to i64
+      %a = llvm.intr.smax(%i, %lowest) : (i64, i64) -> i64
+      %b = llvm.intr.smax(%a, %least) : (i64, i64) -> i64
+      %v = llvm.trunc %b : i64 to i32
       %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
       llvm.store %v, %p : i32, !llvm.ptr<1>
       llvm.return
