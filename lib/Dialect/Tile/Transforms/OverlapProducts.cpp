@@ -20,10 +20,12 @@ namespace mlir::evoformer::tile {
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// Whether something may be waited for here, or memory change.
+/// Whether something may be waited for here, or memory change. Nothing moves
+/// past regions, whose captures are no operands.
 static bool mayChangeMemory(Operation *op) {
-  return !isMemoryEffectFree(op) &&
-         !isa<LoadOp, GroupMmaOp, GroupFenceOp, GroupWaitOp>(op);
+  return op->getNumRegions() > 0 ||
+         (!isMemoryEffectFree(op) &&
+          !isa<LoadOp, GroupMmaOp, GroupFenceOp, GroupWaitOp>(op));
 }
 
 /// The rows of a product where they are registers.
