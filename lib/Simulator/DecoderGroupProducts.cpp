@@ -13,16 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Decoder.h"
+#include "LLVMOps.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::sim;
 
-static bool hasStatement(Operation *op, StringRef what) {
-  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-  return assembly && assembly.getAsmString().contains(what);
-}
 static bool isProduct(Operation *op) {
-  return hasStatement(op, "wgmma.mma_async");
+  return isInAssembly(op, "wgmma.mma_async");
 }
 
 /// Names registers anew, or takes vectors of them apart.
@@ -31,18 +28,15 @@ static bool isMove(Operation *op) {
              LLVM::InsertElementOp, LLVM::BitcastOp>(op);
 }
 
-static bool isLDSAccess(Operation *op) {
-  auto isLDS = [](Value address) {
-    auto type = dyn_cast<LLVM::LLVMPointerType>(address.getType());
-    return type && type.getAddressSpace() == 3;
-  };
-  return isa<LLVM::StoreOp>(op) && isLDS(op->getOperand(1));
+static bool isLDSStore(Operation *op) {
+  auto store = dyn_cast<LLVM::StoreOp>(op);
+  return store && isLDSPointer(store.getAddr());
 }
 
 /// The fence that comes before a product in its block; null: none.
 static Operation *findFence(LLVM::InlineAsmOp product) {
   for (Operation *op = product; op; op = op->getPrevNode())
-    if (hasStatement(op, "wgmma.fence"))
+    if (isInAssembly(op, "wgmma.fence"))
       return op;
   return nullptr;
 }
@@ -56,7 +50,7 @@ static Operation *findWait(LLVM::InlineAsmOp product) {
   unsigned later = 0;
   for (Operation *op = product->getNextNode(); op; op = op->getNextNode()) {
     later += isProduct(op);
-    if (!hasStatement(op, "wgmma.wait_group"))
+    if (!isInAssembly(op, "wgmma.wait_group"))
       continue;
     StringRef text = cast<LLVM::InlineAsmOp>(op).getAsmString();
     unsigned pending = 0;
@@ -104,7 +98,7 @@ static Operation *findEarlyUse(LLVM::InlineAsmOp product, Operation *wait) {
       llvm::append_range(left, user->getUsers());
     else if (user != wait && !isProduct(user) &&
              (!isHere || user->isBeforeInBlock(wait) ||
-              !hasStatement(user, "wgmma.wait_group")))
+              !isInAssembly(user, "wgmma.wait_group")))
       return user;
   }
   return nullptr;
@@ -127,7 +121,7 @@ LogicalResult Decoder::checkAsyncProduct(LLVM::InlineAsmOp product) {
                                     "wgmma.wait_group gave");
   for (Operation *op = product->getNextNode(); op != wait;
        op = op->getNextNode())
-    if (isLDSAccess(op) || op->getName().getStringRef().contains("barrier") ||
+    if (isLDSStore(op) || op->getName().getStringRef().contains("barrier") ||
         op->getName().getStringRef().contains("cp.async"))
       return unsupported(product, "'" + op->getName().getStringRef() +
                                       "' may change what it reads before a "

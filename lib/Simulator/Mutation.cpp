@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Simulator/Mutation.h"
+#include "LLVMOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -50,11 +51,6 @@ static int exchangedOperand(StringRef name) {
       name.contains("permlanex16"))
     return 1;
   return name.contains("ds_swizzle") || name.contains("ds.swizzle") ? 0 : -1;
-}
-
-static bool isLDSPointer(Value v) {
-  auto type = dyn_cast<LLVM::LLVMPointerType>(v.getType());
-  return type && type.getAddressSpace() == 3;
 }
 
 /// Whether a value only makes addresses of stores. A lane whose store is
@@ -226,11 +222,6 @@ static LLVM::ICmpPredicate negation(LLVM::ICmpPredicate p) {
     return P::ult;
   }
   return p;
-}
-
-static bool isInAssembly(Operation *op, StringRef what) {
-  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-  return assembly && assembly.getAsmString().contains(what);
 }
 
 /// Puts what `change` makes of the last statement of assembly that begins with

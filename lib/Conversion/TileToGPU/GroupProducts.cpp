@@ -78,7 +78,24 @@ public:
 private:
   std::string body;
 };
+} // namespace
 
+/// A vector's registers, of 32 bits each.
+static SmallVector<Value> split(OpBuilder &b, Location loc, Value vector) {
+  constexpr int64_t kWordBits = 32;
+  auto type = cast<VectorType>(vector.getType());
+  int64_t count =
+      type.getNumElements() * type.getElementTypeBitWidth() / kWordBits;
+  if (type.getElementTypeBitWidth() != kWordBits)
+    vector = vector::BitCastOp::create(
+        b, loc, VectorType::get({count}, b.getI32Type()), vector);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < count; ++i)
+    words.push_back(vector::ExtractOp::create(b, loc, vector, i));
+  return words;
+}
+
+namespace {
 /// Registers that assembly takes and gives back, changed or not, or only takes.
 class PassedRegisters {
 public:
@@ -86,14 +103,14 @@ public:
 
   void pass(ValueRange vectors) {
     for (Value vector : vectors) {
-      SmallVector<Value> words = split(vector);
+      SmallVector<Value> words = split(b, loc, vector);
       passed.append(words);
       vectorsOf.push_back({vector.getType(), words.size()});
     }
   }
   void take(ValueRange vectors) {
     for (Value vector : vectors)
-      taken.append(split(vector));
+      taken.append(split(b, loc, vector));
   }
 
   /// The vectors passed, as they come out of `text`.
@@ -132,24 +149,6 @@ public:
   }
 
 private:
-  /// Its registers, of 32 bits each.
-  SmallVector<Value> split(Value vector) const {
-    constexpr int64_t kWordBits = 32;
-    auto type = cast<VectorType>(vector.getType());
-    int64_t bits = type.getElementTypeBitWidth();
-    if (bits != kWordBits)
-      vector = vector::BitCastOp::create(
-          b, loc,
-          VectorType::get({type.getNumElements() * bits / kWordBits},
-                          b.getI32Type()),
-          vector);
-    SmallVector<Value> words;
-    for (int64_t i = 0, e = type.getNumElements() * bits / kWordBits; i < e;
-         ++i)
-      words.push_back(vector::ExtractOp::create(b, loc, vector, i));
-    return words;
-  }
-
   OpBuilder &b;
   Location loc;
   SmallVector<Value> passed, taken;
@@ -276,11 +275,8 @@ private:
     SmallVector<int64_t> rowNumbers; // of the first register of (k, m)
     if (!ofRows)
       for (Value vector : rowVectors) {
-        Value words = vector::BitCastOp::create(
-            b, loc, VectorType::get({perRow}, b.getI32Type()), vector);
-        for (int64_t i = 0; i < perRow; ++i) {
-          int64_t number =
-              add(vector::ExtractOp::create(b, loc, words, i), "r");
+        for (auto [i, word] : llvm::enumerate(split(b, loc, vector))) {
+          int64_t number = add(word, "r");
           if (i == 0)
             rowNumbers.push_back(number);
         }
@@ -351,10 +347,20 @@ private:
   }
 };
 
-/// One range of vectors for each tile.
-static void replaceByPassed(ConversionPatternRewriter &rewriter, Operation *op,
-                            ArrayRef<ValueRange> tiles,
-                            ArrayRef<Value> vectors) {
+/// Replaces `op` by its tiles, which pass through `statement`; so do `rows`,
+/// which nothing uses afterwards.
+static void passThrough(ConversionPatternRewriter &rewriter, Operation *op,
+                        ArrayRef<ValueRange> tiles, ArrayRef<ValueRange> rows,
+                        const Twine &statement) {
+  PassedRegisters registers(rewriter, op->getLoc());
+  for (ValueRange tile : tiles)
+    registers.pass(tile);
+  for (ValueRange tile : rows)
+    registers.take(tile);
+  Assembly text;
+  text.line(statement);
+  SmallVector<Value> passed = registers.create(text);
+  ArrayRef<Value> vectors = passed;
   SmallVector<SmallVector<Value>> results;
   for (ValueRange tile : tiles) {
     results.emplace_back(vectors.take_front(tile.size()));
@@ -369,12 +375,8 @@ struct GroupFencePattern : KernelPattern<GroupFenceOp> {
   LogicalResult
   matchAndRewrite(GroupFenceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    PassedRegisters registers(rewriter, op.getLoc());
-    for (ValueRange tile : adaptor.getTiles())
-      registers.pass(tile);
-    Assembly text;
-    text.line("wgmma.fence.sync.aligned;");
-    replaceByPassed(rewriter, op, adaptor.getTiles(), registers.create(text));
+    passThrough(rewriter, op, adaptor.getTiles(), {},
+                "wgmma.fence.sync.aligned;");
     return success();
   }
 };
@@ -385,15 +387,9 @@ struct GroupWaitPattern : KernelPattern<GroupWaitOp> {
   LogicalResult
   matchAndRewrite(GroupWaitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    PassedRegisters registers(rewriter, op.getLoc());
-    for (ValueRange tile : adaptor.getProducts())
-      registers.pass(tile);
-    for (ValueRange tile : adaptor.getRows())
-      registers.take(tile);
-    Assembly text;
-    text.line("wgmma.wait_group.sync.aligned " + Twine(op.getPending()) + ";");
-    replaceByPassed(rewriter, op, adaptor.getProducts(),
-                    registers.create(text));
+    passThrough(rewriter, op, adaptor.getProducts(), adaptor.getRows(),
+                "wgmma.wait_group.sync.aligned " + Twine(op.getPending()) +
+                    ";");
     return success();
   }
 };
