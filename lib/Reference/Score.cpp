@@ -22,8 +22,10 @@ static constexpr double kFunction = 8;
 
 static ScoreResult softcap(double c, double x) {
   double tanh = std::tanh(x / c), slope = 1 - tanh * tanh;
-  // The quotient, the function and the product.
-  double error = std::fabs(x) * slope + (kFunction + 1) * std::fabs(c * tanh);
+  // The quotient, which is a product with the inverse, the function and the
+  // product.
+  double error =
+      2 * std::fabs(x) * slope + (kFunction + 1) * std::fabs(c * tanh);
   // 1 - t^2 of such a t, and three factors.
   double ofSlope = (2 * kFunction + 1) * tanh * tanh + 4 * slope +
                    std::fabs(2 * tanh * slope * x / c);
@@ -52,9 +54,10 @@ static double getDistance(const ScorePlace &place) {
 static ScoreResult alibi(double heads, const ScorePlace &place, double x) {
   double exponent = -8 * static_cast<double>(place.head + 1) / heads;
   double term = std::exp2(exponent) * getDistance(place);
-  // The exponent's rounding, the function, the product, the difference.
+  // The exponent's roundings, a product with an inverse, the function, the
+  // product, the difference.
   double error =
-      term * (std::fabs(exponent) + kFunction + 1) + std::fabs(x - term);
+      term * (2 * std::fabs(exponent) + kFunction + 1) + std::fabs(x - term);
   return {x - term, 1, 0, error, 0};
 }
 

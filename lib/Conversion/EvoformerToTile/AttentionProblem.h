@@ -110,6 +110,11 @@ struct ScoreFacts {
   Block *body = nullptr;
   /// Whether it is finite for finite numbers, see isScoreTotal.
   bool isTotal = true;
+  /// Whether it adds to the product what does not depend on it, see isScoreSum,
+  /// and that is finite.
+  bool isSum = false;
+  /// Whether it knows where keys are, so that logits may grow along a row.
+  bool mayGrow = false;
 
   explicit operator bool() const { return body; }
 };

@@ -301,7 +301,12 @@ protected:
       if (!op.isQueryIndependent(index))
         facts.biasBytes +=
             getElementBytes(getElementTypeOrSelf(bias.get().getType()));
-    facts.score = {op.getScoreBody(), totalScores.contains(op)};
+    if (Block *score = op.getScoreBody()) {
+      bool isTotal = totalScores.contains(op);
+      facts.score = {score, isTotal, isTotal && isScoreSum(*score),
+                     !score->getArgument(static_cast<unsigned>(ScoreArgument::Key))
+                          .use_empty()};
+    }
     facts.dropThreshold = family::getDropoutThreshold(op);
     if (WeightsAttr weights = family::getWeights(op)) {
       facts.weights.areLogits = true;

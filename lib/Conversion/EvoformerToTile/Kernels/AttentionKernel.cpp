@@ -24,8 +24,9 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The largest sum of the weights of a row that leaves room for each of them in
 /// the type, and for products with values in f32.
+static constexpr double kLargestSum = 0x1p64;
 static double getLargestSum(Type elementType) {
-  return elementType.isF16() ? 65504 : 0x1p64;
+  return elementType.isF16() ? 65504 : kLargestSum;
 }
 
 SmallVector<Value, 4> evoformer::getAttentionSpace(
@@ -46,6 +47,10 @@ SmallVector<Value, 4> evoformer::getAttentionSpace(
 /// below, or they are done again. Finite: -inf plus this is -inf.
 static constexpr double kNoKey = 0x1p126;
 
+/// By how much exponents pass a raised reference before that is raised again:
+/// weights of that size and their sums are far from the ends of any type.
+static constexpr double kMostRaised = 8;
+
 namespace {
 /// What the weights of a row are relative to while its keys are looped over.
 enum class Reference {
@@ -53,9 +58,12 @@ enum class Reference {
   Running,
   /// The maximum of the first block that has a key of the row. Where later
   /// logits are so much larger that sums leave the type's range, the row is
-  /// done
-  /// again with a running maximum.
+  /// done again with a running maximum.
   First,
+  /// The same until a block has much larger ones, then its maximum, to which
+  /// all is rescaled, which few blocks do. Costs a maximum a logit, where
+  /// others would do many rows again.
+  Raised,
 };
 
 /// The kernel's program: softmax(logits) * values with a running sum and
@@ -73,7 +81,7 @@ public:
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
-        startsFromBiases(mayStart && reference == Reference::First),
+        startsFromBiases(mayStart && reference != Reference::Running),
         losesInfinities(losesInfinities), fillsZeros(fillsZeros),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
@@ -88,7 +96,7 @@ public:
     bool hasBiases = !operands.biases.empty();
     State state = loopOverKeys(builder, sources, item, drops, reference);
     bool mayHideNaN = (hasBiases || losesInfinities) && drops == Drops::Added;
-    if (reference == Reference::First || mayHideNaN)
+    if (reference != Reference::Running || mayHideNaN)
       state =
           repeatWithCare(sources, state, mayHideNaN ? Drops::Chosen : drops);
     if (item.queries.mayEndEarly())
@@ -211,7 +219,11 @@ private:
     WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
     Value isOutside = arith::CmpFOp::create(
         builder, arith::CmpFPredicate::UGT, state.sum,
-        builder.splatLike(state.sum, getLargestSum(facts.elementType)));
+        builder.splatLike(state.sum, reference == Reference::Raised
+                                         ? kLargestSum
+                                         : getLargestSum(facts.elementType)));
+    if (reference == Reference::Raised && startsFromBiases)
+      isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
     if (mayLoseKeys())
       isOutside = arith::OrIOp::create(builder, isOutside,
                                        findLostRows(sources, state));
@@ -220,6 +232,20 @@ private:
           return loopOverKeys(b, sources, careful, drops, Reference::Running)
               .carried();
         }));
+  }
+
+  /// Rows whose largest logits are too large for products that start from
+  /// biases; of the others what is too large has no weight.
+  Value hasFewDigits(const State &state) {
+    Value size = math::AbsFOp::create(builder, state.maximum);
+    auto compare = [&](arith::CmpFPredicate predicate, double bound) {
+      return arith::CmpFOp::create(builder, predicate, size,
+                                   builder.splatLike(size, bound));
+    };
+    using Predicate = arith::CmpFPredicate;
+    return arith::AndIOp::create(
+        builder, compare(Predicate::OGE, kLargestStart / unit),
+        compare(Predicate::OLT, kInfinity));
   }
 
   /// Whether a logit may leave f32 in units of products, where its key is
@@ -304,11 +330,16 @@ private:
     return next;
   }
 
-  /// One step relative to the first block's maximum. `state` has for a maximum
-  /// what is added to the exponents, `kNoKey` before there is a key.
+  /// One step relative to the maximum of the first block, or of one since.
+  /// `state` has for a maximum what is added to the exponents, `kNoKey` before
+  /// there is a key.
   State add(TileBuilder &b, State state, Value logits, Value kept, double unit,
             ValueRange values) {
-    Value offset = findFirst(b, state.maximum, logits, unit);
+    if (reference == Reference::Raised)
+      state = raise(b, state, logits, unit);
+    else
+      state.maximum = findFirst(b, state.maximum, logits, unit);
+    Value offset = state.maximum;
     Value raised =
         raisesExponents()
             ? b.addf(offset, b.splatLike(offset, getTruncationExponent()))
@@ -334,19 +365,49 @@ private:
         .where(isNew, {offset},
                [&](TileBuilder &b) -> SmallVector<Value> {
                  Value maximum = b.reduce(ReduceKind::Max, logits, 2);
-                 Value isUsual = arith::CmpFOp::create(
-                     b, arith::CmpFPredicate::OLT,
-                     math::AbsFOp::create(b, maximum),
-                     b.splatLike(maximum, largest / unit));
-                 constexpr double nan =
-                     std::numeric_limits<double>::quiet_NaN();
-                 Value first = b.select(
-                     isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
-                     b.splatLike(maximum, nan));
+                 Value first = makeOffset(b, maximum, unit, largest);
                  first = b.select(b.equals(maximum, -kInfinity), offset, first);
                  return {b.select(isNew, first, offset)};
                })
         .front();
+  }
+
+  /// What exponents relative to a maximum are made by adding; NaN where that
+  /// is `largest` or more.
+  Value makeOffset(TileBuilder &b, Value maximum, double unit, double largest) {
+    Value isUsual = arith::CmpFOp::create(
+        b, arith::CmpFPredicate::OLT, math::AbsFOp::create(b, maximum),
+        b.splatLike(maximum, largest / unit));
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return b.select(isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
+                    b.splatLike(maximum, nan));
+  }
+
+  /// The state relative to these logits' maximum, where a row has no key so far
+  /// or they are much larger than those before.
+  State raise(TileBuilder &b, const State &state, Value logits, double unit) {
+    Value maximum = b.reduce(ReduceKind::Max, logits, 2);
+    // Without a key in this block it is -inf.
+    Value exponent =
+        b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
+    Value isNew =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
+                              b.splatLike(exponent, kMostRaised));
+    return State::of(b.where(
+        isNew, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
+          Value offset =
+              b.select(isNew, makeOffset(b, maximum, unit, kNoKey),
+                       state.maximum);
+          // Before there is a key there is nothing to rescale.
+          Value factor = b.exp2(b.subf(offset, state.maximum));
+          State next{{}, offset, b.mulf(state.sum, factor)};
+          for (Value output : state.outputs)
+            next.outputs.push_back(
+                b.mulf(output,
+                       b.broadcast(factor, {0, 1},
+                                   TileBuilder::typeOf(output).getShape())));
+          return next.carried();
+        }));
   }
 
   /// The weights of a tile that products take; the row's sum has all of them.
@@ -569,13 +630,15 @@ static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
 
 /// 16-bit types on GPUs, where registers do for a second loop, and weights
 /// leave room in their type. f32 keeps the digits that weights relative to the
-/// largest have.
+/// largest have. A score that knows where keys are may give those of later
+/// blocks much larger logits, in every row.
 static Reference chooseReference(TargetAttr target,
                                  const AttentionFacts &facts) {
   return target.isCPU() || facts.elementType.isF32() || isDeep(facts) ||
                  getWeightScale(target, facts.elementType) != 1
              ? Reference::Running
-             : Reference::First;
+         : facts.score.mayGrow ? Reference::Raised
+                               : Reference::First;
 }
 
 /// Whether products are split into those of narrower terms, which make NaN of

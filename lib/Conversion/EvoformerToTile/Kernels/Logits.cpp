@@ -27,8 +27,8 @@ bool evoformer::mayStartFromBiases(tile::TargetAttr target,
                                    const AttentionFacts &facts) {
   // Of such scales quotients and products are ordinary numbers.
   constexpr double kSmallScale = 0x1p-20, kLargeScale = 0x1p20;
-  return !target.isCPU() && !facts.elementType.isF32() && !facts.score &&
-         !facts.weights.areLogits && facts.scale >= kSmallScale &&
+  return !target.isCPU() && !facts.elementType.isF32() &&
+         (!facts.score || facts.score.isSum) && !facts.weights.areLogits && facts.scale >= kSmallScale &&
          facts.scale <= kLargeScale;
 }
 
@@ -134,12 +134,14 @@ Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,
   if (slices.keySum.memory)
     start = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
                            slices.keySum.dims);
+  double toProducts = 1 / static_cast<double>(slices.scale);
+  if (slices.score)
+    start = addScoreSummands(builder, slices, tile, toProducts, start);
   for (const BiasSlice &bias : slices.biases) {
     if (bias.isMask)
       continue;
     Value read = readBias(builder, bias, tile);
-    Value factor =
-        builder.splatLike(read, 1 / static_cast<double>(slices.scale));
+    Value factor = builder.splatLike(read, toProducts);
     start =
         start ? builder.fma(read, factor, start) : builder.mulf(read, factor);
   }

@@ -11,12 +11,9 @@
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Dialect/Evoformer/IR/Score.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -33,6 +30,7 @@ public:
 
   bool has(LogitDim dim) const { return bits & LogitDims(dim).bits; }
   bool empty() const { return bits == 0; }
+  int size() const { return llvm::popcount(bits); }
   bool operator==(LogitDims other) const { return bits == other.bits; }
   /// What has both queries and keys has rows: there is no such matrix.
   LogitDims operator|(LogitDims other) const {
@@ -57,9 +55,103 @@ public:
         scores(scores) {}
 
   SmallVector<Value> run() {
+    liftAll();
+    SmallVector<Value> results = llvm::map_to_vector(
+        getYielded(),
+        [&](Value value) { return get(value, LogitDims::all()); });
+    if (!slices.score.isTotal)
+      results.front() = clearOutside(results.front());
+    return results;
+  }
+
+  /// sum + factor * what a sum adds to the score.
+  Value addSummands(double factor, Value sum) {
+    liftAll();
+    std::optional<SmallVector<Summand>> summands =
+        findSummands(*slices.score.body, getYielded().front());
+    for (const Summand &summand : *summands) {
+      Lifted first = values.at(summand.value), second;
+      if (summand.times) {
+        second = values.at(summand.times);
+        // The factor goes to what there is less of.
+        if (second.dims.size() < first.dims.size())
+          std::swap(first, second);
+      }
+      Value a = widen(multiply(first, summand.isNegative ? -factor : factor),
+                      LogitDims::all());
+      if (!summand.times) {
+        sum = sum ? builder.addf(sum, a) : a;
+        continue;
+      }
+      Value b = widen(second, LogitDims::all());
+      sum = sum ? builder.fma(a, b, sum) : builder.mulf(a, b);
+    }
+    return sum;
+  }
+
+  /// A term of a sum: a value, or the product of two.
+  struct Summand {
+    Value value, times;
+    bool isNegative = false;
+  };
+
+  /// What a value adds to the score, to which nothing else is done; nothing
+  /// where that is not so.
+  static std::optional<SmallVector<Summand>> findSummands(Block &body,
+                                                          Value value) {
+    DenseSet<Value> ofScore = {body.getArgument(0)};
+    for (Operation &op : body)
+      if (llvm::any_of(op.getOperands(), [&](Value operand) {
+            return ofScore.contains(operand);
+          }))
+        ofScore.insert(op.result_begin(), op.result_end());
+    SmallVector<Summand> summands;
+    while (value != body.getArgument(0)) {
+      Operation *op = value.getDefiningOp();
+      if (!op || !ofScore.contains(value))
+        return std::nullopt;
+      auto onlyIn = [&](unsigned which) {
+        for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+          if (ofScore.contains(operand) != (number == which))
+            return false;
+        return true;
+      };
+      if (isa<math::FmaOp>(op) && onlyIn(2)) {
+        summands.push_back({op->getOperand(0), op->getOperand(1)});
+        value = op->getOperand(2);
+      } else if (isa<arith::AddFOp, arith::SubFOp>(op) && onlyIn(0)) {
+        summands.push_back({op->getOperand(1), {}, isa<arith::SubFOp>(op)});
+        value = op->getOperand(0);
+      } else if (isa<arith::AddFOp>(op) && onlyIn(1)) {
+        summands.push_back({op->getOperand(0), {}});
+        value = op->getOperand(1);
+      } else {
+        return std::nullopt;
+      }
+    }
+    return summands;
+  }
+
+private:
+  struct Lifted {
+    Value value;
+    LogitDims dims;
+  };
+
+  static bool isArgument(BlockArgument argument, ScoreArgument which) {
+    return argument.getArgNumber() == static_cast<unsigned>(which);
+  }
+  OperandRange getYielded() const {
+    return slices.score.body->getTerminator()->getOperands();
+  }
+
+  void liftAll() {
     Block &body = *slices.score.body;
     for (BlockArgument argument : body.getArguments()) {
       if (argument.use_empty())
+        continue;
+      // A sum is made without it.
+      if (argument.getArgNumber() == 0 && !scores)
         continue;
       unsigned number = argument.getArgNumber();
       // Lookups read it.
@@ -71,23 +163,16 @@ public:
                  : read(slices.captures[number - kNumScoreArguments]));
     }
     for (Operation &op : body.without_terminator())
-      if (auto lookup = dyn_cast<LookupOp>(op))
+      if (!llvm::all_of(op.getOperands(), [&](Value operand) {
+            return values.contains(operand) ||
+                   isa<VectorType>(operand.getType());
+          }))
+        assert(!scores && "of a sum alone the score is not known");
+      else if (auto lookup = dyn_cast<LookupOp>(op))
         define(lookup, lookUp(lookup));
-      else
+      else if (!convertDistance(op))
         lift(op);
-    SmallVector<Value> results = llvm::map_to_vector(
-        body.getTerminator()->getOperands(),
-        [&](Value value) { return get(value, LogitDims::all()); });
-    if (!slices.score.isTotal)
-      results.front() = clearOutside(results.front());
-    return results;
   }
-
-private:
-  struct Lifted {
-    Value value;
-    LogitDims dims;
-  };
 
   void define(Value value, const Lifted &lifted) {
     values.try_emplace(value, lifted);
@@ -167,13 +252,23 @@ private:
     return {readCapture(builder, capture, tile), dims};
   }
 
+  int64_t getSize(LogitDim dim) const {
+    return tile.shape[tile.getPosition(dim)];
+  }
+  Value firstOf(Value start, LogitDim dim) {
+    return builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
+  }
+  Value makeIndices(Value first, int64_t size) {
+    auto type = RankedTensorType::get({size}, builder.getI32Type());
+    return tile::IotaOp::create(builder, type, first, /*dim=*/0);
+  }
+
   Lifted readIndex(Value start, LogitDim dim) {
-    Value first = builder.add(start, tile.offsets[static_cast<unsigned>(dim)]);
-    int64_t size = tile.shape[tile.getPosition(dim)];
+    Value first = firstOf(start, dim);
+    int64_t size = getSize(dim);
     if (size == 1)
       return {toI32(first), {}};
-    auto type = RankedTensorType::get({size}, builder.getI32Type());
-    return {tile::IotaOp::create(builder, type, first, /*dim=*/0), dim};
+    return {makeIndices(first, size), dim};
   }
 
   /// What lies behind the ends of the row has no weight, but where it is NaN.
@@ -191,6 +286,16 @@ private:
     if (!place.keysFit)
       clear(ScoreArgument::Key, place.numKeys);
     return score;
+  }
+
+  /// factor * it.
+  Lifted multiply(const Lifted &lifted, double factor) {
+    if (factor == 1)
+      return lifted;
+    Value number = arith::ConstantOp::create(
+        builder, builder.getF32FloatAttr(static_cast<float>(factor)));
+    return {builder.mulf(lifted.value, asTile(number, lifted.value)),
+            lifted.dims};
   }
 
   Value makeInteger(int64_t value, LogitDims dims) {
@@ -233,6 +338,100 @@ private:
     return left.front();
   }
 
+  //===--------------------------------------------------------------------===//
+  // Distances
+  //===--------------------------------------------------------------------===//
+
+  /// A sum of what a whole tile has, what its queries and what its keys add;
+  /// null: nothing.
+  struct Distance {
+    Value ofTile;
+    std::array<Value, 2> ofPlaces;
+  };
+
+  /// A value of integers as such a sum of them.
+  std::optional<Distance> findDistance(Value value) {
+    if (const Lifted &lifted = values.at(value); lifted.dims.empty())
+      return Distance{lifted.value, {}};
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      bool isQuery = isArgument(argument, ScoreArgument::Query);
+      if (!isQuery && !isArgument(argument, ScoreArgument::Key))
+        return std::nullopt;
+      LogitDim dim = isQuery ? LogitDim::Queries : LogitDim::Keys;
+      Distance own{toI32(firstOf(isQuery ? place.query : place.key, dim)), {}};
+      own.ofPlaces[isQuery ? 0 : 1] =
+          makeIndices(builder.index(0), getSize(dim));
+      return own;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+      return std::nullopt;
+    std::optional<Distance> a = findDistance(op->getOperand(0));
+    std::optional<Distance> b = findDistance(op->getOperand(1));
+    if (!a || !b)
+      return std::nullopt;
+    auto isUniform = [](const Distance &part) {
+      return !part.ofPlaces[0] && !part.ofPlaces[1];
+    };
+    if (isa<arith::MulIOp>(op)) {
+      if (isUniform(*a))
+        std::swap(a, b);
+      if (!isUniform(*b))
+        return std::nullopt;
+    }
+    auto combine = [&](Value x, Value y) -> Value {
+      if (isa<arith::MulIOp>(op))
+        return x ? arith::MulIOp::create(builder, x, asTile(b->ofTile, x))
+                 : Value();
+      if (!y)
+        return x;
+      if (isa<arith::AddIOp>(op))
+        return x ? arith::AddIOp::create(builder, x, y) : y;
+      return arith::SubIOp::create(
+          builder, x ? x : asTile(makeInteger(0, {}), y), y);
+    };
+    Distance result{combine(a->ofTile, b->ofTile), {}};
+    for (unsigned dim : {0, 1})
+      result.ofPlaces[dim] = combine(a->ofPlaces[dim], b->ofPlaces[dim]);
+    return result;
+  }
+
+  /// A number, repeated if `like` is a tile.
+  Value asTile(Value number, Value like) {
+    auto type = dyn_cast<RankedTensorType>(like.getType());
+    return type ? tensor::SplatOp::create(builder, type, number).getResult()
+                : number;
+  }
+
+  /// Writes how far apart queries and keys are as a difference of numbers of
+  /// f32: integers of a pair each would take an instruction to convert. Those
+  /// of places in a tile are small, and what the whole tile has is large only
+  /// where all distances are, so that these have all of their digits.
+  bool convertDistance(Operation &op) {
+    if (!isa<arith::SIToFPOp>(op))
+      return false;
+    std::optional<Distance> distance = findDistance(op.getOperand(0));
+    if (!distance || !distance->ofPlaces[0] || !distance->ofPlaces[1])
+      return false;
+    auto convert = [&](Value number) {
+      auto type = dyn_cast<RankedTensorType>(number.getType());
+      Type f32 = builder.getF32Type();
+      return arith::SIToFPOp::create(builder, type ? type.clone(f32) : f32,
+                                     number);
+    };
+    // What the tile has goes to the places that a lane has few of.
+    unsigned few = tile.keysFirst ? 1 : 0;
+    Value near = convert(distance->ofPlaces[few]);
+    near = builder.addf(near, asTile(convert(distance->ofTile), near));
+    constexpr LogitDim dims[] = {LogitDim::Queries, LogitDim::Keys};
+    Value sum = builder.addf(
+        widen({near, dims[few]}, LogitDims::all()),
+        widen({convert(distance->ofPlaces[1 - few]), dims[1 - few]},
+              LogitDims::all()));
+    define(op.getResult(0), {sum, LogitDims::all()});
+    return true;
+  }
+
   void lift(Operation &op) {
     LogitDims dims;
     for (Value operand : op.getOperands())
@@ -257,80 +456,24 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Functions
-//===----------------------------------------------------------------------===//
-
-static Value makeNumber(OpBuilder &builder, Location loc, double value) {
-  return arith::ConstantOp::create(
-      builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
-}
-
-namespace {
-/// e^x as 2^(x log2(e)).
-struct ExpandExp : OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::ExpOp op,
-                                PatternRewriter &rewriter) const override {
-    Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::log2e);
-    Value exponent =
-        arith::MulFOp::create(rewriter, op.getLoc(), op.getOperand(), factor);
-    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, exponent);
-    return success();
-  }
-};
-
-/// ln(x) as log2(x) ln(2).
-struct ExpandLog : OpRewritePattern<math::LogOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::LogOp op,
-                                PatternRewriter &rewriter) const override {
-    Value factor = makeNumber(rewriter, op.getLoc(), llvm::numbers::ln2);
-    Value log2 = math::Log2Op::create(rewriter, op.getLoc(), op.getOperand());
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, log2, factor);
-    return success();
-  }
-};
-/// tanh(x) as 1 - 2 / (1 + e^2x) where approximations are allowed: that is off
-/// by some units in the last place of 1, where x is small as well.
-struct ExpandFastTanh : OpRewritePattern<math::TanhOp> {
-  ExpandFastTanh(MLIRContext *context)
-      : OpRewritePattern(context, /*benefit=*/10) {}
-
-  LogicalResult matchAndRewrite(math::TanhOp op,
-                                PatternRewriter &rewriter) const override {
-    using arith::FastMathFlags;
-    if (!bitEnumContainsAny(op.getFastmath(), FastMathFlags::afn))
-      return rewriter.notifyMatchFailure(op, "must be exact");
-    Location loc = op.getLoc();
-    Value factor = makeNumber(rewriter, loc, 2 * llvm::numbers::log2e);
-    Value one = makeNumber(rewriter, loc, 1);
-    Value exponent =
-        arith::MulFOp::create(rewriter, loc, op.getOperand(), factor);
-    Value power = math::Exp2Op::create(rewriter, loc, exponent);
-    Value sum = arith::AddFOp::create(rewriter, loc, power, one);
-    Value inverse =
-        arith::DivFOp::create(rewriter, loc, one, sum, FastMathFlags::arcp);
-    rewriter.replaceOpWithNewOp<math::FmaOp>(
-        op, inverse, makeNumber(rewriter, loc, -2), one);
-    return success();
-  }
-};
-} // namespace
-
-void evoformer::expandScore(Operation *op) {
-  if (op->getNumRegions() == 0)
-    return;
-  RewritePatternSet patterns(op->getContext());
-  patterns.add<ExpandExp, ExpandFastTanh, ExpandLog>(op->getContext());
-  populatePolynomialApproximateTanhPattern(patterns);
-  walkAndApplyPatterns(op, std::move(patterns));
-}
-
-//===----------------------------------------------------------------------===//
 // The score of a tile
 //===----------------------------------------------------------------------===//
+
+bool evoformer::isScoreSum(Block &body) {
+  OperandRange yielded = body.getTerminator()->getOperands();
+  // With a derivative that is not the sum's by the score it is another's.
+  for (Value more : llvm::drop_begin(yielded))
+    if (!matchPattern(more, m_OneFloat()))
+      return false;
+  return Program::findSummands(body, yielded.front()).has_value();
+}
+
+Value evoformer::addScoreSummands(TileBuilder &builder,
+                                  const LogitsSlices &slices,
+                                  const LogitsTile &tile, double factor,
+                                  Value sum) {
+  return Program(builder, slices, tile, /*scores=*/{}).addSummands(factor, sum);
+}
 
 SmallVector<Value> evoformer::applyScore(TileBuilder &builder,
                                          const LogitsSlices &slices,

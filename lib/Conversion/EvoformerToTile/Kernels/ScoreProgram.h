@@ -36,8 +36,17 @@ SmallVector<Value> applyScore(TileBuilder &builder, const LogitsSlices &slices,
                               const LogitsTile &tile, Value scores);
 
 /// Writes functions of the op's region that no target has with those that all
-/// have.
+/// have, in few operations.
 void expandScore(Operation *op);
+
+/// Whether all that the score does is to add to the product what does not
+/// depend on it.
+bool isScoreSum(Block &body);
+
+/// sum + factor * what a score that is a sum adds, for a tile with these
+/// offsets, in its shape. A null sum is 0, and so is a null result.
+Value addScoreSummands(TileBuilder &builder, const LogitsSlices &slices,
+                       const LogitsTile &tile, double factor, Value sum);
 
 } // namespace mlir::evoformer
 
