@@ -411,6 +411,13 @@ protected:
                            partialSumBytes);
       return success();
     };
+    if (sumsKeysAndValuesApart(op.getLoc(), chip, operands, facts,
+                               requests.of(getGradientKind(operands)))) {
+      GradientOperands ofKey = operands, ofValue = operands;
+      ofKey.valueGrad = {};
+      ofValue.keyGrad = ofValue.delta = {};
+      return failure(failed(writeOne(ofKey)) || failed(writeOne(ofValue)));
+    }
     // The kernel of both has all keys in a tile: it skips none.
     if (!operands.queryGrad || !operands.biasGrad.memory ||
         (facts.keys.isWhole() && !operands.lengths.any() &&

@@ -18,9 +18,21 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool evoformer::isChoosingCheap(TargetAttr target,
+/// Whether groups of subgroups may multiply what these depths have.
+static bool mayMultiplyTogether(TargetAttr target,
                                 const AttentionFacts &facts) {
-  int64_t largeDepth = copiesPastRegisters(target) ? 128 : 64;
+  constexpr int64_t kDepth = 16;
+  return target.getGroupMatrix() && !facts.elementType.isF32() &&
+         facts.depth % kDepth == 0 && facts.valueDepth % kDepth == 0;
+}
+
+bool evoformer::isChoosingCheap(TargetAttr target, const AttentionFacts &facts,
+                                GradientKind kind) {
+  bool readsKeys =
+      kind == GradientKind::Query && mayMultiplyTogether(target, facts);
+  int64_t largeDepth = readsKeys                     ? 256
+                       : copiesPastRegisters(target) ? 128
+                                                     : 64;
   return target.isCPU() || facts.elementType.isF32() ||
          std::max(facts.depth, facts.valueDepth) > largeDepth;
 }
@@ -46,7 +58,8 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
                       : getWeightScale(target, facts.elementType)),
       dropout(builder, facts, operands.dropout, operands.getShape()),
       fastRounding(target.isCPU() || target.hasNativeBF16Convert()),
-      chooseDrops(isChoosingCheap(target, facts) || storesInLoop(operands)),
+      chooseDrops(isChoosingCheap(target, facts, getGradientKind(operands)) ||
+                  storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
       copiesPast(copiesPastRegisters(target)) {
   // What the score makes of a key that is cleared may be NaN.

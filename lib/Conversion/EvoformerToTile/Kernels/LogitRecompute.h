@@ -19,8 +19,10 @@ namespace mlir::evoformer {
 /// logit. That is much for 16-bit types on GPUs, unless the products of large
 /// depths take longer: those do again what NaN in dropped keys has spoilt. What
 /// is chosen passes through registers; where engines copy past them, that is
-/// one copy more of tiles that are read in two orders.
-bool isChoosingCheap(tile::TargetAttr target, const AttentionFacts &facts);
+/// one copy more of tiles that are read in two orders, and no product of groups
+/// reads keys that are chosen.
+bool isChoosingCheap(tile::TargetAttr target, const AttentionFacts &facts,
+                     GradientKind kind);
 
 /// What all programs for gradients share: the weights
 /// p = 2^(logits - maximum) / sum and the gradients of the logits,

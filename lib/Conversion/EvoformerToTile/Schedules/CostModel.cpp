@@ -141,13 +141,17 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
-  loop.sums = kind == GradientKind::Query       ? depth
-              : kind == GradientKind::KeyValue  ? depth + valueDepth
+  bool ofKeys = kind == GradientKind::KeyValue;
+  loop.sums = kind == GradientKind::Query ? depth
+              : ofKeys                    ? (cut.sumsKey ? depth : 0) +
+                                 (cut.sumsValue ? valueDepth : 0)
               : kind == GradientKind::QueryBias ? depth + cut.other
                                                 : cut.other / cut.alongOther;
-  loop.ownOperands = depth + valueDepth;
-  bool readsRowsTwice = kind != GradientKind::Bias;
-  bool readsValuesTwice = kind == GradientKind::KeyValue;
+  // The value's gradient alone takes the weights and no gradients of theirs.
+  bool needsValues = !ofKeys || cut.sumsKey;
+  loop.ownOperands = depth + (needsValues ? valueDepth : 0);
+  bool readsRowsTwice = ofKeys ? cut.sumsKey : kind != GradientKind::Bias;
+  bool readsValuesTwice = ofKeys && cut.sumsValue && needsValues;
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
   // Instructions that read matrices read them across their rows, too.
@@ -158,7 +162,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   // Those of the output's gradient are copied once more, without what NaN
   // spoils.
   if (cut.products == ProductScope::Group && kind == GradientKind::KeyValue &&
-      isChoosingCheap(machine.target, facts))
+      isChoosingCheap(machine.target, facts, kind))
     loop.copied.push_back(
         {facts.valueDepth, /*plain=*/true, /*transposed=*/false});
   loop.operandCopies = machine.fewestOperandCopies();

@@ -75,6 +75,8 @@ struct GradientCut {
   int64_t alongOther = 1;
   tile::OwnOperands ownOperands = tile::OwnOperands::Registers;
   tile::ProductScope products = tile::ProductScope::Subgroup;
+  /// Of the kernel that owns keys: which gradients it sums.
+  bool sumsKey = true, sumsValue = true;
 };
 LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
                           const AttentionFacts &facts, const GradientCut &cut);

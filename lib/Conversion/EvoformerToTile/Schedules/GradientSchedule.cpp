@@ -47,6 +47,48 @@ bool evoformer::fitsWithQuery(Location loc, TargetAttr target,
   });
 }
 
+bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
+                                       const GradientOperands &operands,
+                                       const AttentionFacts &facts,
+                                       const ScheduleRequest &request) {
+  FailureOr<SmallVector<Machine>> machines =
+      findMachines(loc, target, facts.elementType);
+  if (failed(machines) || target.isCPU() || request.isForced() ||
+      !operands.keyGrad || !operands.valueGrad)
+    return false;
+  // With the fewest keys of each machine, and few queries.
+  auto fitsSome = [&](ProductScope scope, bool ofKey, bool ofValue) {
+    return llvm::any_of(*machines, [&](const Machine &machine) {
+      constexpr int64_t subgroups = 4;
+      int64_t other = llvm::alignTo(scope == ProductScope::Group ? 16 : 8,
+                                    machine.keyAtom());
+      if (!machine.instr || (scope == ProductScope::Group &&
+                             chooseProductScope(machine, facts, subgroups,
+                                                other) != scope))
+        return false;
+      int64_t atom = scope == ProductScope::Group
+                         ? machine.keyAtom()
+                         : machine.smallestQueryAtom();
+      GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
+      cut.ownOperands = OwnOperands::LDS;
+      cut.products = scope;
+      cut.sumsKey = ofKey;
+      cut.sumsValue = ofValue;
+      return fits(machine,
+                  estimate(machine, facts,
+                           getGradientLoop(machine, GradientKind::KeyValue,
+                                           facts, cut)));
+    });
+  };
+  for (ProductScope scope : {ProductScope::Group, ProductScope::Subgroup}) {
+    if (fitsSome(scope, true, true))
+      return false;
+    if (fitsSome(scope, true, false) && fitsSome(scope, false, true))
+      return true;
+  }
+  return false;
+}
+
 FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     Location loc, StringRef function, TargetAttr target,
     const GradientOperands &operands, const AttentionFacts &facts,
@@ -95,6 +137,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                   1,
                   request.subgroupsAlongOther.value_or(1),
                   request.own.value_or(OwnOperands::Registers)};
+  if (kind == GradientKind::KeyValue) {
+    cut.sumsKey = operands.keyGrad != nullptr;
+    cut.sumsValue = operands.valueGrad != nullptr;
+  }
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
@@ -124,8 +170,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     bool mayGroup = hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
                     !facts.weights.areLogits && cut.alongOther == 1 &&
                     (kind != GradientKind::Query ||
-                     (cut.ownOperands == OwnOperands::Registers &&
-                      !isChoosingCheap(target, facts)));
+                     !isChoosingCheap(target, facts, kind));
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
                  : ProductScope::Subgroup);
@@ -248,8 +293,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       copiesWords(facts)) {
     struct {
       int64_t subgroups, alongOther, stages, resident;
-    } constexpr choices[] = {{8, 1, 2, 1}, {8, 1, 1, 1}, {2, 2, 3, 2},
-                             {2, 2, 2, 2}, {2, 4, 2, 1}, {2, 4, 1, 1}};
+    } constexpr choices[] = {{8, 1, 2, 1}, {8, 1, 1, 1}, {2, 2, 2, 3},
+                             {2, 2, 3, 2}, {2, 2, 2, 2}, {2, 4, 2, 1},
+                             {2, 4, 1, 1}};
     for (auto [subgroups, alongOther, stages, least] : choices) {
       GradientCut shared = cut;
       shared.subgroups = subgroups;
@@ -288,19 +334,16 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0) {
-    int64_t most = target.getLatencyLanes() / lanes;
-    if (kind == GradientKind::Bias) {
-      // Those of groups have their results in registers, and nothing else.
-      if (cut.products == ProductScope::Group)
-        most = std::min(most, getResident(target, lanes, cost.registers));
-      resident = std::clamp<int64_t>(
-          std::min(most,
-                   target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1)),
-          1, kMaxResident);
-    }
-    // The loop over keys waits less, and its registers are well known.
-    else if (kind == GradientKind::Query && machine.streamsMatrices(facts))
-      resident = std::min(most, getResident(target, lanes, cost.registers));
+    int64_t most = std::min(
+        target.getLatencyLanes() / lanes,
+        target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1));
+    bool isKnown = kind == GradientKind::Query && machine.streamsMatrices(facts);
+    // Those of groups have their results in registers, and nothing else; the
+    // loop over keys waits less, and its registers are well known.
+    if (cut.products == ProductScope::Group || isKnown)
+      most = std::min(most, getResident(target, lanes, cost.registers));
+    if (kind == GradientKind::Bias || isKnown)
+      resident = std::clamp<int64_t>(most, 1, kMaxResident);
   }
   if (failed(checkProducts(loc, machine, facts, request, cut.subgroups,
                            cut.alongOther, cut.other)))

@@ -27,6 +27,14 @@ bool fitsWithQuery(Location loc, tile::TargetAttr target,
                    const GradientOperands &operands,
                    const AttentionFacts &facts, const ScheduleRequest &request);
 
+/// Whether the gradients of key and value, which `operands` has, are better
+/// summed by a kernel each: together they leave registers for no schedule, or
+/// for none whose products are as quick.
+bool sumsKeysAndValuesApart(Location loc, tile::TargetAttr target,
+                            const GradientOperands &operands,
+                            const AttentionFacts &facts,
+                            const ScheduleRequest &request);
+
 } // namespace mlir::evoformer
 
 #endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_GRADIENTSCHEDULE_H

@@ -74,11 +74,13 @@ public:
 };
 } // namespace
 
-/// How many lanes go along the source's contiguous dimension of `parts` parts.
-static int64_t lanesAlong(int64_t parts, int64_t partBytes, int64_t lanes) {
+/// How many lanes go along the source's contiguous dimension of `parts` parts,
+/// of which they are to have `wantedBytes` or all.
+static int64_t lanesAlong(int64_t parts, int64_t partBytes, int64_t lanes,
+                          int64_t wantedBytes) {
   int64_t exact = powerOfTwoIn(parts, lanes);
   // Idle lanes are better than many small pieces.
-  if (exact * partBytes >= kSectorBytes || exact == parts)
+  if (exact * partBytes >= wantedBytes || exact == parts)
     return exact;
   return std::min<int64_t>(llvm::PowerOf2Ceil(parts),
                            powerOfTwoIn(lanes, lanes));
@@ -86,7 +88,8 @@ static int64_t lanesAlong(int64_t parts, int64_t partBytes, int64_t lanes) {
 
 std::vector<CooperativeCopy> mlir::evoformer::tile::getCooperativeCopies(
     ArrayRef<int64_t> shape, int64_t elementBytes, int64_t sourceDim,
-    int64_t destDim, int64_t maxBytes, int64_t lanes, int64_t subgroups) {
+    int64_t destDim, int64_t maxBytes, int64_t lanes, int64_t subgroups,
+    bool pastRegisters) {
   bool transposed = sourceDim != destDim;
   int64_t elements = 1;
   for (int64_t size : shape)
@@ -121,7 +124,10 @@ std::vector<CooperativeCopy> mlir::evoformer::tile::getCooperativeCopies(
 
   std::vector<CooperativeCopy> copies;
   int64_t partBytes = sourceVector * elementBytes;
-  int64_t along = lanesAlong(shape[sourceDim] / sourceVector, partBytes, lanes);
+  // Idle lanes of copies past registers take no branch, and so little that two
+  // sectors of a row are worth it.
+  int64_t along = lanesAlong(shape[sourceDim] / sourceVector, partBytes, lanes,
+                             pastRegisters ? 2 * kSectorBytes : kSectorBytes);
   for (;; along /= 2) {
     TileCutter cutter(shape);
     LaneMap &map = cutter.map;

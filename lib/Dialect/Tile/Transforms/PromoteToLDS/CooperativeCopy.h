@@ -27,10 +27,11 @@ struct CooperativeCopy {
 /// first; an access to the source moves at most `maxBytes`. Where a tile is
 /// smaller than the workgroup the box reaches beyond the tile, so that the
 /// lanes that are left over copy nothing (and no two write the same element).
+/// `pastRegisters`: whether copies pass these by.
 std::vector<CooperativeCopy>
 getCooperativeCopies(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                      int64_t sourceDim, int64_t destDim, int64_t maxBytes,
-                     int64_t lanes, int64_t subgroups);
+                     int64_t lanes, int64_t subgroups, bool pastRegisters);
 
 } // namespace mlir::evoformer::tile
 

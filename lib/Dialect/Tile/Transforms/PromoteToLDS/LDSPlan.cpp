@@ -327,7 +327,8 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
   std::optional<LDSPlan> best;
   for (const CooperativeCopy &copy : getCooperativeCopies(
            shape, bytes, sourceDim < 0 ? wantedDim : sourceDim, wantedDim,
-           maxBytes, machine.getLanes(), machine.subgroups)) {
+           maxBytes, machine.getLanes(), machine.subgroups,
+           copiesPastRegisters(machine.target))) {
     // Rows start at multiples of the widest access.
     SharedLayout tight =
         getPlacement(shape, wantedDim, bytes, shape[wantedDim] * bytes);
@@ -376,7 +377,8 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
   std::optional<LDSPlan> best;
   for (const CooperativeCopy &copy : getCooperativeCopies(
            layout.shape, layout.elementBytes, sourceDim < 0 ? dim : sourceDim,
-           dim, maxBytes, machine.getLanes(), machine.subgroups)) {
+           dim, maxBytes, machine.getLanes(), machine.subgroups,
+           copiesPastRegisters(machine.target))) {
     LDSPlan plan = makePlan(layout, readers.front().getElementType(), copy.map,
                             readers, machine.target);
     plan.transposed = sourceDim >= 0 && sourceDim != dim;
