@@ -204,6 +204,19 @@ std::optional<LogicalResult> Decoder::decodeArith(Operation *op,
     return emitChecked(op, handler, inst);
   };
 
+  // A sum of numbers without sign wraps where it is less than one of them.
+  if (auto add = dyn_cast<LLVM::UAddWithOverflowOp>(op)) {
+    FailureOr<Parts> to = allocate(op, add.getType());
+    if (failed(to))
+      return failure();
+    values[add.getResult()] = *to;
+    Part a = single(op->getOperand(0));
+    countArithmetic(a);
+    if (failed(elementwise(intHandler(IntOp::Add, a.kind), a, (*to)[0])))
+      return failure();
+    return elementwise(icmpHandler(unsigned(LLVM::ICmpPredicate::ult), a.kind),
+                       (*to)[0], (*to)[1]);
+  }
   if (std::optional<IntOp> which = intOp(name)) {
     Part a = single(op->getOperand(0));
     countArithmetic(a);

@@ -277,6 +277,24 @@ TEST(Execution, PermlaneSwap) {
   }
 }
 
+TEST(Execution, SumsThatCarryOut) {
+  auto out = run("gfx942", R"(
+  %up = llvm.mlir.constant(26 : i32) : i32
+  %down = llvm.mlir.constant(27 : i32) : i32
+  %x = llvm.shl %t, %up : i32
+  %s = "llvm.intr.uadd.with.overflow"(%x, %x) : (i32, i32) -> !llvm.struct<(i32, i1)>
+  %sum = llvm.extractvalue %s[0] : !llvm.struct<(i32, i1)>
+  %over = llvm.extractvalue %s[1] : !llvm.struct<(i32, i1)>
+  %low = llvm.lshr %sum, %down : i32
+  %hundred = llvm.mlir.constant(100 : i32) : i32
+  %more = llvm.add %low, %hundred : i32
+  %r = llvm.select %over, %more, %low : i1, i32
+)",
+                 64);
+  for (int lane = 0; lane < 64; ++lane)
+    EXPECT_EQ(out[lane], lane < 32 ? lane : lane - 32 + 100);
+}
+
 TEST(Execution, LaneNumberByMbcnt) {
   auto out = run("gfx942", R"(
   %ones = llvm.mlir.constant(-1 : i32) : i32
