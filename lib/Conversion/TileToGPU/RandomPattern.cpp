@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "SharedDraws.h"
 
 #include "Evoformer/Dialect/Tile/IR/RandomDraws.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,7 +32,7 @@ struct ColumnBits {
 };
 
 /// A lane calls the generator once for all columns of a call that it has, as
-/// far as it is known which these are.
+/// far as it is known which these are, or less often where lanes share calls.
 struct RandomPattern : KernelPattern<RandomOp> {
   using KernelPattern::KernelPattern;
 
@@ -42,44 +43,7 @@ struct RandomPattern : KernelPattern<RandomOp> {
     LaneBuilder lane(rewriter, loc, kernel);
     RandomBuilder random(rewriter, op);
     LaneMap map = mapOf(op.getResult());
-    auto rowDim = static_cast<int64_t>(op.getRowDim());
-    auto columnDim = static_cast<int64_t>(op.getColumnDim());
-    ColumnBits bits(map, columnDim);
-    // Of a call's columns; the tile's first may have any bits above its
-    // multiple's.
-    constexpr int64_t kPart = kColumnsOfCall - 1;
-    int64_t multiple = op.getMultiple() & -op.getMultiple();
-    int64_t unknown = (bits.ofLanes | -multiple) & kPart;
-    // Then no sum with what a register contributes carries into its bits.
-    bool isApart = (unknown & bits.ofRegisters) == 0;
-    Value row =
-        lane.add(random.toI32(op.getRow()), lane.getPosition(map, rowDim));
-    Value column = lane.add(random.toI32(op.getColumn()),
-                            lane.getPosition(map, columnDim));
-    Value firstCall = random.getCall(column);
-    Value shift = random.getShift(column);
-    std::map<std::pair<int64_t, int64_t>, RandomWords> calls;
-    SmallVector<Value> kept;
-    for (int64_t r = 0, e = map.getNumRegisters(); r < e; ++r) {
-      SmallVector<int64_t> offset = map.registerOffset(r);
-      int64_t at = offset[columnDim];
-      Value rowOf = random.add(row, random.constant(offset[rowDim]));
-      if (!isApart) {
-        Value all = random.add(column, random.constant(at));
-        RandomWords words = random.call(random.getCall(all), rowOf);
-        kept.push_back(random.isKept(
-            arith::ShLIOp::create(rewriter, loc, random.chooseWord(words, all),
-                                  random.getShift(all))));
-        continue;
-      }
-      auto [it, isNew] = calls.try_emplace(
-          std::pair(offset[rowDim], at / kColumnsOfCall), RandomWords());
-      if (isNew)
-        it->second = random.call(
-            random.add(firstCall, random.constant(at / kColumnsOfCall)), rowOf);
-      kept.push_back(random.isKept(
-          alignDraw(rewriter, random, it->second, at, unknown, column, shift)));
-    }
+    SmallVector<Value> kept = drawAll(lane, random, map, op);
     SmallVector<Value> results;
     int64_t size = map.getVectorSize();
     auto type = VectorType::get({size}, rewriter.getI1Type());
@@ -91,6 +55,52 @@ struct RandomPattern : KernelPattern<RandomOp> {
   }
 
 private:
+  /// Whether each register's element is kept.
+  static SmallVector<Value> drawAll(LaneBuilder &lane, RandomBuilder &random,
+                                    const LaneMap &map, RandomOp op) {
+    auto rowDim = static_cast<int64_t>(op.getRowDim());
+    auto columnDim = static_cast<int64_t>(op.getColumnDim());
+    Value row = random.toI32(op.getRow());
+    Value column = lane.add(random.toI32(op.getColumn()),
+                            lane.getPosition(map, columnDim));
+    Value firstCall = random.getCall(column);
+    if (auto shared = SharedDraws::find(map, op))
+      return shared->build(lane, random, row, firstCall);
+    row = lane.add(row, lane.getPosition(map, rowDim));
+    ColumnBits bits(map, columnDim);
+    // Of a call's columns; the tile's first may have any bits above its
+    // multiple's.
+    constexpr int64_t kPart = kColumnsOfCall - 1;
+    int64_t multiple = op.getMultiple() & -op.getMultiple();
+    int64_t unknown = (bits.ofLanes | -multiple) & kPart;
+    // Then no sum with what a register contributes carries into its bits.
+    bool isApart = (unknown & bits.ofRegisters) == 0;
+    Value shift = random.getShift(column);
+    std::map<std::pair<int64_t, int64_t>, RandomWords> calls;
+    SmallVector<Value> kept;
+    for (int64_t r = 0, e = map.getNumRegisters(); r < e; ++r) {
+      SmallVector<int64_t> offset = map.registerOffset(r);
+      int64_t at = offset[columnDim];
+      Value rowOf = random.add(row, random.constant(offset[rowDim]));
+      if (!isApart) {
+        Value all = random.add(column, random.constant(at));
+        RandomWords words = random.call(random.getCall(all), rowOf);
+        kept.push_back(random.isKept(arith::ShLIOp::create(
+            lane.builder, lane.loc, random.chooseWord(words, all),
+            random.getShift(all))));
+        continue;
+      }
+      auto [it, isNew] = calls.try_emplace(
+          std::pair(offset[rowDim], at / kColumnsOfCall), RandomWords());
+      if (isNew)
+        it->second = random.call(
+            random.add(firstCall, random.constant(at / kColumnsOfCall)), rowOf);
+      kept.push_back(random.isKept(alignDraw(lane.builder, random, it->second,
+                                             at, unknown, column, shift)));
+    }
+    return kept;
+  }
+
   /// The word with the draw of a register's column on top; `unknown`: bits of
   /// the lane's first column that are known when the kernel runs.
   static Value alignDraw(OpBuilder &builder, RandomBuilder &random,

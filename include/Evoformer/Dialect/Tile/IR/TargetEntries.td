@@ -75,6 +75,8 @@ class Tile_TargetEntries<string getter, list<Tile_TargetEntry> entries> {
 defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetCount<"buffer_resources", "getBufferResources", "0", 0x7fffffff,
     "the last word of the resource of a raw buffer, whose reads behind its end give 0 and whose writes there do nothing; absent: global memory is accessed by pointers only">,
+  Tile_TargetFlag<"carry_conditions", "hasCarryConditions",
+    "an addition also sets a condition of each lane: whether it carries out">,
   Tile_TargetChip<"code_chip", "getCodeChip", "getChip()",
     "the chip that the code generator is told, whose code runs on this one as well; absent: this one">,
   Tile_TargetRow<"copy_engine", "::mlir::evoformer::tile::CopyEngineAttr", "getCopyEngine",
@@ -97,6 +99,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
     "hardware f32 to bf16 rounding">,
   Tile_TargetFlag<"packed_f32", "hasPackedF32",
     "two f32 operations an instruction">,
+  Tile_TargetFlag<"packed_i16", "hasPackedI16",
+    "two operations on integers of 16 bits an instruction, saturating ones among them">,
   Tile_TargetFlag<"permlane_x16", "hasPermlaneX16",
     "lane exchange between half waves of 16 without LDS">,
   Tile_TargetCount<"registers_per_processor", "getRegistersPerProcessor", "0", 0x40000000,
