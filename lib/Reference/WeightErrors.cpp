@@ -14,13 +14,15 @@ using namespace mlir::evoformer::reference;
 /// What sums of products of query i start from, if they may. Beside a bias that
 /// drops its key nothing counts.
 bool WeightErrors::findStarts(int64_t i) {
-  bool mayStart = type.startsFromBiases && !problem.score && !problem.weights &&
-                  problem.scale >= 0x1p-20 && problem.scale <= 0x1p20;
+  bool mayStart =
+      type.startsFromBiases && (!problem.score || isSum(problem.score->kind)) &&
+      !problem.weights && problem.scale >= 0x1p-20 && problem.scale <= 0x1p20;
   // The largest logit may exceed the one that weights are relative to.
   if (!mayStart || std::fabs(head.stats) > kLargestStart + kGrowth)
     return false;
   for (int64_t j = 0; j < problem.keys; ++j)
-    starts[j] = head.biases.independent()[j] - head.biases.m0();
+    starts[j] = head.biases.independent()[j] - head.biases.m0() +
+                (problem.score ? head.results[j].value - head.scores[j] : 0);
   std::vector<uint8_t> kept;
   head.biases.readQuery(i, kept,
                         [&](int64_t j, double term) { starts[j] += term; });

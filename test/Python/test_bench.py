@@ -243,3 +243,20 @@ def test_ranges(tmp_path):
         assert record["forward"] > 0 and record["backward"] > 0
         assert record["error"] < 0.02 and record["equal"]
         assert record["by"] in done.stdout
+
+
+def test_scores(tmp_path):
+    """Scores of one's own and dropout."""
+    path = tmp_path / "scores.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench.scores", "--device", "cpu",
+         "--repeat", "1", "--json", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    records = json.loads(path.read_text(encoding="utf-8"))
+    assert [(r["score"], r["by"]) for r in records] == [
+        (what, "evoformer") for what in (
+            "pair bias", "softcap", "softcap, fast_tanh", "ALiBi", "causal",
+            "causal, dropout", "causal, softcap")]
+    for record in records:
+        assert record["forward"] > 0 and record["backward"] > 0 and record["equal"]
+        assert record["score"] in done.stdout

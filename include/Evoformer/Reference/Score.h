@@ -36,6 +36,20 @@ enum class ScoreKind {
   Table      // x + c m, of each h the entry i - j + 8 of kTableEntries
 };
 
+/// Whether such a score adds to the product what does not depend on it.
+inline bool isSum(ScoreKind kind) {
+  switch (kind) {
+  case ScoreKind::ALiBi:
+  case ScoreKind::Distance:
+  case ScoreKind::Buckets:
+  case ScoreKind::Slopes:
+  case ScoreKind::Table:
+    return true;
+  default:
+    return false;
+  }
+}
+
 struct Score {
   ScoreKind kind;
   /// c above.

@@ -303,9 +303,10 @@ protected:
             getElementBytes(getElementTypeOrSelf(bias.get().getType()));
     if (Block *score = op.getScoreBody()) {
       bool isTotal = totalScores.contains(op);
-      facts.score = {score, isTotal, isTotal && isScoreSum(*score),
-                     !score->getArgument(static_cast<unsigned>(ScoreArgument::Key))
-                          .use_empty()};
+      facts.score = {
+          score, isTotal, isTotal && isScoreSum(*score),
+          !score->getArgument(static_cast<unsigned>(ScoreArgument::Key))
+               .use_empty()};
     }
     facts.dropThreshold = family::getDropoutThreshold(op);
     if (WeightsAttr weights = family::getWeights(op)) {

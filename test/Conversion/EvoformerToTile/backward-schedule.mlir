@@ -43,6 +43,17 @@
 // DEEP-DAG: kernel @{{.*}}bias_grad{{.*}}stages = 1>
 // ROOM-NOT: own = lds
 
+// Groups of subgroups have no registers for both sums of keys at large depths: each
+// gradient has a kernel. Queries lie in LDS then, and groups read all keys.
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=128 Sk=128 D=256 type=f16 pass=backward' > %t.apart
+// RUN: evoformer-opt %t.apart --evoformer-lower='target=sm_90 stop-after=tiles' | FileCheck %s --check-prefix=APART
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=128 Sk=128 D=192 type=f16 pass=backward' > %t.together
+// RUN: evoformer-opt %t.together --evoformer-lower='target=sm_90 stop-after=tiles' | FileCheck %s --check-prefix=TOGETHER
+// APART: kernel @{{.*}}query_grad{{.*}}own = lds, products = group>
+// APART-COUNT-4: kernel @{{.*}}key_value_grad{{.*}}products = group>
+// TOGETHER-COUNT-2: kernel @{{.*}}key_value_grad{{.*}}products = group>
+// TOGETHER-NOT: kernel @{{.*}}key_value_grad
+
 // A forced cut counts for every kernel: queries in blocks of q, keys in blocks
 // of k, whichever of them an item owns.
 // CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>

@@ -17,13 +17,16 @@
 //       CHECK:     %[[SIZE:.*]] = math.absf %[[DISTANCE]]
 //       CHECK:     %[[SUMMAND:.*]] = arith.mulf {{.*}}%[[SIZE]]
 //       CHECK:     %[[LOGITS:.*]] = evo_tile.mma {{.*}}, %[[SUMMAND]]
-//   CHECK-NOT:     %[[LOGITS]], %{{.*}} : {{.*}} arith.mulf
+//   CHECK-NOT:     arith.mulf %[[LOGITS]],
 
-// A block whose largest logits are much larger than those before.
+// A block whose largest logits are much larger than those before, or that has the first key.
 //       CHECK:     %[[MAX:.*]] = evo_tile.reduce {{.*}}%[[LOGITS]]
 //       CHECK:     %[[EXPONENT:.*]] = math.fma %[[MAX]],
 //       CHECK:     %[[GROWS:.*]] = arith.cmpf ogt, %[[EXPONENT]],
-//       CHECK:     evo_tile.where %[[GROWS]],
+//       CHECK:     %[[ISFIRST:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : tensor<1x128xf32>
+//       CHECK:     %[[AND:.*]] = arith.andi %{{.*}}, %[[ISFIRST]]
+//       CHECK:     %[[NEW:.*]] = arith.ori %[[GROWS]], %[[AND]]
+//       CHECK:     evo_tile.where %[[NEW]],
 
 // CPU-LABEL: evo_tile.kernel @alibi_attention(
 //       CPU:   %[[LOGITS:.*]] = evo_tile.mma {{.*}} %cst

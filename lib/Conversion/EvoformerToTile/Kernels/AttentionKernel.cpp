@@ -61,8 +61,8 @@ enum class Reference {
   /// done again with a running maximum.
   First,
   /// The same until a block has much larger ones, then its maximum, to which
-  /// all is rescaled, which few blocks do. Costs a maximum a logit, where
-  /// others would do many rows again.
+  /// all is rescaled. Costs a maximum a logit, where others would do many rows
+  /// again.
   Raised,
 };
 
@@ -243,17 +243,21 @@ private:
                                    builder.splatLike(size, bound));
     };
     using Predicate = arith::CmpFPredicate;
-    return arith::AndIOp::create(
-        builder, compare(Predicate::OGE, kLargestStart / unit),
-        compare(Predicate::OLT, kInfinity));
+    return arith::AndIOp::create(builder,
+                                 compare(Predicate::OGE, kLargestStart / unit),
+                                 compare(Predicate::OLT, kInfinity));
   }
 
   /// Whether a logit may leave f32 in units of products, where its key is
-  /// dropped: what of a bias of the query or of the prepared sum is divided by
-  /// a small scale, and scores beside the latter. f16 has no such numbers.
+  /// dropped: what of a bias of the query, of the prepared sum or of a score is
+  /// divided by a small scale, and scores beside the second. Biases of f16 have
+  /// no such numbers.
   bool mayLoseKeys() const {
     if (!startsFromBiases)
       return false;
+    // What a score adds may be anything.
+    if (facts.score)
+      return true;
     bool hasLargeBias = llvm::any_of(operands.biases, [](const Bias &bias) {
       Type type = cast<MemRefType>(bias.memory.getType()).getElementType();
       return !bias.isMask && !type.isF16();
@@ -375,9 +379,9 @@ private:
   /// What exponents relative to a maximum are made by adding; NaN where that
   /// is `largest` or more.
   Value makeOffset(TileBuilder &b, Value maximum, double unit, double largest) {
-    Value isUsual = arith::CmpFOp::create(
-        b, arith::CmpFPredicate::OLT, math::AbsFOp::create(b, maximum),
-        b.splatLike(maximum, largest / unit));
+    Value isUsual = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                                          math::AbsFOp::create(b, maximum),
+                                          b.splatLike(maximum, largest / unit));
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     return b.select(isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
                     b.splatLike(maximum, nan));
@@ -388,24 +392,26 @@ private:
   State raise(TileBuilder &b, const State &state, Value logits, double unit) {
     Value maximum = b.reduce(ReduceKind::Max, logits, 2);
     // Without a key in this block it is -inf.
-    Value exponent =
-        b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
-    Value isNew =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
-                              b.splatLike(exponent, kMostRaised));
+    Value exponent = b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
+    Value isNew = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
+                                        b.splatLike(exponent, kMostRaised));
+    // A first key, whose exponent may be -inf as well.
+    Value isKey = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, maximum,
+                                        b.splatLike(maximum, -kInfinity));
+    isNew = arith::OrIOp::create(
+        b, isNew,
+        arith::AndIOp::create(b, isKey, b.equals(state.maximum, kNoKey)));
     return State::of(b.where(
         isNew, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
-          Value offset =
-              b.select(isNew, makeOffset(b, maximum, unit, kNoKey),
-                       state.maximum);
+          Value offset = b.select(isNew, makeOffset(b, maximum, unit, kNoKey),
+                                  state.maximum);
           // Before there is a key there is nothing to rescale.
           Value factor = b.exp2(b.subf(offset, state.maximum));
           State next{{}, offset, b.mulf(state.sum, factor)};
           for (Value output : state.outputs)
-            next.outputs.push_back(
-                b.mulf(output,
-                       b.broadcast(factor, {0, 1},
-                                   TileBuilder::typeOf(output).getShape())));
+            next.outputs.push_back(b.mulf(
+                output, b.broadcast(factor, {0, 1},
+                                    TileBuilder::typeOf(output).getShape())));
           return next.carried();
         }));
   }

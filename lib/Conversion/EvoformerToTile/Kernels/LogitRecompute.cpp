@@ -30,9 +30,7 @@ bool evoformer::isChoosingCheap(TargetAttr target, const AttentionFacts &facts,
                                 GradientKind kind) {
   bool readsKeys =
       kind == GradientKind::Query && mayMultiplyTogether(target, facts);
-  int64_t largeDepth = readsKeys                     ? 256
-                       : copiesPastRegisters(target) ? 128
-                                                     : 64;
+  int64_t largeDepth = readsKeys ? 256 : copiesPastRegisters(target) ? 128 : 64;
   return target.isCPU() || facts.elementType.isF32() ||
          std::max(facts.depth, facts.valueDepth) > largeDepth;
 }
@@ -95,6 +93,7 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
                                    operands.captures, operands.getShape());
+  slices.logits.loopsOverRows = getGradientKind(operands) == GradientKind::Bias;
   return slices;
 }
 

@@ -28,8 +28,8 @@ bool evoformer::mayStartFromBiases(tile::TargetAttr target,
   // Of such scales quotients and products are ordinary numbers.
   constexpr double kSmallScale = 0x1p-20, kLargeScale = 0x1p20;
   return !target.isCPU() && !facts.elementType.isF32() &&
-         (!facts.score || facts.score.isSum) && !facts.weights.areLogits && facts.scale >= kSmallScale &&
-         facts.scale <= kLargeScale;
+         (!facts.score || facts.score.isSum) && !facts.weights.areLogits &&
+         facts.scale >= kSmallScale && facts.scale <= kLargeScale;
 }
 
 double evoformer::getProductUnit(double scale) {
@@ -130,10 +130,13 @@ Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,
                          const LogitsTile &tile) {
   if (!slices.startsFromBiases)
     return {};
-  Value start;
+  Value start, ofKeys;
   if (slices.keySum.memory)
-    start = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
-                           slices.keySum.dims);
+    ofKeys = tile.broadcast(builder, loadBias(builder, slices.keySum, tile),
+                            slices.keySum.dims);
+  bool keysLast = slices.score && slices.loopsOverRows;
+  if (!keysLast)
+    start = ofKeys;
   double toProducts = 1 / static_cast<double>(slices.scale);
   if (slices.score)
     start = addScoreSummands(builder, slices, tile, toProducts, start);
@@ -145,6 +148,8 @@ Value evoformer::startOf(TileBuilder &builder, const LogitsSlices &slices,
     start =
         start ? builder.fma(read, factor, start) : builder.mulf(read, factor);
   }
+  if (keysLast && ofKeys)
+    start = start ? builder.addf(start, ofKeys) : ofKeys;
   return start;
 }
 

@@ -79,10 +79,10 @@ enum class Drops {
   Chosen,
 };
 
-/// Whether products of queries and keys may start from the biases, which saves
-/// an operation a logit. Then logits are in units of products, and those of
-/// more than kLargestStart have too few digits: such rows are done in another
-/// way.
+/// Whether products of queries and keys may start from the biases, and from
+/// what a score that is a sum adds, which saves an operation a logit. Then
+/// logits are in units of products, and those of more than kLargestStart have
+/// too few digits: such rows are done in another way.
 bool mayStartFromBiases(tile::TargetAttr target, const AttentionFacts &facts);
 
 /// The largest size of a binary exponent of a row whose products start from
@@ -110,6 +110,9 @@ struct LogitsSlices {
   ScorePlace place = {};
   /// What the score reads.
   SmallVector<BiasSlice> captures = {};
+  /// Whether steps of a loop differ in their rows alone: what the score and
+  /// biases add is the same in all, and leaves the loop.
+  bool loopsOverRows = false;
 
   /// The same for products that start from the biases.
   LogitsSlices startingFromBiases() const;

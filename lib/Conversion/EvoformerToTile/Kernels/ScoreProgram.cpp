@@ -8,6 +8,7 @@
 #include "ScoreProgram.h"
 
 #include "Logits.h"
+#include "PlaceSums.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Dialect/Evoformer/IR/Score.h"
@@ -32,6 +33,7 @@ public:
   bool empty() const { return bits == 0; }
   int size() const { return llvm::popcount(bits); }
   bool operator==(LogitDims other) const { return bits == other.bits; }
+  bool operator!=(LogitDims other) const { return bits != other.bits; }
   /// What has both queries and keys has rows: there is no such matrix.
   LogitDims operator|(LogitDims other) const {
     LogitDims both;
@@ -56,9 +58,10 @@ public:
 
   SmallVector<Value> run() {
     liftAll();
-    SmallVector<Value> results = llvm::map_to_vector(
-        getYielded(),
-        [&](Value value) { return get(value, LogitDims::all()); });
+    SmallVector<Value> results =
+        llvm::map_to_vector(getYielded(), [&](Value value) {
+          return get(value, LogitDims::all());
+        });
     if (!slices.score.isTotal)
       results.front() = clearOutside(results.front());
     return results;
@@ -162,16 +165,18 @@ private:
                  ? readArgument(static_cast<ScoreArgument>(number))
                  : read(slices.captures[number - kNumScoreArguments]));
     }
-    for (Operation &op : body.without_terminator())
-      if (!llvm::all_of(op.getOperands(), [&](Value operand) {
-            return values.contains(operand) ||
-                   isa<VectorType>(operand.getType());
+    for (Operation &op : body.without_terminator()) {
+      // Without the score, what depends on it is not written.
+      if (!scores && llvm::any_of(op.getOperands(), [&](Value operand) {
+            return !values.contains(operand) &&
+                   !isa<VectorType>(operand.getType());
           }))
-        assert(!scores && "of a sum alone the score is not known");
-      else if (auto lookup = dyn_cast<LookupOp>(op))
+        continue;
+      if (auto lookup = dyn_cast<LookupOp>(op))
         define(lookup, lookUp(lookup));
       else if (!convertDistance(op))
         lift(op);
+    }
   }
 
   void define(Value value, const Lifted &lifted) {
@@ -342,60 +347,6 @@ private:
   // Distances
   //===--------------------------------------------------------------------===//
 
-  /// A sum of what a whole tile has, what its queries and what its keys add;
-  /// null: nothing.
-  struct Distance {
-    Value ofTile;
-    std::array<Value, 2> ofPlaces;
-  };
-
-  /// A value of integers as such a sum of them.
-  std::optional<Distance> findDistance(Value value) {
-    if (const Lifted &lifted = values.at(value); lifted.dims.empty())
-      return Distance{lifted.value, {}};
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      bool isQuery = isArgument(argument, ScoreArgument::Query);
-      if (!isQuery && !isArgument(argument, ScoreArgument::Key))
-        return std::nullopt;
-      LogitDim dim = isQuery ? LogitDim::Queries : LogitDim::Keys;
-      Distance own{toI32(firstOf(isQuery ? place.query : place.key, dim)), {}};
-      own.ofPlaces[isQuery ? 0 : 1] =
-          makeIndices(builder.index(0), getSize(dim));
-      return own;
-    }
-    Operation *op = value.getDefiningOp();
-    if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
-      return std::nullopt;
-    std::optional<Distance> a = findDistance(op->getOperand(0));
-    std::optional<Distance> b = findDistance(op->getOperand(1));
-    if (!a || !b)
-      return std::nullopt;
-    auto isUniform = [](const Distance &part) {
-      return !part.ofPlaces[0] && !part.ofPlaces[1];
-    };
-    if (isa<arith::MulIOp>(op)) {
-      if (isUniform(*a))
-        std::swap(a, b);
-      if (!isUniform(*b))
-        return std::nullopt;
-    }
-    auto combine = [&](Value x, Value y) -> Value {
-      if (isa<arith::MulIOp>(op))
-        return x ? arith::MulIOp::create(builder, x, asTile(b->ofTile, x))
-                 : Value();
-      if (!y)
-        return x;
-      if (isa<arith::AddIOp>(op))
-        return x ? arith::AddIOp::create(builder, x, y) : y;
-      return arith::SubIOp::create(
-          builder, x ? x : asTile(makeInteger(0, {}), y), y);
-    };
-    Distance result{combine(a->ofTile, b->ofTile), {}};
-    for (unsigned dim : {0, 1})
-      result.ofPlaces[dim] = combine(a->ofPlaces[dim], b->ofPlaces[dim]);
-    return result;
-  }
-
   /// A number, repeated if `like` is a tile.
   Value asTile(Value number, Value like) {
     auto type = dyn_cast<RankedTensorType>(like.getType());
@@ -403,32 +354,70 @@ private:
                 : number;
   }
 
-  /// Writes how far apart queries and keys are as a difference of numbers of
-  /// f32: integers of a pair each would take an instruction to convert. Those
-  /// of places in a tile are small, and what the whole tile has is large only
+  Value toF32(Value number) {
+    auto type = dyn_cast<RankedTensorType>(number.getType());
+    Type f32 = builder.getF32Type();
+    return arith::SIToFPOp::create(builder, type ? type.clone(f32) : f32,
+                                   number);
+  }
+
+  /// What a sum has for a whole tile, the places of its first query and key
+  /// among it; null: one of its terms differs in the tile.
+  Value sumOfTile(const PlaceSum &sum) {
+    Value total = makeInteger(sum.constant, {});
+    for (unsigned number = 1; number < kNumScoreArguments; ++number) {
+      if (sum.factors[number] == 0)
+        continue;
+      auto argument = static_cast<ScoreArgument>(number);
+      Value term;
+      if (argument == ScoreArgument::Query) {
+        term = toI32(firstOf(place.query, LogitDim::Queries));
+      } else if (argument == ScoreArgument::Key) {
+        term = toI32(firstOf(place.key, LogitDim::Keys));
+      } else {
+        const Lifted &lifted =
+            values.at(slices.score.body->getArgument(number));
+        if (!lifted.dims.empty())
+          return {};
+        term = lifted.value;
+      }
+      if (sum.factors[number] != 1)
+        term = arith::MulIOp::create(builder, term,
+                                     makeInteger(sum.factors[number], {}));
+      total = arith::AddIOp::create(builder, total, term);
+    }
+    return total;
+  }
+
+  /// Writes how far apart queries and keys are as a sum of numbers of f32:
+  /// integers of a pair each would take an instruction to convert. Those of
+  /// places in a tile are small, and what the whole tile has is large only
   /// where all distances are, so that these have all of their digits.
   bool convertDistance(Operation &op) {
-    if (!isa<arith::SIToFPOp>(op))
+    if (!isa<arith::SIToFPOp>(op) ||
+        values.at(op.getOperand(0)).dims != LogitDims::all())
       return false;
-    std::optional<Distance> distance = findDistance(op.getOperand(0));
-    if (!distance || !distance->ofPlaces[0] || !distance->ofPlaces[1])
+    std::optional<PlaceSum> sum = sums.find(op.getOperand(0));
+    if (!sum || sum->factorOf(ScoreArgument::Query) == 0 ||
+        sum->factorOf(ScoreArgument::Key) == 0)
       return false;
-    auto convert = [&](Value number) {
-      auto type = dyn_cast<RankedTensorType>(number.getType());
-      Type f32 = builder.getF32Type();
-      return arith::SIToFPOp::create(builder, type ? type.clone(f32) : f32,
-                                     number);
+    Value ofTile = sumOfTile(*sum);
+    if (!ofTile)
+      return false;
+    auto ofPlaces = [&](LogitDim dim, ScoreArgument argument) {
+      Value places = makeIndices(builder.index(0), getSize(dim));
+      return multiply({toF32(places), dim},
+                      static_cast<double>(sum->factorOf(argument)));
     };
+    Lifted few = ofPlaces(LogitDim::Queries, ScoreArgument::Query);
+    Lifted many = ofPlaces(LogitDim::Keys, ScoreArgument::Key);
     // What the tile has goes to the places that a lane has few of.
-    unsigned few = tile.keysFirst ? 1 : 0;
-    Value near = convert(distance->ofPlaces[few]);
-    near = builder.addf(near, asTile(convert(distance->ofTile), near));
-    constexpr LogitDim dims[] = {LogitDim::Queries, LogitDim::Keys};
-    Value sum = builder.addf(
-        widen({near, dims[few]}, LogitDims::all()),
-        widen({convert(distance->ofPlaces[1 - few]), dims[1 - few]},
-              LogitDims::all()));
-    define(op.getResult(0), {sum, LogitDims::all()});
+    if (tile.keysFirst)
+      std::swap(few, many);
+    few.value = builder.addf(few.value, asTile(toF32(ofTile), few.value));
+    define(op.getResult(0), {builder.addf(widen(few, LogitDims::all()),
+                                          widen(many, LogitDims::all())),
+                             LogitDims::all()});
     return true;
   }
 
@@ -451,6 +440,7 @@ private:
   const ScorePlace &place;
   const LogitsTile &tile;
   Value scores;
+  PlaceSums sums;
   DenseMap<Value, Lifted> values;
 };
 } // namespace

@@ -143,8 +143,8 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
   bool ofKeys = kind == GradientKind::KeyValue;
   loop.sums = kind == GradientKind::Query ? depth
-              : ofKeys                    ? (cut.sumsKey ? depth : 0) +
-                                 (cut.sumsValue ? valueDepth : 0)
+              : ofKeys
+                  ? (cut.sumsKey ? depth : 0) + (cut.sumsValue ? valueDepth : 0)
               : kind == GradientKind::QueryBias ? depth + cut.other
                                                 : cut.other / cut.alongOther;
   // The value's gradient alone takes the weights and no gradients of theirs.

@@ -62,13 +62,12 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
       constexpr int64_t subgroups = 4;
       int64_t other = llvm::alignTo(scope == ProductScope::Group ? 16 : 8,
                                     machine.keyAtom());
-      if (!machine.instr || (scope == ProductScope::Group &&
-                             chooseProductScope(machine, facts, subgroups,
-                                                other) != scope))
+      if (!machine.instr ||
+          (scope == ProductScope::Group &&
+           chooseProductScope(machine, facts, subgroups, other) != scope))
         return false;
-      int64_t atom = scope == ProductScope::Group
-                         ? machine.keyAtom()
-                         : machine.smallestQueryAtom();
+      int64_t atom = scope == ProductScope::Group ? machine.keyAtom()
+                                                  : machine.smallestQueryAtom();
       GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
       cut.ownOperands = OwnOperands::LDS;
       cut.products = scope;
@@ -167,10 +166,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // registers leave none, as do those of weights that are logits.
   bool hasWholeAtoms = true;
   auto costOf = [&](GradientCut &cut) {
-    bool mayGroup = hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
-                    !facts.weights.areLogits && cut.alongOther == 1 &&
-                    (kind != GradientKind::Query ||
-                     !isChoosingCheap(target, facts, kind));
+    bool mayGroup =
+        hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
+        !facts.weights.areLogits && cut.alongOther == 1 &&
+        (kind != GradientKind::Query || !isChoosingCheap(target, facts, kind));
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
                  : ProductScope::Subgroup);
@@ -334,10 +333,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0) {
-    int64_t most = std::min(
-        target.getLatencyLanes() / lanes,
-        target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1));
-    bool isKnown = kind == GradientKind::Query && machine.streamsMatrices(facts);
+    int64_t most =
+        std::min(target.getLatencyLanes() / lanes,
+                 target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1));
+    bool isKnown =
+        kind == GradientKind::Query && machine.streamsMatrices(facts);
     // Those of groups have their results in registers, and nothing else; the
     // loop over keys waits less, and its registers are well known.
     if (cut.products == ProductScope::Group || isKnown)

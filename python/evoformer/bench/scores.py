@@ -1,0 +1,139 @@
+"""Scores of one's own, triangle attention with softcap and ALiBi beside FlexAttention,
+and causal attention with dropout beside torch's scaled_dot_product_attention: times of
+both passes.
+
+    python -m evoformer.bench.scores
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import torch
+import torch.nn.functional as F
+
+import evoformer
+from evoformer import score
+
+from . import memory, peers
+from .clock import Clock
+from .ranges import TYPE, measure
+from .worker import SPIN_MS
+
+# Rows, length, heads and depth of triangle attention; batches, length, heads and depth
+# of causal attention.
+TRIANGLE = {"cuda": (384, 384, 4, 32), "cpu": (2, 24, 2, 8)}
+CAUSAL = {"cuda": (2, 4096, 16, 64), "cpu": (1, 40, 2, 16)}
+CAP, P = 30.0, 0.1
+
+
+def flex(modify):
+    """FlexAttention of (N, S, H, D) whose score is modified and has a pair bias added."""
+    import torch._functorch.config
+    from torch.nn.attention.flex_attention import flex_attention
+    torch._functorch.config.donated_buffer = False
+
+    def run(q, k, v, pair):
+        def change(x, b, h, i, j):
+            return modify(x, h, i, j) + pair[h, i, j]
+        q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+        return flex_attention(q, k, v, score_mod=change).transpose(1, 2)
+    return torch.compile(run, dynamic=False, fullgraph=True)
+
+
+def triangles(sizes, device):
+    """(what, by what, how) for queries, keys, values and a pair bias."""
+    heads = sizes[2]
+    slopes = torch.tensor([2.0 ** (-8 * (h + 1) / heads) for h in range(heads)],
+                          device=device)
+
+    def ours(change=None, captures=()):
+        options = {"score": change, "captures": captures} if change else {}
+        return lambda q, k, v, pair: evoformer.attention(
+            q, k, v, biases=[pair], layout="nshd", **options)
+
+    def alibi(x, b, n, h, i, j, sq, sk, slope):
+        return x - slope * abs(i - j)
+    yield "pair bias", "evoformer", ours()
+    yield "softcap", "evoformer", ours(lambda x, *_: CAP * score.tanh(x / CAP))
+    yield ("softcap, fast_tanh", "evoformer",
+           ours(lambda x, *_: CAP * score.fast_tanh(x / CAP)))
+    yield "ALiBi", "evoformer", ours(alibi, [slopes.reshape(heads, 1, 1)])
+    if device != "cpu":
+        yield "pair bias", "flex", flex(lambda x, h, i, j: x)
+        yield "softcap", "flex", flex(lambda x, h, i, j: CAP * torch.tanh(x / CAP))
+        yield "ALiBi", "flex", flex(lambda x, h, i, j: x - slopes[h] * abs(i - j))
+
+
+def causals(device):
+    """The same for queries, keys and values. Dropped weights are each library's own:
+    only its means agree with another's, so that it is compared with itself."""
+    state = torch.tensor([3, 4], device=device)
+
+    def ours(**options):
+        return lambda q, k, v: evoformer.attention(q, k, v, layout="bshd", causal=True,
+                                                   **options)
+
+    def flash(p):
+        def run(q, k, v):
+            q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+            with torch.nn.attention.sdpa_kernel(
+                    torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+                out = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=p)
+            return out.transpose(1, 2)
+        return run
+    yield "causal", "evoformer", ours()
+    yield "causal, dropout", "evoformer", ours(dropout_p=P, dropout_state=state)
+    yield ("causal, softcap", "evoformer",
+           ours(score=lambda x, *_: CAP * score.tanh(x / CAP)))
+    if device != "cpu":
+        yield "causal", "sdpa flash", flash(0.0)
+        yield "causal, dropout", "sdpa flash", flash(P)
+
+
+def main():
+    on_gpu = torch.cuda.is_available()
+    parser = argparse.ArgumentParser("python -m evoformer.bench.scores", description=(
+        "Times of attention with scores of one's own and with dropout."))
+    parser.add_argument("--device", choices=("cpu", "cuda"),
+                        default="cuda" if on_gpu else "cpu")
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--json", type=pathlib.Path, help="file for what is measured")
+    options = parser.parse_args()
+    device = options.device
+    clock = Clock(device, SPIN_MS)
+    torch.manual_seed(0)
+
+    def normal(*sizes):
+        return torch.randn(sizes, device=device).to(TYPE)
+    rows, length, heads, depth = sizes = TRIANGLE[device]
+    *operands, weight = (normal(*sizes) for _ in range(4))
+    pair = normal(heads, length, length)
+    some = [(f"N {rows}, S {length}, H {heads}, D {depth}", [*operands, pair], weight, one)
+            for one in triangles(sizes, device)]
+    batch, length, heads, depth = sizes = CAUSAL[device]
+    *operands, weight = (normal(*sizes) for _ in range(4))
+    some += [(f"B {batch}, H {heads}, S {length}, D {depth}", operands, weight, one)
+             for one in causals(device)]
+    records, expected = [], {}
+    print("| shape | score | by | forward, ms | backward, ms | equal bits |\n"
+          "| --- | --- | --- | --- | --- | --- |")
+    for title, given, gradient, (what, by, function) in some:
+        known = expected.setdefault(what + (by if "dropout" in what else ""), [])
+        try:
+            record = measure(function, given, gradient, clock, options.repeat, known)
+        except Exception as error:
+            print(f"{title}, {what}, {by}: {peers.describe(error)}", file=sys.stderr)
+            continue
+        records.append({"shape": title, "score": what, "by": by, **record})
+        print(f"| {title} | {what} | {by} | {record['forward']:.3f} | "
+              f"{record['backward']:.3f} | {'yes' if record['equal'] else 'no'} |",
+              flush=True)
+        memory.release()
+    if options.json:
+        options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
