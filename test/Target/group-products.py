@@ -13,12 +13,15 @@ MODULE = ("B=1 N=64 H=4 Sq=1024 Sk=1024 D={} type={} bias=bnk:i1:normal "
           "bias=bhqk:{}:normal pass=backward")
 KERNELS = ("attention", "query_grad", "key_value_grad", "bias_grad")
 # Kernels by depth. Above 128 some variants clear what a mask drops on its way, so that
-# their products stay each subgroup's.
+# their products stay each subgroup's; above 192 the gradients of key and value have a
+# kernel each.
 ALL = {"attention": 2, "query_grad": 3, "key_value_grad": 4, "bias_grad": 2}
 EXPECTED = {
     32: {}, 48: ALL, 64: ALL, 72: {}, 112: ALL, 128: ALL,
-    192: {"attention": (1, 2), "key_value_grad": 4, "bias_grad": (0, 2)},
-    256: {"attention": (1, 2), "bias_grad": (0, 2)}}
+    192: {"attention": (1, 2), "query_grad": 3, "key_value_grad": 4,
+          "bias_grad": (0, 2)},
+    256: {"attention": (1, 2), "query_grad": 3, "key_value_grad": (2, 3),
+          "bias_grad": (0, 2)}}
 
 
 def lowered(depth, kind):
