@@ -55,8 +55,7 @@ private:
     ErrorSum error;
     double share = std::fabs(head.weights[j]) / head.total;
     bool isFew = problem.valueDepth <= kFewElements;
-    bool mayStart = !problem.score || isSum(problem.score->kind);
-    if (isOne(j) && type.startsFromBiases && mayStart) {
+    if (isOne(j) && type.startsFromBiases && addsToScores(problem)) {
       // Rounded it is 1 again, and what that takes away is added of few
       // elements; cut off, what is just below 1 loses its digits.
       if (!isFew)

@@ -14,9 +14,9 @@ using namespace mlir::evoformer::reference;
 /// What sums of products of query i start from, if they may. Beside a bias that
 /// drops its key nothing counts.
 bool WeightErrors::findStarts(int64_t i) {
-  bool mayStart =
-      type.startsFromBiases && (!problem.score || isSum(problem.score->kind)) &&
-      !problem.weights && problem.scale >= 0x1p-20 && problem.scale <= 0x1p20;
+  bool mayStart = type.startsFromBiases && addsToScores(problem) &&
+                  !problem.weights && problem.scale >= 0x1p-20 &&
+                  problem.scale <= 0x1p20;
   // The largest logit may exceed the one that weights are relative to.
   if (!mayStart || std::fabs(head.stats) > kLargestStart + kGrowth)
     return false;

@@ -29,6 +29,12 @@ inline constexpr double kSingle = 0x1p-24;
 /// Errors of a logit that first order does not describe.
 inline constexpr double kLargeError = 0.25;
 
+/// Whether logits are scores and what is added to these, which products may
+/// start from.
+inline bool addsToScores(const AttentionProblem &problem) {
+  return !problem.score || isSum(problem.score->kind);
+}
+
 /// A sum of independent errors, in units of the quantity that they change.
 struct ErrorSum {
   double square = 0, most = 0;

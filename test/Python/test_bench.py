@@ -228,35 +228,33 @@ def test_peers_agree():
                 torch.testing.assert_close(tensor, wanted, rtol=1e-5, atol=1e-5)
 
 
-def test_ranges(tmp_path):
-    """Causal attention and rows with lengths beside the whole."""
-    path = tmp_path / "ranges.json"
+def run_beside(name, path):
+    """What a benchmark of one kind of attention has measured on the CPU, and printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "evoformer.bench.ranges", "--device", "cpu",
+        [sys.executable, "-m", f"evoformer.bench.{name}", "--device", "cpu",
          "--repeat", "1", "--json", str(path)], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     records = json.loads(path.read_text(encoding="utf-8"))
-    assert [(r["keys"], r["by"]) for r in records] == [
-        ("full", "evoformer"), ("causal", "evoformer"), ("half", "evoformer"),
-        ("half keys", "evoformer"), ("full", "sdpa math"), ("causal", "sdpa math")]
     for record in records:
         assert record["forward"] > 0 and record["backward"] > 0
         assert record["error"] < 0.02 and record["equal"]
         assert record["by"] in done.stdout
+    return records, done.stdout
+
+
+def test_ranges(tmp_path):
+    """Causal attention and rows with lengths beside the whole."""
+    records, _ = run_beside("ranges", tmp_path / "ranges.json")
+    assert [(r["keys"], r["by"]) for r in records] == [
+        ("full", "evoformer"), ("causal", "evoformer"), ("half", "evoformer"),
+        ("half keys", "evoformer"), ("full", "sdpa math"), ("causal", "sdpa math")]
 
 
 def test_scores(tmp_path):
     """Scores of one's own and dropout."""
-    path = tmp_path / "scores.json"
-    done = subprocess.run(
-        [sys.executable, "-m", "evoformer.bench.scores", "--device", "cpu",
-         "--repeat", "1", "--json", str(path)], capture_output=True, text=True)
-    assert done.returncode == 0 and not done.stderr, done.stderr
-    records = json.loads(path.read_text(encoding="utf-8"))
+    records, printed = run_beside("scores", tmp_path / "scores.json")
     assert [(r["score"], r["by"]) for r in records] == [
         (what, "evoformer") for what in (
             "pair bias", "softcap", "softcap, fast_tanh", "ALiBi", "causal",
             "causal, dropout", "causal, softcap")]
-    for record in records:
-        assert record["forward"] > 0 and record["backward"] > 0 and record["equal"]
-        assert record["score"] in done.stdout
+    assert all(record["score"] in printed for record in records)

@@ -5,11 +5,12 @@
 #
 # CHECK: all right
 # CHECK-NOT: {{.}}
-import array
 import pathlib
-import struct
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "Runtime" / "Inputs"))
+import npy
 
 FOLDER = pathlib.Path(sys.argv[1])
 MODULE = """
@@ -81,21 +82,6 @@ REGIONS = {
 }
 
 
-def write(path, shape, numbers):
-    header = (f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}").encode()
-    header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
-                     + array.array("f", numbers).tobytes())
-
-
-def read(path):
-    data = path.read_bytes()
-    start = 10 + struct.unpack("<H", data[8:10])[0]
-    numbers = array.array("f")
-    numbers.frombytes(data[start:])
-    return numbers
-
-
 def run(module, target, *options):
     out = FOLDER / "out.npy"
     device = [] if target == "cpu" else ["--device=sim"]
@@ -104,13 +90,13 @@ def run(module, target, *options):
          f"--input=bias={FOLDER / 'bias.npy'}", f"--output=out={out}", *options],
         capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, (module, target, options, done.stderr)
-    return read(out)
+    return npy.read(out)[2]
 
 
 for name, (bias, body) in REGIONS.items():
     module = FOLDER / f"{name}.mlir"
     module.write_text(MODULE.replace("BODY", body), encoding="utf-8")
-    write(FOLDER / "bias.npy", (1, 1, 1, 40, 150), [bias] * (40 * 150))
+    npy.write(FOLDER / "bias.npy", "f4", (1, 1, 1, 40, 150), [bias] * (40 * 150))
     expected = run(module, "cpu")
     assert all(x == x for x in expected) and any(expected), name
     for target, *options in (("cpu", "--schedule=v1:k=16"), ("sm_80",), ("sm_90",),

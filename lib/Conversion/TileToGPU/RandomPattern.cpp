@@ -68,11 +68,9 @@ private:
       return shared->build(lane, random, row, firstCall);
     row = lane.add(row, lane.getPosition(map, rowDim));
     ColumnBits bits(map, columnDim);
-    // Of a call's columns; the tile's first may have any bits above its
-    // multiple's.
-    constexpr int64_t kPart = kColumnsOfCall - 1;
+    // The tile's first column may have any bits above its multiple's.
     int64_t multiple = op.getMultiple() & -op.getMultiple();
-    int64_t unknown = (bits.ofLanes | -multiple) & kPart;
+    int64_t unknown = (bits.ofLanes | -multiple) & kColumnOfCall;
     // Then no sum with what a register contributes carries into its bits.
     bool isApart = (unknown & bits.ofRegisters) == 0;
     Value shift = random.getShift(column);

@@ -21,9 +21,6 @@
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
-/// What of a column's number says which of a call's columns it is.
-static constexpr int64_t kPart = kColumnsOfCall - 1;
-
 SharedDraws::SharedDraws(const LaneMap &map, RandomOp op)
     : map(map), rowDim(op.getRowDim()), columnDim(op.getColumnDim()),
       threshold(op.getThreshold()) {}
@@ -50,7 +47,7 @@ bool SharedDraws::findSharers(RandomOp op) {
   };
   for (int64_t bit = 1, lanes = map.getNumLanes(); bit < lanes; bit *= 2) {
     SmallVector<int64_t> offset = map.laneOffset(bit);
-    int64_t part = offset[columnDim] & kPart;
+    int64_t part = offset[columnDim] & kColumnOfCall;
     if (part == 0)
       continue;
     if (offset[columnDim] != part || !llvm::has_single_bit<uint64_t>(part) ||
@@ -63,7 +60,7 @@ bool SharedDraws::findSharers(RandomOp op) {
     if (map.registerOffset(r)[columnDim] & ofLanes)
       return false;
   for (int64_t s = 0, e = map.getNumSubgroups(); s < e; ++s)
-    if (map.subgroupOffset(s)[columnDim] & kPart)
+    if (map.subgroupOffset(s)[columnDim] & kColumnOfCall)
       return false;
   return op.getMultiple() % kColumnsOfCall == 0;
 }
@@ -112,7 +109,7 @@ SmallVector<int64_t> SharedDraws::findBits() const {
     SmallVector<int64_t> offset = map.registerOffset(r);
     Call served(offset[rowDim], offset[columnDim] / kColumnsOfCall);
     int64_t number = llvm::lower_bound(calls, served) - calls.begin();
-    int64_t column = offset[columnDim] & kPart;
+    int64_t column = offset[columnDim] & kColumnOfCall;
     for (auto [i, sharer] : llvm::enumerate(sharers))
       column |= (number >> i & 1) * sharer.columnBit;
     int64_t share = number >> sharers.size();

@@ -4,22 +4,14 @@ full, and beside FlexAttention and torch's scaled_dot_product_attention.
     python -m evoformer.bench.ranges
 """
 
-import argparse
 import dataclasses
-import json
-import pathlib
-import sys
 
 import torch
 import torch.nn.functional as F
 
 import evoformer
 
-from . import memory, peers
-from .clock import Clock
-from .worker import SPIN_MS, WRONG, distance
-
-TYPE = torch.bfloat16
+from . import beside, peers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,61 +82,21 @@ def candidates(shape, device):
             yield "causal", f"flex {tiling}", flex(shape, device, options)
 
 
-def measure(function, operands, gradient, clock, repeat, expected):
-    """Times of both passes, or why there is none. What `expected` has not is put
-    there; else it is compared."""
-    leaves = [t.detach().requires_grad_() for t in operands]
-    out = function(*leaves)
-
-    def backward():
-        return torch.autograd.grad(out, leaves, gradient, retain_graph=True)
-    results = [out.detach(), *backward()]
-    if not expected:
-        expected += results
-    error = max(map(distance, results, expected))
-    if not error < WRONG:
-        raise ValueError(f"wrong: {error:.2g} of the norm off")
-    equal = all(a.equal(b) for a, b in zip(results[1:], backward()))
-    forward = clock.quartiles(lambda: function(*leaves), repeat)[1]
-    return {"forward": forward, "backward": clock.quartiles(backward, repeat)[1],
-            "error": error, "equal": equal}
+def problems(device):
+    """(title, operands, gradient, what, by, function), see beside.report."""
+    for shape in SHAPES[device]:
+        sizes = shape.batch, 1, shape.length, shape.heads, shape.depth
+        torch.manual_seed(0)
+        *operands, gradient = (torch.randn(sizes, device=device, dtype=beside.TYPE)
+                               for _ in range(4))
+        for candidate in candidates(shape, device):
+            yield shape.title(), operands, gradient, *candidate
 
 
 def main():
-    on_gpu = torch.cuda.is_available()
-    parser = argparse.ArgumentParser("python -m evoformer.bench.ranges", description=(
-        "Times of causal attention and of rows with lengths, beside the whole."))
-    parser.add_argument("--device", choices=("cpu", "cuda"),
-                        default="cuda" if on_gpu else "cpu")
-    parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--json", type=pathlib.Path, help="file for what is measured")
-    options = parser.parse_args()
-    clock = Clock(options.device, SPIN_MS)
-    records = []
-    print("| shape | keys | by | forward, ms | backward, ms | equal bits |\n"
-          "| --- | --- | --- | --- | --- | --- |")
-    for shape in SHAPES[options.device]:
-        sizes = shape.batch, 1, shape.length, shape.heads, shape.depth
-        torch.manual_seed(0)
-        *operands, gradient = (torch.randn(sizes, device=options.device, dtype=TYPE)
-                               for _ in range(4))
-        expected = {}
-        for what, by, function in candidates(shape, options.device):
-            try:
-                record = measure(function, operands, gradient, clock, options.repeat,
-                                 expected.setdefault(what, []))
-            except Exception as error:
-                print(f"{shape.title()}, {what}, {by}: {peers.describe(error)}",
-                      file=sys.stderr)
-                continue
-            records.append({"shape": shape.title(), "keys": what, "by": by, **record})
-            print(f"| {shape.title()} | {what} | {by} | {record['forward']:.3f} | "
-                  f"{record['backward']:.3f} | {'yes' if record['equal'] else 'no'} |",
-                  flush=True)
-            memory.release()
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n",
-                                encoding="utf-8")
+    options = beside.parse("ranges", "Times of causal attention and of rows with lengths, "
+                                     "beside the whole.")
+    beside.report(options, "keys", problems(options.device))
 
 
 if __name__ == "__main__":

@@ -5,21 +5,13 @@ both passes.
     python -m evoformer.bench.scores
 """
 
-import argparse
-import json
-import pathlib
-import sys
-
 import torch
 import torch.nn.functional as F
 
 import evoformer
 from evoformer import score
 
-from . import memory, peers
-from .clock import Clock
-from .ranges import TYPE, measure
-from .worker import SPIN_MS
+from . import beside
 
 # Rows, length, heads and depth of triangle attention; batches, length, heads and depth
 # of causal attention.
@@ -68,7 +60,7 @@ def triangles(sizes, device):
 
 def causals(device):
     """The same for queries, keys and values. Dropped weights are each library's own:
-    only its means agree with another's, so that it is compared with itself."""
+    the results of two have only means in common."""
     state = torch.tensor([3, 4], device=device)
 
     def ours(**options):
@@ -89,50 +81,32 @@ def causals(device):
            ours(score=lambda x, *_: CAP * score.tanh(x / CAP)))
     if device != "cpu":
         yield "causal", "sdpa flash", flash(0.0)
-        yield "causal, dropout", "sdpa flash", flash(P)
+        yield "causal, dropout of its own", "sdpa flash", flash(P)
 
 
-def main():
-    on_gpu = torch.cuda.is_available()
-    parser = argparse.ArgumentParser("python -m evoformer.bench.scores", description=(
-        "Times of attention with scores of one's own and with dropout."))
-    parser.add_argument("--device", choices=("cpu", "cuda"),
-                        default="cuda" if on_gpu else "cpu")
-    parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--json", type=pathlib.Path, help="file for what is measured")
-    options = parser.parse_args()
-    device = options.device
-    clock = Clock(device, SPIN_MS)
+def problems(device):
+    """(title, operands, gradient, what, by, function), see beside.report."""
     torch.manual_seed(0)
 
     def normal(*sizes):
-        return torch.randn(sizes, device=device).to(TYPE)
+        return torch.randn(sizes, device=device).to(beside.TYPE)
     rows, length, heads, depth = sizes = TRIANGLE[device]
-    *operands, weight = (normal(*sizes) for _ in range(4))
-    pair = normal(heads, length, length)
-    some = [(f"N {rows}, S {length}, H {heads}, D {depth}", [*operands, pair], weight, one)
-            for one in triangles(sizes, device)]
+    *operands, gradient = (normal(*sizes) for _ in range(4))
+    operands.append(normal(heads, length, length))
+    for candidate in triangles(sizes, device):
+        yield (f"N {rows}, S {length}, H {heads}, D {depth}", operands, gradient,
+               *candidate)
     batch, length, heads, depth = sizes = CAUSAL[device]
-    *operands, weight = (normal(*sizes) for _ in range(4))
-    some += [(f"B {batch}, H {heads}, S {length}, D {depth}", operands, weight, one)
-             for one in causals(device)]
-    records, expected = [], {}
-    print("| shape | score | by | forward, ms | backward, ms | equal bits |\n"
-          "| --- | --- | --- | --- | --- | --- |")
-    for title, given, gradient, (what, by, function) in some:
-        known = expected.setdefault(what + (by if "dropout" in what else ""), [])
-        try:
-            record = measure(function, given, gradient, clock, options.repeat, known)
-        except Exception as error:
-            print(f"{title}, {what}, {by}: {peers.describe(error)}", file=sys.stderr)
-            continue
-        records.append({"shape": title, "score": what, "by": by, **record})
-        print(f"| {title} | {what} | {by} | {record['forward']:.3f} | "
-              f"{record['backward']:.3f} | {'yes' if record['equal'] else 'no'} |",
-              flush=True)
-        memory.release()
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    *operands, gradient = (normal(*sizes) for _ in range(4))
+    for candidate in causals(device):
+        yield (f"B {batch}, H {heads}, S {length}, D {depth}", operands, gradient,
+               *candidate)
+
+
+def main():
+    options = beside.parse("scores", "Times of attention with scores of one's own and "
+                                     "with dropout.")
+    beside.report(options, "score", problems(options.device))
 
 
 if __name__ == "__main__":

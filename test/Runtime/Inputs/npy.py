@@ -9,10 +9,7 @@ import sys
 CODES = {"f4": "f", "f8": "d", "i1": "b", "i4": "i", "b1": "?", "f2": "e"}
 
 
-def write(path, kind, shape, values):
-    sizes = tuple(int(size) for size in shape.split(","))
-    number = int if kind[0] == "i" else float
-    numbers = [number(value) for value in values.split(",")]
+def write(path, kind, sizes, numbers):
     header = str({"descr": "<" + kind, "fortran_order": False, "shape": sizes})
     header = header.ljust(117) + "\n"
     with open(path, "wb") as file:
@@ -21,7 +18,8 @@ def write(path, kind, shape, values):
         file.write(struct.pack("<%d%s" % (len(numbers), CODES[kind]), *numbers))
 
 
-def show(path):
+def read(path):
+    """(type, shape, numbers)."""
     with open(path, "rb") as file:
         data = file.read()
     (length,) = struct.unpack("<H", data[8:10])
@@ -29,12 +27,21 @@ def show(path):
     code = CODES[header["descr"][1:]]
     rest = data[10 + length:]
     count = len(rest) // struct.calcsize(code)
-    values = struct.unpack("<%d%s" % (count, code), rest)
-    print(header["descr"], header["shape"], *("%g" % value for value in values))
+    return (header["descr"], header["shape"],
+            struct.unpack("<%d%s" % (count, code), rest))
 
 
-if sys.argv[1] == "write":
-    write(*sys.argv[2:])
-else:
+def main():
+    if sys.argv[1] == "write":
+        path, kind, shape, values = sys.argv[2:]
+        number = int if kind[0] == "i" else float
+        write(path, kind, tuple(int(size) for size in shape.split(",")),
+              [number(value) for value in values.split(",")])
+        return
     for path in sys.argv[2:]:
-        show(path)
+        kind, shape, values = read(path)
+        print(kind, shape, *("%g" % value for value in values))
+
+
+if __name__ == "__main__":
+    main()

@@ -151,10 +151,9 @@ private:
   void liftAll() {
     Block &body = *slices.score.body;
     for (BlockArgument argument : body.getArguments()) {
-      if (argument.use_empty())
-        continue;
-      // A sum is made without it.
-      if (argument.getArgNumber() == 0 && !scores)
+      // A sum is made without the score.
+      if (argument.use_empty() ||
+          (isArgument(argument, ScoreArgument::Score) && !scores))
         continue;
       unsigned number = argument.getArgNumber();
       // Lookups read it.

@@ -161,7 +161,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
       {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice}};
   // Those of the output's gradient are copied once more, without what NaN
   // spoils.
-  if (cut.products == ProductScope::Group && kind == GradientKind::KeyValue &&
+  if (cut.products == ProductScope::Group && ofKeys &&
       isChoosingCheap(machine.target, facts, kind))
     loop.copied.push_back(
         {facts.valueDepth, /*plain=*/true, /*transposed=*/false});

@@ -51,23 +51,24 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
                                        const GradientOperands &operands,
                                        const AttentionFacts &facts,
                                        const ScheduleRequest &request) {
+  if (target.isCPU() || request.isForced() || !operands.keyGrad ||
+      !operands.valueGrad)
+    return false;
   FailureOr<SmallVector<Machine>> machines =
       findMachines(loc, target, facts.elementType);
-  if (failed(machines) || target.isCPU() || request.isForced() ||
-      !operands.keyGrad || !operands.valueGrad)
+  if (failed(machines))
     return false;
   // With the fewest keys of each machine, and few queries.
   auto fitsSome = [&](ProductScope scope, bool ofKey, bool ofValue) {
     return llvm::any_of(*machines, [&](const Machine &machine) {
       constexpr int64_t subgroups = 4;
-      int64_t other = llvm::alignTo(scope == ProductScope::Group ? 16 : 8,
-                                    machine.keyAtom());
+      bool isGroup = scope == ProductScope::Group;
+      int64_t other = llvm::alignTo(isGroup ? 16 : 8, machine.keyAtom());
       if (!machine.instr ||
-          (scope == ProductScope::Group &&
+          (isGroup &&
            chooseProductScope(machine, facts, subgroups, other) != scope))
         return false;
-      int64_t atom = scope == ProductScope::Group ? machine.keyAtom()
-                                                  : machine.smallestQueryAtom();
+      int64_t atom = isGroup ? machine.keyAtom() : machine.smallestQueryAtom();
       GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
       cut.ownOperands = OwnOperands::LDS;
       cut.products = scope;

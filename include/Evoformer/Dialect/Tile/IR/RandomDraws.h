@@ -22,6 +22,8 @@ namespace mlir::evoformer::tile {
 
 /// Columns that a call serves.
 inline constexpr int64_t kColumnsOfCall = 8;
+/// The bits of a column's number that say which of a call's it is.
+inline constexpr int64_t kColumnOfCall = kColumnsOfCall - 1;
 
 /// What a call of the generator gives.
 using RandomWords = std::array<Value, 4>;
