@@ -21,9 +21,6 @@
 
 using namespace mlir::evoformer::reference;
 
-/// Exponentials below this may be 0 in f32.
-static constexpr double kSmallestExponential = 0x1p-126;
-
 /// What sums over a query's keys have beside |a|^2 + |b|^2, a of weights made
 /// again and b of the statistics, which may be of the same draws: |a + b|^2 is
 /// at most twice that. Of one key it is no more, since the statistics take away

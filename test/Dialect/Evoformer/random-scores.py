@@ -52,7 +52,8 @@ def divide(a, b):
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-COMPARE = {"olt": lambda a, b: a < b, "oge": lambda a, b: a >= b,
+COMPARE = {"oeq": lambda a, b: a == b,
+           "olt": lambda a, b: a < b, "oge": lambda a, b: a >= b,
            "ogt": lambda a, b: a > b, "ole": lambda a, b: a <= b,
            "eq": lambda a, b: a == b, "ne": lambda a, b: a != b}
 COMPARE |= {"s" + name[1:]: COMPARE[name] for name in ("olt", "oge", "ogt", "ole")}
