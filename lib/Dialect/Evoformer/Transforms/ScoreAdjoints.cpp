@@ -53,8 +53,8 @@ struct AdjointBuilder {
   Value select(Value condition, Value a, Value b) const {
     return builder.createOrFold<arith::SelectOp>(loc, condition, a, b);
   }
-  /// `gradient` times a multiple of the exponential `power`. 1 / (1 + power) has
-  /// the gradient 0 where `power` is infinite, and 0 times it is NaN.
+  /// `gradient` times a multiple of the exponential `power`. 1 / (1 + power)
+  /// has the gradient 0 where `power` is infinite, and 0 times it is NaN.
   Value mulByPower(Value gradient, Value multiple, Value power) const {
     Value infinity = number(std::numeric_limits<double>::infinity());
     return select(compare(arith::CmpFPredicate::OEQ, power, infinity),
