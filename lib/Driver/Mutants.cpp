@@ -44,6 +44,8 @@ struct GroupCase {
 struct Group {
   std::unique_ptr<CaseRunner> runner;
   std::vector<GroupCase> cases;
+  /// How long the worst accesses of LDS take of each kernel that is unbroken.
+  std::map<KernelName, unsigned> bankConflictDegrees;
   bool isPrepared = false;
 };
 
@@ -98,6 +100,7 @@ private:
                              uint64_t seed);
   Expected<sim::LaunchResult> repeat(const RecordedLaunch &recorded,
                                      sim::Simulator &broken, uint64_t seed,
+                                     unsigned bankConflictDegree,
                                      bool &isEqual);
 
   const MutantOptions &options;
@@ -250,6 +253,8 @@ Error MutantChecker::prepare(Group &group, const std::set<KernelName> &wanted) {
       }
       all.back().after = save(launch, known);
       all.back().longestSubgroup = result->longestSubgroup;
+      unsigned &degree = group.bankConflictDegrees[name];
+      degree = std::max(degree, result->counters.bankConflictDegree);
     };
     Expected<CaseReport> report = group.runner->run(entry.problem);
     device.observer = nullptr;
@@ -267,10 +272,13 @@ static uint64_t limit(const RecordedLaunch &recorded) {
 
 Expected<sim::LaunchResult>
 MutantChecker::repeat(const RecordedLaunch &recorded, sim::Simulator &broken,
-                      uint64_t seed, bool &isEqual) {
+                      uint64_t seed, unsigned bankConflictDegree,
+                      bool &isEqual) {
   sim::Launch launch = arena.restore(recorded);
   launch.seed = seed;
   launch.stopAtFinding = true;
+  // What padding and swizzles are there for.
+  launch.bankConflictDegree = bankConflictDegree + 1;
   launch.maxBlocksPerSubgroup = limit(recorded);
   Expected<sim::LaunchResult> result = broken.launch(launch);
   isEqual = result && Arena::areEqual(launch, recorded);
@@ -285,11 +293,13 @@ MutantChecker::runCase(const LaunchedKernel &kernel, GroupCase &entry,
     return sim::MutantOutcome::Survived;
   bool areEqual = true;
   uint64_t longest = 0;
+  unsigned degree =
+      std::max(1u, kernel.group->bankConflictDegrees[launches->first]);
   for (const RecordedLaunch &recorded : launches->second) {
     longest = std::max(longest, limit(recorded));
     bool isEqual;
     Expected<sim::LaunchResult> result =
-        repeat(recorded, *broken, seed, isEqual);
+        repeat(recorded, *broken, seed, degree, isEqual);
     if (!result) {
       llvm::consumeError(result.takeError());
       return sim::MutantOutcome::Refused;

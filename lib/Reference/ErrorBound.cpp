@@ -50,7 +50,8 @@ private:
            });
   }
 
-  /// The error of a weight's narrowing, as a share of the sum of weights.
+  /// The errors of a weight that is small and of its narrowing, as a share of
+  /// the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
     double share = std::fabs(head.weights[j]) / head.total;
@@ -64,7 +65,11 @@ private:
       else if (problem.query.type == ElementType::BF16)
         error.add(kLostWeight, share, type.unit * type.unit);
     }
-    if (type.isSingle || isOne(j))
+    if (isOne(j))
+      return error;
+    if (!head.areLogits())
+      error.shared += kSmallestExponential / head.total;
+    if (type.isSingle)
       return error;
     if (isFew)
       error.add(kLostWeight, share, type.unit * type.unit);

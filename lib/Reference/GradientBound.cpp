@@ -21,9 +21,6 @@
 
 using namespace mlir::evoformer::reference;
 
-/// Exponentials below this may be 0 in f32.
-static constexpr double kSmallestExponential = 0x1p-126;
-
 /// What sums over a query's keys have beside |a|^2 + |b|^2, a of weights made
 /// again and b of the statistics, which may be of the same draws: |a + b|^2 is
 /// at most twice that. Of one key it is no more, since the statistics take away
@@ -590,6 +587,61 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
     addCapture(biases);
 }
 
+/// The elements of a row that are infinite.
+template <typename At>
+static std::vector<int64_t> findInfinities(int64_t depth, At at) {
+  std::vector<int64_t> found;
+  for (int64_t d = 0; d < depth; ++d)
+    if (std::isinf(at(d)))
+      found.push_back(d);
+  return found;
+}
+
+/// A product over all keys, or queries, multiplies an infinity by the 0 of a
+/// key that a query drops (docs/nan-and-inf.md). What a key bias drops is
+/// cleared.
+static void markInfinities(const AttentionProblem &problem, int64_t b,
+                           int64_t n, int64_t h, GradientBounds &bounds) {
+  int64_t keyHeads = problem.heads / problem.groupSize;
+  int64_t keyHead = h / problem.groupSize;
+  int64_t keyRow =
+      (problem.sharesBatch ? 0 : b) * (problem.sharesRows ? 1 : problem.rows) +
+      (problem.sharesRows ? 0 : n);
+  std::vector<std::vector<int64_t>> ofKeys;
+  bool anyKey = false;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    ofKeys.push_back(findInfinities(problem.depth, [&](int64_t d) {
+      return problem.key.at(b, n, j, keyHead, d);
+    }));
+    anyKey |= !ofKeys.back().empty();
+  }
+  HeadBiases biases(problem, b, n, h);
+  std::vector<uint8_t> kept;
+  for (int64_t i = 0; i < problem.countQueries(b, n); ++i) {
+    std::vector<int64_t> ofQuery =
+        findInfinities(problem.depth, [&](int64_t d) {
+          return problem.query.at(b, n, i, h, d);
+        });
+    if (ofQuery.empty() && !anyKey)
+      continue;
+    biases.readQuery(i, kept, [](int64_t, double) {});
+    int64_t row = (b * problem.rows + n) * problem.queries + i;
+    for (int64_t j = 0; j < problem.keys; ++j) {
+      if (kept[j] || !biases.keepsForAll(j))
+        continue;
+      for (int64_t d : ofQuery)
+        bounds
+            .key[((keyRow * problem.keys + j) * keyHeads + keyHead) *
+                     problem.depth +
+                 d]
+            .mayBeInfinite = true;
+      for (int64_t d : ofKeys[j])
+        bounds.query[(row * problem.heads + h) * problem.depth + d]
+            .mayBeInfinite = true;
+    }
+  }
+}
+
 GradientBounds mlir::evoformer::reference::boundGradients(
     const AttentionProblem &problem, const View &outputGradient,
     const View &output, unsigned threads, const Arithmetic &arithmetic) {
@@ -659,6 +711,10 @@ GradientBounds mlir::evoformer::reference::boundGradients(
     ++next;
     isNext.notify_all();
   });
+  for (int64_t b = 0; b < problem.batch; ++b)
+    for (int64_t n = 0; n < problem.rows; ++n)
+      for (int64_t h = 0; h < problem.heads; ++h)
+        markInfinities(problem, b, n, h, bounds);
   for (const std::vector<ElementSum> &sums : biases.sums) {
     bounds.biases.emplace_back();
     for (const ElementSum &sum : sums)

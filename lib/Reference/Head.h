@@ -35,6 +35,9 @@ public:
   /// The maximum of c_j over the keys that those keep, 0 if there is none.
   double m0() const { return maximum; }
 
+  /// Whether those and the row's length keep key j.
+  bool keepsForAll(int64_t j) const { return independentlyKept[j]; }
+
   /// Reads what depends on query i: kept[j] and the terms of key j, which
   /// `add(j, term)` receives one by one, in the order of the biases.
   void readQuery(int64_t i, std::vector<uint8_t> &kept,

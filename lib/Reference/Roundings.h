@@ -121,6 +121,9 @@ inline constexpr Rounding kSingleExponent = {2 * kNearest, 2, kOfLog2E,
 /// a rule within one.
 inline constexpr Rounding kExponential = {4 * kNearest, 4, 1,
                                           Alike::Exponential};
+/// Exponentials below this, f32's smallest normal number, may be 0: the weights
+/// that dropout leaves of a row may all be so small.
+inline constexpr double kSmallestExponential = 0x1p-126;
 /// To the operands' type, in its unit (the type's smallest numbers, see
 /// ErrorBound.cpp, come on top). The row's largest is 1 and exact where it is
 /// among the first keys, which weights are relative to.

@@ -62,8 +62,9 @@ static ScoreResult alibi(double heads, const ScorePlace &place, double x) {
 }
 
 static ScoreResult swish(double c, double x) {
-  double power = std::exp(-c * x), share = 1 / (1 + power);
-  double rest = power * share, logit = x * share;
+  // No product of them is 0 times an infinity, as large as c may be.
+  double share = 1 / (1 + std::exp(-c * x)), rest = 1 / (1 + std::exp(c * x));
+  double logit = x * share;
   double slope = share + c * x * share * rest;
   double second = c * share * rest * (2 + c * x * (rest - share));
   // exp(x) is 2^(x log2(e)), whose argument is rounded thrice.

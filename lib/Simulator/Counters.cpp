@@ -52,6 +52,7 @@ static const Field fields[] = {
 void Counters::add(const Counters &other) {
   for (const Field &f : fields)
     this->*f.value += other.*f.value;
+  bankConflictDegree = std::max(bankConflictDegree, other.bankConflictDegree);
 }
 
 void Counters::divide(uint64_t launches) {

@@ -391,6 +391,8 @@ void mlir::evoformer::sim::countBanks(Wave &w, const Inst *i,
         continue;
       w.counters->ldsCycles += degree;
       ++w.counters->ldsIdealCycles;
+      w.counters->bankConflictDegree =
+          std::max(w.counters->bankConflictDegree, degree);
       if (limit && degree >= limit)
         report(w, i, FindingKind::BankConflict, first, offsets[first], [&] {
           return llvm::formatv("degree {0}: lanes {1} to {2} need so many "

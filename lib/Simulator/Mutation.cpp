@@ -7,6 +7,7 @@
 
 #include "Evoformer/Simulator/Mutation.h"
 #include "LLVMOps.h"
+#include "ThreadNumbers.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -504,6 +505,32 @@ static llvm::DenseSet<Operation *> findAsked(LLVM::LLVMFuncOp function) {
   return asked;
 }
 
+/// Whether a defect can be shown to change no number that is made of the
+/// thread's number alone, in any thread: `lane ^ 32` is below the 64 lanes, so
+/// that it makes no difference what a comparison with 64 would choose
+/// otherwise.
+static bool changesNoThread(ThreadNumbers &numbers, Operation *op,
+                            const Operator &o) {
+  if (op->getNumResults() != 1)
+    return false;
+  // A copy is broken, whose value another operation keeps hold of.
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  Operation *copy = b.clone(*op);
+  auto keeper = LLVM::FreezeOp::create(
+      b, op->getLoc(), copy->getResult(0).getType(), copy->getResult(0));
+  o.apply(copy);
+  bool isEqual = numbers.isEqual(op, keeper.getVal());
+  Operation *last = keeper->getPrevNode();
+  keeper->erase();
+  while (last != op) {
+    Operation *before = last->getPrevNode();
+    last->erase();
+    last = before;
+  }
+  return isEqual;
+}
+
 std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
                                                           StringRef kernel) {
   std::vector<Mutation> list;
@@ -511,13 +538,17 @@ std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
   if (LLVM::LLVMFuncOp function = findKernel(module, kernel)) {
     llvm::DenseSet<Operation *> used = findUsed(function);
     llvm::DenseSet<Operation *> asked = findAsked(function);
-    function.walk([&](Operation *op) {
+    ThreadNumbers numbers(function);
+    std::vector<Operation *> operations;
+    function.walk([&](Operation *op) { operations.push_back(op); });
+    for (Operation *op : operations) {
       if (used.contains(op) && !asked.contains(op))
         for (const Operator &o : operators)
-          if (o.applies(op))
+          if (o.applies(op) &&
+              !(numbers.has(op) && changesNoThread(numbers, op, o)))
             list.push_back({o.kind, index});
       ++index;
-    });
+    }
   }
   return list;
 }

@@ -14,6 +14,13 @@
 // LIMITS-NOT: constant(-1073741824 : i64)
 // LIMITS: decrement constant {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
 // LIMITS-NOT: constant(-1073741824 : i64)
+// RUN: evoformer-sim %s --kernel=threads --block=32 --arg=out:128 --mutants=1000 --verbose | FileCheck %s --check-prefix=THREADS
+// A lane's partner is below 32, so that dropping the choice or comparing with 33 is none; comparing with 31 is one.
+// THREADS-NOT: drop mask
+// THREADS: increment constant {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// THREADS: total {{ *}}2 {{ *}}6 {{ *}}0 {{ *}}0 {{ *}}0
+// THREADS: increment constant: {{.*}}constant(1 : i32)
+// THREADS: wrong: {{.*}} decrement constant: {{.*}}constant(32 : i32)
 module attributes {gpu.container_module} {
   gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     llvm.func @votes(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
@@ -67,6 +74,18 @@ module attributes {gpu.container_module} {
       %a = llvm.intr.smax(%i, %lowest) : (i64, i64) -> i64
       %b = llvm.intr.smax(%a, %least) : (i64, i64) -> i64
       %v = llvm.trunc %b : i64 to i32
+      %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      llvm.store %v, %p : i32, !llvm.ptr<1>
+      llvm.return
+    }
+
+    llvm.func @threads(%out: !llvm.ptr<1>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, nvvm.kernel} {
+      %width = llvm.mlir.constant(32 : i32) : i32
+      %bit = llvm.mlir.constant(1 : i32) : i32
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %other = llvm.xor %t, %bit : i32
+      %valid = llvm.icmp "slt" %other, %width : i32
+      %v = llvm.select %valid, %other, %t : i1, i32
       %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
       llvm.store %v, %p : i32, !llvm.ptr<1>
       llvm.return

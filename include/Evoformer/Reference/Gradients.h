@@ -59,6 +59,9 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
 /// what other rows share; and what weights without digits may make of it.
 struct ElementErrors {
   double square = 0, most = 0, shared = 0, common = 0, lost = 0;
+  /// Whether it may be NaN or infinite, whatever the gradient is: 0, the weight
+  /// of a key that a bias of the query or a range drops, times an infinity.
+  bool mayBeInfinite = false;
 };
 
 /// In the order of the gradient's elements, before they are rounded to their

@@ -99,6 +99,8 @@ struct Counters {
   uint64_t ldsLoads = 0, ldsStores = 0, ldsBytes = 0;
   /// Cycles of LDS under the bank model, and those without any conflict.
   uint64_t ldsCycles = 0, ldsIdealCycles = 0;
+  /// How many times as long as without conflicts the worst access takes.
+  unsigned bankConflictDegree = 0;
   uint64_t globalLoads = 0, globalStores = 0;
   uint64_t globalBytesRead = 0, globalBytesWritten = 0;
   /// Bytes that the launch reads or writes at least once: what a cache that

@@ -52,7 +52,8 @@ def divide(a, b):
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-COMPARE = {"olt": lambda a, b: a < b, "oge": lambda a, b: a >= b,
+COMPARE = {"oeq": lambda a, b: a == b,
+           "olt": lambda a, b: a < b, "oge": lambda a, b: a >= b,
            "ogt": lambda a, b: a > b, "ole": lambda a, b: a <= b,
            "eq": lambda a, b: a == b, "ne": lambda a, b: a != b}
 COMPARE |= {"s" + name[1:]: COMPARE[name] for name in ("olt", "oge", "ogt", "ole")}
@@ -162,7 +163,8 @@ def parse(lines):
             word = constant[2]
             yield (constant[1], "constant", None,
                    word == "true" if word in ("true", "false") else
-                   int(word) if constant[3] == "i32" else float(word))
+                   int(word) if constant[3] == "i32" else
+                   math.inf if word == "0x7F800000" else float(word))
             continue
         found = OP.fullmatch(line.strip())
         assert found, line
@@ -194,7 +196,8 @@ def evaluate(program, arguments, results, place):
             result = BINARY[op](*given)
         else:
             result = UNARY[op](*given)
-        if isinstance(result, float):
+        # What an exponential is asked whether it is is infinite.
+        if isinstance(result, float) and (op != "constant" or math.isfinite(result)):
             largest = max(largest, abs(result))
         values[name] = result
     return [values[name] for name in results], largest

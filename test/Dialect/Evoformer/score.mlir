@@ -114,6 +114,34 @@ func.func @constant(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s) {
 
 // -----
 
+// An exponential that is infinite has no derivative: 1 / (1 + exp(x)) has 0 by it, and 0
+// times it is NaN.
+// SPLIT-LABEL: func @overflowing(
+// SPLIT-DAG:     %[[INFINITY:.*]] = arith.constant 0x7F800000 : f32
+// SPLIT-DAG:     %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
+// SPLIT:         %[[POWER:.*]] = math.exp %{{.*}} : f32
+// SPLIT:         %[[IS:.*]] = arith.cmpf oeq, %[[POWER]], %[[INFINITY]] : f32
+// SPLIT:         %[[D:.*]] = arith.mulf %{{.*}}, %[[POWER]] : f32
+// SPLIT:         arith.select %[[IS]], %[[NONE]], %[[D]] : f32
+!s = memref<2x3x16x4x32xf16>
+func.func @overflowing(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s) {
+  evoformer.attention_backward
+      query(%q : !s) key(%q : !s) value(%q : !s)
+      output(%q : !s) stats(%stats : memref<2x2x3x4x16xf32>)
+      output_grad(%q : !s) query_grad(%g : !s)
+      score(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32,
+            %sk: i32) {
+        %one = arith.constant 1.0 : f32
+        %power = math.exp %x : f32
+        %sum = arith.addf %power, %one : f32
+        %y = arith.divf %one, %sum : f32
+        evoformer.yield %y : f32
+      }
+  return
+}
+
+// -----
+
 // The derivative of every function.
 // SPLIT-LABEL: func @functions(
 // SPLIT:         score(%[[X:.*]]: f32

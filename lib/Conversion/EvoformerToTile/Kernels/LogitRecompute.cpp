@@ -233,9 +233,18 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
     if (queries.minusMaximum)
       relative =
           b.addf(logits, tile.broadcast(b, queries.minusMaximum, perQuery));
-    result.weights =
-        b.exp2(b.fma(relative, b.splatLike(relative, ofLogits.unit),
-                     tile.broadcast(b, queries.minusLogSum, perQuery)));
+    Value exponent = b.fma(relative, b.splatLike(relative, ofLogits.unit),
+                           tile.broadcast(b, queries.minusLogSum, perQuery));
+    // Large logits have no digits that tell a weight of 1 from an infinite one,
+    // and are off by some of theirs where products add up in another order.
+    if (queries.minusMaximum && !facts.elementType.isF32()) {
+      Value largest = b.splatLike(
+          exponent, raisesExponents() ? getTruncationExponent() : 0);
+      Value isBeyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                             exponent, largest);
+      exponent = b.select(isBeyond, largest, exponent);
+    }
+    result.weights = b.exp2(exponent);
   }
   // Nor does the logarithm of a row that keeps a NaN reach what the row drops.
   if (dropped)

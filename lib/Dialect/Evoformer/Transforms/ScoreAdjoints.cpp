@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Of a choice between operands the chosen one has the gradient; of operands
-// that are equal the first. |x| has none at 0.
+// that are equal the first. |x| has none at 0, and neither has an exponential
+// that is beyond f32: it is infinite, whatever its operand is close to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -51,6 +53,13 @@ struct AdjointBuilder {
   Value select(Value condition, Value a, Value b) const {
     return builder.createOrFold<arith::SelectOp>(loc, condition, a, b);
   }
+  /// `gradient` times a multiple of the exponential `power`. 1 / (1 + power)
+  /// has the gradient 0 where `power` is infinite, and 0 times it is NaN.
+  Value mulByPower(Value gradient, Value multiple, Value power) const {
+    Value infinity = number(std::numeric_limits<double>::infinity());
+    return select(compare(arith::CmpFPredicate::OEQ, power, infinity),
+                  number(0), mul(gradient, multiple));
+  }
   /// The gradients of the operands of a choice by `isFirst`.
   SmallVector<Value> choose(Value isFirst, Value gradient) const {
     Value none = number(0);
@@ -86,10 +95,11 @@ Gradients differentiate(math::AbsFOp op, const AdjointBuilder &b, Value g) {
   return {b.select(isPositive, g, b.select(isNegative, b.negate(g), none))};
 }
 Gradients differentiate(math::ExpOp op, const AdjointBuilder &b, Value g) {
-  return {b.mul(g, op.getResult())};
+  return {b.mulByPower(g, op.getResult(), op.getResult())};
 }
 Gradients differentiate(math::Exp2Op op, const AdjointBuilder &b, Value g) {
-  return {b.mul(g, b.mul(op.getResult(), llvm::numbers::ln2))};
+  Value y = op.getResult();
+  return {b.mulByPower(g, b.mul(y, llvm::numbers::ln2), y)};
 }
 Gradients differentiate(math::LogOp op, const AdjointBuilder &b, Value g) {
   return {b.div(g, op.getOperand())};
