@@ -209,6 +209,7 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   bool readsLDS = loop.products == ProductScope::Group;
   int64_t heldOthers = readsLDS ? 0 : others / loop.otherOperandShare;
   int64_t sums = accumulators(loop.own * loop.sums);
+  cost.sumRegisters = sums;
   int64_t owns = operand(loop.own * loop.ownOperands);
   bool copiesOwn = loop.ownInLDS || loop.copiesOwn;
   // The biases are read before the weights are there in the operand's type.
