@@ -71,10 +71,20 @@ KEEP_MORE = {
     "gate=bf16 window=:i+sk-sq+1 pass=backward",
     "208, deep": "N=2 H=2 Sq=384 Sk=384 D=208 type=bf16 bias=bnk:i1:normal "
     "static=all pass=backward",
-    "160, deep": "N=2 H=2 Sq=384 Sk=384 D=160 type=bf16 bias=bnk:i1:normal "
-    "static=all pass=backward",
+    "8, a window of rows that have lengths": "H=1 Sq=1 Sk=17 D=8 Dv=40 type=bf16 out=f32 "
+    "gate=bf16 bias=bhqk:bf16:rows lse=1 stats=1 window=i-20:i+9 lens=random:random "
+    "pass=backward",
     "32, dropout in a window": "N=2 H=2 Sq=35 Sk=50 D=32 type=bf16 "
     "bias=bhqk:bf16:normal dropout=0.3 window=i-20:i+9 pass=backward",
+    "24, a group of heads, ragged": "B=3 H=4 group=4 Sq=140 Sk=33 D=24 type=f16 "
+    "ragged=random:random bias=bhqk:f16:normal pass=backward",
+    "16, a group of heads in blocks": "N=2 H=4 group=2 Sq=100 Sk=64 D=16 Dv=40 type=bf16 "
+    "bias=bnk:bf16:normal bias=bhqk:f32:normal stats=1 "
+    "window=i/32*32-48:i/32*32+80 pass=backward",
+    "32, a table and dropout in a window": "N=2 H=2 Sq=35 Sk=50 D=32 type=bf16 "
+    "bias=bhqk:bf16:normal score=matrix dropout=0.3 window=i-20:i+9 pass=backward",
+    "160, deep": "N=2 H=2 Sq=384 Sk=384 D=160 type=bf16 bias=bnk:i1:normal "
+    "static=all pass=backward",
 }
 # The bytes of which the registers are too few, rounded up to a multiple of 32.
 KNOWN = {("gfx1100", "208, deep"): 320, ("gfx1201", "208, deep"): 64}
