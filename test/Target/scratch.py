@@ -5,7 +5,8 @@ matrices without all lanes: gradients of everything that there is, in each way t
 split them, for depths that are no multiple of an atom or of what a lane reads,
 sizes that are known and sizes that are not. What test/Target/backward-bounds.py
 looks at in addition is not repeated here. Known, and not drawn: 8 bytes on gfx1201 where
-ragged sequences share keys among rows at D = 40 in f16 (of its 256 vector registers four
+ragged sequences share keys among rows at D = 40 in f16, 76 where D = 16 and Dv = 40 in
+f16 and one step has all queries of a static shape (of its 256 vector registers four
 hold a hundred scalar ones that are spilled). Every chip has a group of heads in a
 window or rows that have lengths at D = 96, too, in turn. At greater depths, for which
 the registers of some chips do not do, test/Pipelines/compiles.py knows the bytes.
@@ -79,8 +80,8 @@ KEEP_MORE = {
     "24, a group of heads, ragged": "B=3 H=4 group=4 Sq=140 Sk=33 D=24 type=f16 "
     "ragged=random:random bias=bhqk:f16:normal pass=backward",
     "16, a group of heads in blocks": "N=2 H=4 group=2 Sq=100 Sk=64 D=16 Dv=40 type=bf16 "
-    "bias=bnk:bf16:normal bias=bhqk:f32:normal stats=1 "
-    "window=i/32*32-48:i/32*32+80 pass=backward",
+    "bias=bnk:bf16:mixed bias=bhqk:f32:mixed stats=1 "
+    "window=i/32*32-48:i/32*32+80 zero=n nan=1 pass=backward",
     "32, a table and dropout in a window": "N=2 H=2 Sq=35 Sk=50 D=32 type=bf16 "
     "bias=bhqk:bf16:normal score=matrix dropout=0.3 window=i-20:i+9 pass=backward",
     "160, deep": "N=2 H=2 Sq=384 Sk=384 D=160 type=bf16 bias=bnk:i1:normal "
