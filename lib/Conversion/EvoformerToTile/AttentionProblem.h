@@ -135,6 +135,8 @@ struct AttentionFacts {
   SharedKeys shared = {};
   /// Which keys a query sees.
   KeyRange keys = {};
+  /// Rows end where lengths or starts say.
+  bool hasLengths = false;
   /// Bytes that the biases of the query have for each logit.
   int64_t biasBytes = 0;
   ScoreFacts score = {};

@@ -159,6 +159,11 @@ private:
 
 using Role = AttentionOperand;
 
+static bool hasLengths(AttentionFamilyOpInterface op) {
+  return !op.getRoleOperands(Role::KeyLengths).empty() ||
+         !op.getRoleOperands(Role::QueryLengths).empty() || op.isRagged();
+}
+
 struct ConvertEvoformerToTile
     : evoformer::impl::ConvertEvoformerToTileBase<ConvertEvoformerToTile> {
   using ConvertEvoformerToTileBase::ConvertEvoformerToTileBase;
@@ -226,14 +231,11 @@ protected:
     if (op.hasPureTensorSemantics())
       return op->emitOpError(
           "is on tensors, expected memrefs: run one-shot-bufferize first");
-    bool hasLengths = !op.getRoleOperands(Role::KeyLengths).empty() ||
-                      !op.getRoleOperands(Role::QueryLengths).empty() ||
-                      op.isRagged();
     if (family::getSharedKeyDims(op)[1] && requests.getMostRows() != 1)
       return emitError(op.getLoc())
              << "schedule: rows=" << requests.getMostRows()
              << ", but rows that share keys and values are taken one at a time";
-    if (hasLengths && requests.getMostRows() != 1)
+    if (hasLengths(op) && requests.getMostRows() != 1)
       return emitError(op.getLoc())
              << "schedule: rows=" << requests.getMostRows()
              << ", but rows that have lengths are taken one at a time";
@@ -296,6 +298,7 @@ protected:
     std::array<bool, 2> shared = family::getSharedKeyDims(op);
     facts.shared.batch = shared[0];
     facts.shared.rows = shared[1];
+    facts.hasLengths = hasLengths(op);
     for (auto [index, bias] :
          llvm::enumerate(op.getRoleOperands(AttentionOperand::Bias)))
       if (!op.isQueryIndependent(index))

@@ -54,6 +54,15 @@
 // TOGETHER-COUNT-2: kernel @{{.*}}key_value_grad{{.*}}products = group>
 // TOGETHER-NOT: kernel @{{.*}}key_value_grad
 
+// So has each where both sums would take more than half of a lane's registers; fewer
+// subgroups own what fits LDS.
+// RUN: evoformer-opt %t.apart --evoformer-lower='target=gfx1100 stop-after=tiles' | FileCheck %s --check-prefix=HALF
+// RUN: evoformer-opt %t.deep --evoformer-lower='target=gfx1100 stop-after=tiles' | FileCheck %s --check-prefix=LESS
+// HALF: kernel @{{.*}}query_grad{{.*}}subgroups = [1, 2, 1]{{.*}}own = lds>
+// HALF-COUNT-4: kernel @{{.*}}key_value_grad{{.*}}own = lds>
+// LESS-COUNT-2: kernel @{{.*}}key_value_grad{{.*}}own = lds>
+// LESS-NOT: kernel @{{.*}}key_value_grad
+
 // A forced cut counts for every kernel: queries in blocks of q, keys in blocks
 // of k, whichever of them an item owns.
 // CHECK: evo_tile.kernel @f_query_grad{{.*}}schedule = #evo_tile.schedule<v1, block = [1, 128, 128], subgroups = [1, 4, 1], stages = 1>

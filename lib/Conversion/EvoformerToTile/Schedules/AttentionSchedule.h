@@ -49,6 +49,9 @@ FailureOr<ScheduleRequests> parseSchedules(Location loc, StringRef text);
 /// What the kernel's cut needs of a lane and of a workgroup.
 struct ScheduleCost {
   int64_t registers = 0, ldsBytes = 0;
+  /// Of the registers, those of one copy of the sums, which are held all the
+  /// time.
+  int64_t sumRegisters = 0;
   /// Registers besides, without which loads cannot run as far ahead.
   int64_t aheadRegisters = 0;
   /// Of LDS, where tiles that are read in two orders lie there once.

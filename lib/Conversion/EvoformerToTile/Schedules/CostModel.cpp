@@ -178,9 +178,13 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                                : fitted::kGradientHeld.usually;
   loop.addressShare = getAddressShare(machine, fitted::kGradientAddresses,
                                       streams, loop.products);
-  if (kind == GradientKind::KeyValue && !streams && facts.shared.any() &&
-      facts.keys.moves())
-    loop.addressShare /= fitted::kLoopsOfSharedKeys;
+  // A bias's gradient has the operands of one block at a time, and room for one
+  // of both.
+  bool moves = facts.keys.moves(), hasLengths = facts.hasLengths;
+  int64_t loops = ofKeys ? moves + (facts.shared.any() && (moves || hasLengths))
+                         : sumsBias(kind) && moves && hasLengths;
+  if (!machine.streamsOperands())
+    loop.loopRegisters = loops * fitted::kLoopRegisters;
   return loop;
 }
 
@@ -209,6 +213,7 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   bool readsLDS = loop.products == ProductScope::Group;
   int64_t heldOthers = readsLDS ? 0 : others / loop.otherOperandShare;
   int64_t sums = accumulators(loop.own * loop.sums);
+  cost.sumRegisters = sums;
   int64_t owns = operand(loop.own * loop.ownOperands);
   bool copiesOwn = loop.ownInLDS || loop.copiesOwn;
   // The biases are read before the weights are there in the operand's type.
@@ -220,7 +225,7 @@ ScheduleCost evoformer::estimate(const Machine &machine,
                         : owns / loop.otherOperandShare) +
                    std::max<int64_t>(logits * loop.biasBytes / 4,
                                      operand(loop.own * otherOfSubgroup)) +
-                   heldOthers +
+                   heldOthers + loop.loopRegisters +
                    machine.target.getRegisters() / loop.addressShare;
   if (loop.loadsAhead) {
     cost.aheadRegisters = logits / fitted::kLogitsOfAheadBias;

@@ -58,6 +58,8 @@ struct LoopShape {
   /// The code generator holds one in so many of the other side's operands at
   /// once, and for addresses and statistics one in so many registers of a lane.
   int64_t otherOperandShare, addressShare;
+  /// Registers of loops besides that over blocks.
+  int64_t loopRegisters = 0;
   /// It holds one in so many of the sums twice; 0: none.
   int64_t twiceShare = 0;
   /// Whether loads to registers run ahead of the step as well.

@@ -53,11 +53,12 @@ inline constexpr int64_t kTwiceOfGroups = 8;
 /// 16 and 32 rows a subgroup and 16 to 64 of the other side.
 inline constexpr AddressShares kGradientAddresses = {8, 4, 8, 8};
 
-/// Where keys are shared and queries see a window of them, a loop over all that
-/// share them keeps the addresses of as many loops over the queries: those with
-/// all keys of a block, and the rest. LLVM 22, gfx1100 and gfx1201, depths 16
-/// and 32.
-inline constexpr int64_t kLoopsOfSharedKeys = 2;
+/// What a gradient's kernel keeps of each loop that it has besides that over
+/// blocks which all are alike: over the rest of a window's blocks, and over
+/// what shares keys where what it sees of them differs. Much of it are scalars
+/// that the code generator spills to lanes. LLVM 22, gfx1100 and gfx1201,
+/// depths 8 to 40.
+inline constexpr int64_t kLoopRegisters = 32;
 
 /// Of the other side's operands, what a gradient's loop holds at once.
 /// LLVM 22, gfx942 and gfx1100: what leaves nothing in scratch memory up to a

@@ -22,6 +22,22 @@ static int64_t getNumKeys(const GradientOperands &operands) {
   return cast<MemRefType>(operands.key.getType()).getDimSize(3);
 }
 
+/// Puts operands of the own side in LDS, with fewer subgroups where the rows of
+/// all do not fit there; returns the cost.
+static ScheduleCost
+moveToLDS(GradientCut &cut, TargetAttr target, bool mayDivide,
+          function_ref<ScheduleCost(GradientCut &)> costOf) {
+  cut.ownOperands = OwnOperands::LDS;
+  ScheduleCost cost = costOf(cut);
+  while (mayDivide && cost.ldsBytes > target.getLdsBytes() &&
+         cut.subgroups % 2 == 0) {
+    cut.own /= 2;
+    cut.subgroups /= 2;
+    cost = costOf(cut);
+  }
+  return cost;
+}
+
 bool evoformer::fitsWithQuery(Location loc, TargetAttr target,
                               const GradientOperands &operands,
                               const AttentionFacts &facts,
@@ -59,34 +75,54 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
   if (failed(machines))
     return false;
   // With the fewest keys of each machine, and few queries.
+  auto getCost = [&](const Machine &machine, ProductScope scope,
+                     OwnOperands place, bool ofKey,
+                     bool ofValue) -> std::optional<ScheduleCost> {
+    constexpr int64_t subgroups = 4;
+    bool isGroup = scope == ProductScope::Group;
+    int64_t other = llvm::alignTo(isGroup ? 16 : 8, machine.keyAtom());
+    if (!machine.instr ||
+        (isGroup &&
+         chooseProductScope(machine, facts, subgroups, other) != scope))
+      return std::nullopt;
+    int64_t atom = isGroup ? machine.keyAtom() : machine.smallestQueryAtom();
+    GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
+    cut.products = scope;
+    cut.sumsKey = ofKey;
+    cut.sumsValue = ofValue;
+    auto costOf = [&](GradientCut &cut) {
+      return estimate(
+          machine, facts,
+          getGradientLoop(machine, GradientKind::KeyValue, facts, cut));
+    };
+    return place == OwnOperands::LDS
+               ? moveToLDS(cut, target, /*mayDivide=*/!isGroup, costOf)
+               : costOf(cut);
+  };
   auto fitsSome = [&](ProductScope scope, bool ofKey, bool ofValue) {
     return llvm::any_of(*machines, [&](const Machine &machine) {
-      constexpr int64_t subgroups = 4;
-      bool isGroup = scope == ProductScope::Group;
-      int64_t other = llvm::alignTo(isGroup ? 16 : 8, machine.keyAtom());
-      if (!machine.instr ||
-          (isGroup &&
-           chooseProductScope(machine, facts, subgroups, other) != scope))
-        return false;
-      int64_t atom = isGroup ? machine.keyAtom() : machine.smallestQueryAtom();
-      GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
-      cut.ownOperands = OwnOperands::LDS;
-      cut.products = scope;
-      cut.sumsKey = ofKey;
-      cut.sumsValue = ofValue;
-      return fits(machine,
-                  estimate(machine, facts,
-                           getGradientLoop(machine, GradientKind::KeyValue,
-                                           facts, cut)));
+      return llvm::any_of(ArrayRef{OwnOperands::Registers, OwnOperands::LDS},
+                          [&](OwnOperands place) {
+                            std::optional<ScheduleCost> cost =
+                                getCost(machine, scope, place, ofKey, ofValue);
+                            return cost && fits(machine, *cost);
+                          });
     });
   };
-  for (ProductScope scope : {ProductScope::Group, ProductScope::Subgroup}) {
-    if (fitsSome(scope, true, true))
-      return false;
-    if (fitsSome(scope, true, false) && fitsSome(scope, false, true))
-      return true;
-  }
-  return false;
+  if (fitsSome(ProductScope::Group, true, true))
+    return false;
+  if (fitsSome(ProductScope::Group, true, false) &&
+      fitsSome(ProductScope::Group, false, true))
+    return true;
+  if (fitsSome(ProductScope::Subgroup, true, true))
+    return false;
+  // All else may pass through registers later than the estimate says; sums
+  // stay.
+  return llvm::all_of(*machines, [&](const Machine &machine) {
+    std::optional<ScheduleCost> cost =
+        getCost(machine, ProductScope::Subgroup, OwnOperands::LDS, true, true);
+    return cost && cost->sumRegisters > target.getRegisters() / 2;
+  });
 }
 
 FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
@@ -231,8 +267,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   if (!isCut && !request.own && !sumsBias(kind) && owned != OwnedDim::None &&
       cost.registers > target.getRegisters()) {
     GradientCut fromLDS = cut;
-    fromLDS.ownOperands = OwnOperands::LDS;
-    ScheduleCost ofLDS = costOf(fromLDS);
+    ScheduleCost ofLDS =
+        moveToLDS(fromLDS, target,
+                  /*mayDivide=*/!request.subgroups && !forcedOwn, costOf);
     if (ofLDS.ldsBytes <= target.getLdsBytes() &&
         ofLDS.registers < cost.registers) {
       cut = fromLDS;
