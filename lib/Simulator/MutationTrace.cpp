@@ -91,6 +91,12 @@ void Tracer::addBlockArguments() {
             block.addArgument(argument.getType(), argument.getLoc());
 }
 
+/// A descriptor of four words, which no cast makes an integer.
+static bool isBufferResource(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() == 8;
+}
+
 /// As integers that can be compared, or null.
 static Value toBits(OpBuilder &b, Location loc, Value value) {
   Type type = value.getType();
@@ -98,6 +104,8 @@ static Value toBits(OpBuilder &b, Location loc, Value value) {
   auto vector = dyn_cast<VectorType>(type);
   if (vector)
     element = vector.getElementType();
+  if (isBufferResource(type))
+    return {};
   if (isa<LLVM::LLVMPointerType>(element) && !vector)
     return LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), value);
   if (isa<IntegerType>(element))
