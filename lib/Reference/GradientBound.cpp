@@ -54,12 +54,13 @@ struct ElementSum {
     all.add(sum.error, 1);
     all.add(ofFactor, sum.getTotal());
     all.shared += std::fabs(vanished);
-    return {all.square, all.most, all.getShared(), common, lost};
+    return {all.square, all.most, all.getShared(), common, lost, mayBeInfinite};
   }
 
   PartialSums sum;
   ErrorSum errors;
   double common = 0, lost = 0, vanished = 0;
+  bool mayBeInfinite = false;
 };
 
 /// The bias gradients' sums, to which heads add in their order.
@@ -142,9 +143,12 @@ public:
         logits(problem.queries) {}
 
   void run() {
-    for (int64_t i = 0; i < problem.queries; ++i)
+    for (int64_t i = 0; i < problem.queries; ++i) {
       if (errors.compute(i))
         boundQuery(i);
+      if (i < problem.countQueries(b, n))
+        markInfinities(i);
+    }
   }
 
   /// Sums of keys and values go on from those of another head that shares them.
@@ -186,6 +190,10 @@ private:
   void boundQuery(int64_t i);
   void boundValues(int64_t i, int64_t j, const ErrorSum &ofWeight);
   void boundQueryGradient(int64_t i);
+  /// A product over all keys, or queries, multiplies an infinity by the 0 of a
+  /// key that query i drops (docs/nan-and-inf.md). What a key bias drops is
+  /// cleared.
+  void markInfinities(int64_t i);
   /// What a capture's gradient has of the query.
   void boundCapture(int64_t i);
   void addCapture(BiasSums &biases) const;
@@ -587,57 +595,15 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
     addCapture(biases);
 }
 
-/// The elements of a row that are infinite.
-template <typename At>
-static std::vector<int64_t> findInfinities(int64_t depth, At at) {
-  std::vector<int64_t> found;
-  for (int64_t d = 0; d < depth; ++d)
-    if (std::isinf(at(d)))
-      found.push_back(d);
-  return found;
-}
-
-/// A product over all keys, or queries, multiplies an infinity by the 0 of a
-/// key that a query drops (docs/nan-and-inf.md). What a key bias drops is
-/// cleared.
-static void markInfinities(const AttentionProblem &problem, int64_t b,
-                           int64_t n, int64_t h, GradientBounds &bounds) {
-  int64_t keyHeads = problem.heads / problem.groupSize;
-  int64_t keyHead = h / problem.groupSize;
-  int64_t keyRow =
-      (problem.sharesBatch ? 0 : b) * (problem.sharesRows ? 1 : problem.rows) +
-      (problem.sharesRows ? 0 : n);
-  std::vector<std::vector<int64_t>> ofKeys;
-  bool anyKey = false;
+void GradientHeadBound::markInfinities(int64_t i) {
   for (int64_t j = 0; j < problem.keys; ++j) {
-    ofKeys.push_back(findInfinities(problem.depth, [&](int64_t d) {
-      return problem.key.at(b, n, j, keyHead, d);
-    }));
-    anyKey |= !ofKeys.back().empty();
-  }
-  HeadBiases biases(problem, b, n, h);
-  std::vector<uint8_t> kept;
-  for (int64_t i = 0; i < problem.countQueries(b, n); ++i) {
-    std::vector<int64_t> ofQuery =
-        findInfinities(problem.depth, [&](int64_t d) {
-          return problem.query.at(b, n, i, h, d);
-        });
-    if (ofQuery.empty() && !anyKey)
+    if (head.kept[j] || !head.biases.keepsForAll(j))
       continue;
-    biases.readQuery(i, kept, [](int64_t, double) {});
-    int64_t row = (b * problem.rows + n) * problem.queries + i;
-    for (int64_t j = 0; j < problem.keys; ++j) {
-      if (kept[j] || !biases.keepsForAll(j))
-        continue;
-      for (int64_t d : ofQuery)
-        bounds
-            .key[((keyRow * problem.keys + j) * keyHeads + keyHead) *
-                     problem.depth +
-                 d]
-            .mayBeInfinite = true;
-      for (int64_t d : ofKeys[j])
-        bounds.query[(row * problem.heads + h) * problem.depth + d]
-            .mayBeInfinite = true;
+    for (int64_t d = 0; d < problem.depth; ++d) {
+      int64_t ofQuery = i * problem.depth + d;
+      queries[ofQuery].mayBeInfinite |= std::isinf(keyAt(j, d));
+      keys[j * problem.depth + d].mayBeInfinite |=
+          std::isinf(head.inputs.query[ofQuery]);
     }
   }
 }
@@ -711,10 +677,6 @@ GradientBounds mlir::evoformer::reference::boundGradients(
     ++next;
     isNext.notify_all();
   });
-  for (int64_t b = 0; b < problem.batch; ++b)
-    for (int64_t n = 0; n < problem.rows; ++n)
-      for (int64_t h = 0; h < problem.heads; ++h)
-        markInfinities(problem, b, n, h, bounds);
   for (const std::vector<ElementSum> &sums : biases.sums) {
     bounds.biases.emplace_back();
     for (const ElementSum &sum : sums)
