@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadNumbers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -71,34 +72,6 @@ bool ThreadNumbers::isMade(Value value) const {
   return op && has(op);
 }
 
-static bool compare(LLVM::ICmpPredicate predicate, const APInt &a,
-                    const APInt &b) {
-  using P = LLVM::ICmpPredicate;
-  switch (predicate) {
-  case P::eq:
-    return a == b;
-  case P::ne:
-    return a != b;
-  case P::slt:
-    return a.slt(b);
-  case P::sle:
-    return a.sle(b);
-  case P::sgt:
-    return a.sgt(b);
-  case P::sge:
-    return a.sge(b);
-  case P::ult:
-    return a.ult(b);
-  case P::ule:
-    return a.ule(b);
-  case P::ugt:
-    return a.ugt(b);
-  case P::uge:
-    return a.uge(b);
-  }
-  llvm_unreachable("no other predicate");
-}
-
 std::optional<APInt>
 ThreadNumbers::evaluate(Operation *op, unsigned thread,
                         ArrayRef<std::optional<APInt>> operands) const {
@@ -127,7 +100,10 @@ ThreadNumbers::evaluate(Operation *op, unsigned thread,
     return a.isZero() ? operands[2] : operands[1];
   const APInt &b = *operands[1];
   if (auto icmp = dyn_cast<LLVM::ICmpOp>(op))
-    return APInt(1, compare(icmp.getPredicate(), a, b));
+    // The same predicates, with the same numbers.
+    return APInt(
+        1, arith::applyCmpPredicate(
+               static_cast<arith::CmpIPredicate>(icmp.getPredicate()), a, b));
   // What may wrap is not asked whether it may: it is undefined.
   if (auto flags = dyn_cast<LLVM::IntegerOverflowFlagsInterface>(op))
     if (flags.getOverflowFlags() != LLVM::IntegerOverflowFlags::none)
