@@ -15,6 +15,10 @@ using namespace llvm;
 
 namespace mlir::evoformer::runtime {
 
+/// A trip launches something: more of them are a mistake, and would look like
+/// a hang.
+static constexpr uint64_t maxTrips = uint64_t(1) << 20;
+
 namespace {
 class Interpreter {
 public:
@@ -30,6 +34,7 @@ public:
 private:
   Error runOp(const PlanOp &op);
   Error runLaunch(const PlanOp &op);
+  Error runFor(const PlanOp &op);
   Error runAlloc(const PlanOp &op);
   Error runScalar(const PlanOp &op);
   int64_t evaluate(const PlanIndex &index) const {
@@ -46,6 +51,7 @@ private:
   LaunchHandler &launchHandler;
   /// What the terminator that ran last hands out.
   std::vector<HostValue> results;
+  uint64_t tripsDone = 0;
 };
 } // namespace
 
@@ -121,6 +127,8 @@ Error Interpreter::runOp(const PlanOp &op) {
       values[id] = value;
     return Error::success();
   }
+  case PlanOpcode::For:
+    return runFor(op);
   case PlanOpcode::Yield:
   case PlanOpcode::Return: {
     results.clear();
@@ -142,6 +150,38 @@ Error Interpreter::runOp(const PlanOp &op) {
   default:
     return runScalar(op);
   }
+}
+
+Error Interpreter::runFor(const PlanOp &op) {
+  int64_t begin = values[op.operands[0]].bits;
+  int64_t end = values[op.operands[1]].bits;
+  int64_t step = values[op.operands[2]].bits;
+  if (step <= 0)
+    return createStringError("scf.for with a step of " + Twine(step) +
+                             ", which is not positive");
+  uint64_t trips = begin < end ? (uint64_t(end) - uint64_t(begin) - 1) /
+                                         uint64_t(step) +
+                                     1
+                               : 0;
+  std::vector<HostValue> carried;
+  for (ValueId id : ArrayRef(op.operands).drop_front(3))
+    carried.push_back(values[id]);
+  for (uint64_t trip = 0; trip < trips; ++trip) {
+    if (++tripsDone > maxTrips)
+      return createStringError("all loops of a run together have at most " +
+                               Twine(maxTrips) + " trips");
+    values[op.loopArguments.front()].bits =
+        begin + static_cast<int64_t>(trip * uint64_t(step));
+    for (auto [id, value] :
+         zip_equal(ArrayRef(op.loopArguments).drop_front(), carried))
+      values[id] = value;
+    if (Error error = run(op.thenBody))
+      return error;
+    carried = results;
+  }
+  for (auto [id, value] : zip_equal(op.results, carried))
+    values[id] = value;
+  return Error::success();
 }
 
 Error Interpreter::runScalar(const PlanOp &op) {

@@ -154,12 +154,15 @@ std::vector<PlanOp> ProgramReader::readBody(const json::Array &array,
   if (expectOperands(ops.back(), yielded.size()))
     for (auto [id, type] : zip_equal(ops.back().operands, yielded))
       expectType(id, type);
-  // What a region defines is unknown outside of it.
+  dropFrom(firstOwn);
+  return ops;
+}
+
+void ProgramReader::dropFrom(size_t firstOwn) {
   while (defined.size() > firstOwn) {
     types[defined.back()].reset();
     defined.pop_back();
   }
-  return ops;
 }
 
 PlanOp ProgramReader::readOp(const json::Object &object, unsigned depth) {
@@ -188,6 +191,9 @@ PlanOp ProgramReader::readOp(const json::Object &object, unsigned depth) {
   switch (op.code) {
   case PlanOpcode::If:
     readIf(op, object, depth);
+    return op;
+  case PlanOpcode::For:
+    readFor(op, object, depth);
     return op;
   case PlanOpcode::Launch:
     readLaunch(op, object);
@@ -388,12 +394,52 @@ void ProgramReader::readLaunch(PlanOp &op, const json::Object &object) {
   setResults(op, {});
 }
 
-void ProgramReader::readIf(PlanOp &op, const json::Object &object,
-                           unsigned depth) {
+SmallVector<PlanType>
+ProgramReader::readResultTypes(const json::Object &object) {
   SmallVector<PlanType> results;
   for (const json::Value &value :
        reader.getArray(object, "resultTypes", /*optional=*/true))
     results.push_back(reader.asType(value));
+  return results;
+}
+
+void ProgramReader::readFor(PlanOp &op, const json::Object &object,
+                            unsigned depth) {
+  SmallVector<PlanType> results = readResultTypes(object);
+  if (!expectOperands(op, 3 + results.size()))
+    return;
+  for (ValueId id : ArrayRef(op.operands).take_front(3))
+    expectIndex(id);
+  for (auto [id, type] :
+       zip_equal(ArrayRef(op.operands).drop_front(3), results))
+    expectType(id, type);
+  for (const json::Value &value : reader.getArray(object, "arguments")) {
+    std::optional<ValueId> id = reader.asValue(value);
+    if (!id)
+      return reader.fail("an argument is no value");
+    op.loopArguments.push_back(*id);
+  }
+  if (op.loopArguments.size() != 1 + results.size())
+    return reader.fail("has " + Twine(op.loopArguments.size()) +
+                       " arguments, not " + Twine(1 + results.size()));
+  if (reader.failed())
+    return;
+  size_t firstOwn = defined.size();
+  define(op.loopArguments.front(), integerType(64));
+  for (auto [id, type] :
+       zip_equal(ArrayRef(op.loopArguments).drop_front(), results))
+    define(id, type);
+  std::string place = reader.getPlace().str();
+  op.thenBody = readBody(reader.getArray(object, "body"), depth + 1,
+                         PlanOpcode::Yield, results);
+  reader.setPlace(place);
+  dropFrom(firstOwn);
+  setResults(op, results);
+}
+
+void ProgramReader::readIf(PlanOp &op, const json::Object &object,
+                           unsigned depth) {
+  SmallVector<PlanType> results = readResultTypes(object);
   if (!expectOperands(op, 1))
     return;
   expectType(op.operands[0], integerType(1));

@@ -37,8 +37,12 @@ private:
   void readView(PlanOp &op, const Object &object);
   void readLaunch(PlanOp &op, const Object &object);
   void readIf(PlanOp &op, const Object &object, unsigned depth);
+  void readFor(PlanOp &op, const Object &object, unsigned depth);
+  llvm::SmallVector<PlanType> readResultTypes(const Object &object);
 
   void define(ValueId id, const PlanType &type);
+  /// What a region defines is unknown outside of it.
+  void dropFrom(size_t firstOwn);
   /// Takes `count` operands out of the op's list, or fails.
   bool expectOperands(const PlanOp &op, size_t count);
   void expectType(ValueId id, const PlanType &type);

@@ -82,8 +82,10 @@ struct PlanOp {
   unsigned kernel = 0;
   /// cf.assert: the message.
   std::string message;
-  /// scf.if.
+  /// scf.if; the body of scf.for is `thenBody`.
   std::vector<PlanOp> thenBody, elseBody;
+  /// scf.for: the counter, and what a trip hands on to the next.
+  llvm::SmallVector<ValueId, 2> loopArguments;
 };
 
 struct PlanArgument {

@@ -14,9 +14,11 @@
 #include "Host/HostProgram.h"
 #include "Host/JointGradients.h"
 #include "Host/OffsetCheck.h"
+#include "Host/SlabGradientHost.h"
 #include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
 #include "Schedules/GradientSchedule.h"
+#include "Schedules/SlabSchedule.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Dialect/Evoformer/IR/Score.h"
@@ -251,15 +253,21 @@ protected:
         failed(checkOffsets(builder, op, tile::getAddressableBytes(chip),
                             checked)))
       return failure();
-    // Where steps may share a kernel, what becomes of one depends on the
-    // others.
-    bool isAlone = !isa<AttentionGradientOp>(op) || !mayBeJoint(chip);
-    Attribute key = isAlone ? EqualOps::getKey(op) : Attribute();
-    if (isAlone && equalOps.copyFor(op, key)) {
-      op->erase();
+    // What becomes of steps that share a recomputation depends on all of them;
+    // it stands where the last one did.
+    SmallVector<AttentionGradientOp> shared = findSharing(op);
+    SmallVector<Operation *> ops(shared.begin(), shared.end());
+    if (ops.empty())
+      ops.push_back(op);
+    done.insert(ops.begin(), ops.end());
+    Attribute key = EqualOps::getKey(ops);
+    if (equalOps.copyFor(ops, key)) {
+      for (Operation *each : ops)
+        each->erase();
       return success();
     }
-    Operation *before = op->getPrevNode();
+    Operation *before = ops.back()->getPrevNode();
+    builder.setInsertionPoint(ops.back());
     KernelFactory factory(symbols, host, chip);
     LogicalResult converted =
         TypeSwitch<Operation *, LogicalResult>(op)
@@ -267,14 +275,11 @@ protected:
               return write(attention, host, builder, factory);
             })
             .Case<AttentionGradientOp>([&](auto gradient) {
-              SmallVector<AttentionGradientOp> joint =
-                  mayBeJoint(chip) && !requests.isForced() && !op.isRagged()
-                      ? findJointGradients(gradient)
-                      : SmallVector<AttentionGradientOp>();
-              if (joint.size() < 2)
+              if (shared.empty())
                 return write(gradient, host, builder, factory);
-              done.insert(joint.begin(), joint.end());
-              return writeJoint(joint, host, factory);
+              return mayBeJoint(chip)
+                         ? writeJoint(shared, host, builder, factory)
+                         : writeBySlabs(shared, host, builder, factory);
             })
             .Case<AttentionDeltaOp>(
                 [&](auto delta) { return write(delta, builder, factory); })
@@ -282,12 +287,25 @@ protected:
               return other->emitOpError("must be split into its steps: run "
                                         "evoformer-split-backward first");
             });
-    if (failed(converted) || done.contains(op))
+    if (failed(converted))
       return converted;
-    if (isAlone)
-      equalOps.remember(op, key, before);
-    op->erase();
+    equalOps.remember(ops, key, before);
+    for (Operation *each : ops)
+      each->erase();
     return success();
+  }
+
+  /// The steps, `op` the first of them, that are converted together; none: it
+  /// is alone.
+  SmallVector<AttentionGradientOp> findSharing(AttentionFamilyOpInterface op) {
+    auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
+    bool mayShare = mayBeJoint(chip) || mayStoreSlabs(chip);
+    if (!gradient || !mayShare || requests.isForced() || op.isRagged())
+      return {};
+    SmallVector<AttentionGradientOp> equal = findJointGradients(gradient);
+    if (equal.size() < 2)
+      return {};
+    return equal;
   }
 
   AttentionFacts getFacts(AttentionFamilyOpInterface op) {
@@ -434,12 +452,41 @@ protected:
     return failure(failed(writeOne(ofQuery)) || failed(writeOne(ofBiasAlone)));
   }
 
-  /// Steps with equal logits, in the place of the last of them.
-  LogicalResult writeJoint(ArrayRef<AttentionGradientOp> ops,
-                           FunctionOpInterface host, KernelFactory &factory) {
+  /// Steps with equal logits, from slabs of these where it pays.
+  LogicalResult writeBySlabs(ArrayRef<AttentionGradientOp> ops,
+                             FunctionOpInterface host, TileBuilder &builder,
+                             KernelFactory &factory) {
+    bool failedApart = false;
+    auto writeApart = [&](TileBuilder &at) {
+      for (AttentionGradientOp op : ops)
+        failedApart |= failed(write(op, host, at, factory));
+    };
     AttentionGradientOp last = ops.back();
-    TileBuilder builder(last.getLoc(), last.getContext());
-    builder.setInsertionPoint(last);
+    AttentionFacts facts = getFacts(last);
+    SlabGradients gradients;
+    for (AttentionGradientOp op : ops) {
+      FailureOr<GradientOperands> some = getOperands(builder, op);
+      if (failed(some))
+        return failure();
+      if (some->biasGrad.memory)
+        gradients.ofBias = some->biasGrad;
+      else
+        (some->queryGrad ? gradients.ofQuery : gradients.ofKeyValue) = *some;
+    }
+    if (chooseSlabSchedules(last.getLoc(), host.getName(), chip, facts,
+                            gradients))
+      writeSlabProgram(builder, factory, facts, gradients, partialSumBytes,
+                       writeApart);
+    else
+      writeApart(builder);
+    return failure(failedApart);
+  }
+
+  /// Steps with equal logits, in one kernel where it pays.
+  LogicalResult writeJoint(ArrayRef<AttentionGradientOp> ops,
+                           FunctionOpInterface host, TileBuilder &builder,
+                           KernelFactory &factory) {
+    AttentionGradientOp last = ops.back();
     FailureOr<GradientOperands> all = getOperands(builder, ops.front());
     if (failed(all))
       return failure();
@@ -465,8 +512,6 @@ protected:
                         for (AttentionGradientOp op : ops)
                           failedApart |= failed(write(op, host, at, factory));
                       });
-    for (AttentionGradientOp op : ops)
-      op.erase();
     return failure(failedApart);
   }
 

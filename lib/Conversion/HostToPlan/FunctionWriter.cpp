@@ -156,13 +156,15 @@ LogicalResult FunctionWriter::writeOp(Operation *op, json::Object &json) {
   if (!runtime::parsePlanOpcode(op->getName().getStringRef()))
     return op->emitOpError(
         "cannot be part of a host program; it may hold scalar arith, memref "
-        "views and allocations, scf.if, cf.assert and evo_tile.launch: run "
+        "views and allocations, scf.if, scf.for, cf.assert and "
+        "evo_tile.launch: run "
         "convert-linalg-to-tile for linalg and copies, inline for calls, or "
         "compile the host by upstream's passes");
   if (isa<arith::ArithDialect>(op->getDialect()))
     return writeArith(op, json);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::IfOp>([&](auto ifOp) { return writeIf(ifOp, json); })
+      .Case<scf::ForOp>([&](auto loop) { return writeFor(loop, json); })
       .Case<tile::LaunchOp>(
           [&](auto launch) { return writeLaunch(launch, json); })
       .Case<memref::AllocOp>(
@@ -253,11 +255,10 @@ LogicalResult FunctionWriter::writeSubView(memref::SubViewOp op,
   return setType(op, op.getType(), json);
 }
 
-LogicalResult FunctionWriter::writeIf(Operation *op, json::Object &json) {
-  auto ifOp = cast<scf::IfOp>(op);
-  json["operands"] = names(ifOp.getCondition());
+LogicalResult FunctionWriter::writeResultTypes(Operation *op,
+                                               json::Object &json) {
   json::Array types;
-  for (Type result : ifOp.getResultTypes()) {
+  for (Type result : op->getResultTypes()) {
     FailureOr<json::Value> type = writeType(op, result);
     if (failed(type))
       return failure();
@@ -265,6 +266,32 @@ LogicalResult FunctionWriter::writeIf(Operation *op, json::Object &json) {
   }
   if (!types.empty())
     json["resultTypes"] = std::move(types);
+  return success();
+}
+
+LogicalResult FunctionWriter::writeFor(Operation *op, json::Object &json) {
+  auto loop = cast<scf::ForOp>(op);
+  if (!loop.getInductionVar().getType().isIndex())
+    return op->emitError("a launch plan counts loops in index, not ")
+           << loop.getInductionVar().getType();
+  if (loop.getUnsignedCmp())
+    return op->emitError("a launch plan compares a loop's bounds with signs");
+  json["operands"] = names(loop->getOperands());
+  json["arguments"] = names(loop.getBody()->getArguments());
+  if (failed(writeResultTypes(op, json)))
+    return failure();
+  FailureOr<json::Array> body = writeBlock(*loop.getBody());
+  if (failed(body))
+    return failure();
+  json["body"] = std::move(*body);
+  return success();
+}
+
+LogicalResult FunctionWriter::writeIf(Operation *op, json::Object &json) {
+  auto ifOp = cast<scf::IfOp>(op);
+  json["operands"] = names(ifOp.getCondition());
+  if (failed(writeResultTypes(op, json)))
+    return failure();
   FailureOr<json::Array> thenBody = writeBlock(*ifOp.thenBlock());
   if (failed(thenBody))
     return failure();

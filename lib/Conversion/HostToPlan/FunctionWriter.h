@@ -35,6 +35,8 @@ private:
   LogicalResult writeSubView(memref::SubViewOp op, llvm::json::Object &json);
   LogicalResult writeLaunch(Operation *op, llvm::json::Object &json);
   LogicalResult writeIf(Operation *op, llvm::json::Object &json);
+  LogicalResult writeFor(Operation *op, llvm::json::Object &json);
+  LogicalResult writeResultTypes(Operation *op, llvm::json::Object &json);
   /// The type as JSON, or an error at `op`.
   FailureOr<llvm::json::Value> writeType(Operation *op, Type type);
   LogicalResult setType(Operation *op, Type type, llvm::json::Object &json,

@@ -51,15 +51,24 @@ static bool covers(const LaneMap &condition, const LaneMap &result,
 LogicalResult mlir::evoformer::tile::checkVotes(KernelOp kernel) {
   WalkResult walk = kernel.walk([](WhereOp op) -> WalkResult {
     auto condition = cast<RankedTensorType>(op.getCondition().getType());
-    for (Type type : op.getResultTypes()) {
-      auto result = cast<RankedTensorType>(type);
-      if (!covers(*getLaneMap(condition), *getLaneMap(result),
-                  condition.getShape()))
-        return op.emitOpError("the layout ")
-               << condition.getEncoding()
-               << " of the condition gives subgroups other elements than "
-               << result.getEncoding() << " of a result";
-    }
+    auto check = [&](Type type, StringRef what) -> LogicalResult {
+      auto tile = cast<RankedTensorType>(type);
+      if (covers(*getLaneMap(condition), *getLaneMap(tile),
+                 condition.getShape()))
+        return success();
+      return op.emitOpError("the layout ")
+             << condition.getEncoding()
+             << " of the condition gives subgroups other elements than "
+             << tile.getEncoding() << " of " << what;
+    };
+    for (Type type : op.getResultTypes())
+      if (failed(check(type, "a result")))
+        return WalkResult::interrupt();
+    WalkResult stores = op.getBody().walk([&](StoreOp store) -> WalkResult {
+      return check(store.getValue().getType(), "a tile that is stored");
+    });
+    if (stores.wasInterrupted())
+      return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());

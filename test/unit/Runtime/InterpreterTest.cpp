@@ -228,6 +228,44 @@ TEST(Interpreter, BranchesAndAssertions) {
   EXPECT_EQ(runText(text, value).problem, "function 'f': c must hold");
 }
 
+/// The sum of the counters from `begin` to `end`.
+static std::string loopText(int64_t begin, int64_t end, int64_t step) {
+  auto constant = [](int64_t value, const char *name) {
+    return R"({"op": "arith.constant", "type": "index", "value": )" +
+           std::to_string(value) + R"(, "results": [")" + name + R"("]},)";
+  };
+  return programText("[]",
+                     "[" + constant(begin, "%0") + constant(end, "%1") +
+                         constant(step, "%2") + constant(0, "%3") +
+                         R"({"op": "scf.for",
+           "operands": ["%0", "%1", "%2", "%3"], "arguments": ["%4", "%5"],
+           "resultTypes": ["index"], "results": ["%7"],
+           "body": [{"op": "arith.addi", "operands": ["%4", "%5"],
+                     "type": "index", "results": ["%6"]},
+                    {"op": "scf.yield", "operands": ["%6"]}]},
+          {"op": "func.return", "operands": ["%7"]}])",
+                     R"(["index"])");
+}
+
+TEST(Interpreter, Loops) {
+  auto sum = [](int64_t begin, int64_t end, int64_t step) {
+    Outcome outcome = runText(loopText(begin, end, step), {});
+    EXPECT_EQ(outcome.problem, "");
+    return outcome.problem.empty() ? outcome.results[0].bits : -1;
+  };
+  EXPECT_EQ(sum(2, 9, 3), 2 + 5 + 8);
+  EXPECT_EQ(sum(2, 8, 3), 2 + 5);
+  EXPECT_EQ(sum(-4, 1, 2), -4 - 2 + 0);
+  EXPECT_EQ(sum(3, 3, 1), 0);
+  EXPECT_EQ(sum(INT64_MAX - 1, INT64_MAX, 5), INT64_MAX - 1);
+  EXPECT_EQ(sum(5, INT64_MIN, 1), 0);
+  EXPECT_EQ(runText(loopText(0, 4, 0), {}).problem,
+            "function 'f': scf.for with a step of 0, which is not positive");
+  EXPECT_EQ(runText(loopText(INT64_MIN, INT64_MAX, 1), {}).problem,
+            "function 'f': all loops of a run together have at most 1048576 "
+            "trips");
+}
+
 TEST(Workspace, FirstFitAndHighWater) {
   Workspace workspace(1 << 20, 1024);
   uint64_t a = cantFail(workspace.allocate(1));

@@ -157,6 +157,8 @@ TEST(PlanMessages, OfOps) {
        "takes 1 operands, has 0"},
       {R"({"op": "scf.if", "operands": ["%2"], "then": [7], "else": []})",
        "it is no object"},
+      {R"({"op": "scf.for", "operands": ["%2"], "arguments": ["%9"], "body": []})",
+       "takes 3 operands, has 1"},
       {deepIfs(202), "regions are nested too deeply"},
       {R"({"op": "evo_tile.launch", "kernel": "k", "space": []})",
        "there is no kernel 'k'"},

@@ -91,39 +91,52 @@ static Attribute getRegionsKey(Operation *op) {
 
 /// Name, attributes, regions, types, which operands are the same value, and
 /// which are numbers that are known.
-Attribute EqualOps::getKey(Operation *op) {
-  Builder builder(op->getContext());
-  SmallVector<int64_t> firstUses, numbers;
-  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-    if (std::optional<int64_t> number = getConstantIntValue(operand))
-      numbers.append({static_cast<int64_t>(index), *number});
-  for (Value operand : op->getOperands())
-    firstUses.push_back(std::distance(op->operand_begin(),
-                                      llvm::find(op->getOperands(), operand)));
-  return builder.getArrayAttr(
-      {builder.getStringAttr(op->getName().getStringRef()),
-       op->getAttrDictionary(), getRegionsKey(op),
-       builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes())),
-       builder.getDenseI64ArrayAttr(firstUses),
-       builder.getDenseI64ArrayAttr(numbers)});
+static SmallVector<Value> getOperands(ArrayRef<Operation *> ops) {
+  SmallVector<Value> operands;
+  for (Operation *op : ops)
+    llvm::append_range(operands, op->getOperands());
+  return operands;
 }
 
-bool EqualOps::copyFor(Operation *op, Attribute key) const {
+Attribute EqualOps::getKey(ArrayRef<Operation *> ops) {
+  Builder builder(ops.front()->getContext());
+  SmallVector<Attribute> key;
+  for (Operation *op : ops)
+    key.append({builder.getStringAttr(op->getName().getStringRef()),
+                op->getAttrDictionary(), getRegionsKey(op),
+                builder.getTypeArrayAttr(
+                    SmallVector<Type>(op->getOperandTypes()))});
+  SmallVector<Value> operands = getOperands(ops);
+  SmallVector<int64_t> firstUses, numbers;
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    if (std::optional<int64_t> number = getConstantIntValue(operand))
+      numbers.append({static_cast<int64_t>(index), *number});
+    firstUses.push_back(
+        std::distance(operands.begin(), llvm::find(operands, operand)));
+  }
+  key.append({builder.getDenseI64ArrayAttr(firstUses),
+              builder.getDenseI64ArrayAttr(numbers)});
+  return builder.getArrayAttr(key);
+}
+
+bool EqualOps::copyFor(ArrayRef<Operation *> ops, Attribute key) const {
   auto known = programs.find(key);
   if (known == programs.end())
     return false;
   const Program &program = known->second;
   IRMapping mapping;
-  mapping.map(ValueRange(program.operands), op->getOperands());
-  OpBuilder builder(op);
+  mapping.map(ValueRange(program.operands), getOperands(ops));
+  OpBuilder builder(ops.back());
   for (Operation *each : program.ops)
     builder.clone(*each, mapping);
   return true;
 }
 
-void EqualOps::remember(Operation *op, Attribute key, Operation *before) {
+void EqualOps::remember(ArrayRef<Operation *> ops, Attribute key,
+                        Operation *before) {
+  Operation *op = ops.back();
   Program program;
-  program.operands.assign(op->operand_begin(), op->operand_end());
+  program.operands = getOperands(ops);
   // The first op is no other's equal: it stays.
   auto getBegin = [&] {
     return before ? std::next(before->getIterator()) : op->getBlock()->begin();

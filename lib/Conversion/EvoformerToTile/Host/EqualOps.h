@@ -22,15 +22,16 @@ namespace mlir::evoformer {
 
 class EqualOps {
 public:
-  /// Equal for ops that become the same.
-  static Attribute getKey(Operation *op);
+  /// Equal for ops, in the order of their block, that together become the same.
+  static Attribute getKey(ArrayRef<Operation *> ops);
 
-  /// Copies before `op` what an op of this key became; false: there was none.
-  bool copyFor(Operation *op, Attribute key) const;
+  /// Copies before the last op what ops of this key became; false: there were
+  /// none.
+  bool copyFor(ArrayRef<Operation *> ops, Attribute key) const;
 
-  /// What stands between `before` (null: the start of the block) and `op` is
-  /// what `op` becomes.
-  void remember(Operation *op, Attribute key, Operation *before);
+  /// What stands between `before` (null: the start of the block) and the last
+  /// op is what they become.
+  void remember(ArrayRef<Operation *> ops, Attribute key, Operation *before);
 
   void clear() { programs.clear(); }
 

@@ -7,8 +7,8 @@
 
 #include "GradientHost.h"
 
+#include "GradientLaunch.h"
 #include "HostArithmetic.h"
-#include "HostBuilder.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -78,27 +78,6 @@ static PartCount countParts(TileBuilder &builder,
   return {ceilDiv(builder, steps, length), length};
 }
 
-/// Where the tile of logits has its keys first, a lane holds some queries of a
-/// key, and so of a bias. A bias that rows share is transposed once for all of
-/// them; reads that transpose (ldmatrix) need no copy.
-static bool isBetterTransposed(const Bias &bias,
-                               const GradientOperands &operands,
-                               TargetAttr target) {
-  if (target.isCPU() || getOwnedDim(operands) != OwnedDim::Keys ||
-      !bias.broadcast[kBiasN] || bias.broadcast[kBiasK])
-    return false;
-  Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
-  return !readsMatrices(target, element);
-}
-
-/// Whether transposed biases should be of f32. At small depths a lane holds
-/// more logits, and twice as many registers for biases that are read ahead are
-/// not there.
-static bool widensTransposed(const GradientOperands &operands) {
-  constexpr int64_t kSmallDepth = 16;
-  return cast<MemRefType>(operands.query.getType()).getDimSize(4) > kSmallDepth;
-}
-
 /// Where sequences have no query at all, a kernel that owns queries has no
 /// items, though the gradients of biases that it stores have elements: then
 /// these are sums of no parts, zeros.
@@ -132,68 +111,16 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      const GradientSchedule &schedule,
                                      int64_t partialSumBytes) {
   HostBuilder host(builder, factory);
-  int64_t keyBlock = schedule.blocks.keys;
-  LogitShape shape = given.getShape();
-  OpFoldResult keys = shape.size(builder, kBiasK);
-  GradientOperands operands = given;
-  operands.keySum =
-      host.prepareKeySum(facts, given.biases, shape, keyBlock).sum;
-  operands.biases.clear();
-  for (const Bias &bias : given.biases) {
-    if (bias.broadcast[kBiasQ])
-      continue;
-    operands.biases.push_back(
-        isBetterTransposed(bias, given, factory.getTarget())
-            ? host.transposeBias(bias, shape.size(builder, kBiasQ),
-                                 schedule.blocks.queries, keys, keyBlock,
-                                 widensTransposed(given))
-            : host.prepareBias(bias, keys, keyBlock));
-  }
-  for (Bias &capture : operands.captures)
-    capture = host.prepareBias(capture, keys, keyBlock);
-
-  Value aligned = host.hasAlignedDepths(
-      {operands.query, operands.key, operands.value, operands.weightedGrad,
-       operands.queryGrad, operands.keyGrad, operands.valueGrad});
-  Value alignedGrads;
-  for (const Bias &gradient : operands.logitGrads) {
-    Type element = cast<MemRefType>(gradient.memory.getType()).getElementType();
-    alignedGrads = host.both(
-        alignedGrads,
-        host.hasWholeVectors(gradient, getKeyAlignment(element, keyBlock)));
-  }
-  auto launch = [&](TileBuilder &at, const GradientOperands &chosen) {
-    auto launchVariant = [&](TileBuilder &at, bool alignedRows,
-                             bool alignedGrads) {
-      GradientOperands variant = chosen;
-      if (alignedRows)
-        for (Value *memory :
-             {&variant.queryGrad, &variant.keyGrad, &variant.valueGrad})
-          if (*memory)
-            *memory = castToUnitStride(at, *memory);
-      variant.alignedLogitGrads = alignedGrads;
-      if (alignedGrads)
-        for (Bias &gradient : variant.logitGrads)
-          gradient.memory = castToUnitStride(at, gradient.memory);
-      KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts,
-                                             variant, schedule, alignedRows);
-      host.launch(at, kernel,
-                  getGradientSpace(at, variant, schedule.blocks, facts),
-                  getPresent(variant));
-    };
-    host.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
-      host.writeVariants(at, alignedRows ? alignedGrads : Value(),
-                         [&](TileBuilder &at, bool alignedGrads) {
-                           launchVariant(at, alignedRows, alignedGrads);
-                         });
-    });
-  };
+  GradientOperands operands =
+      prepareOperands(builder, host, factory.getTarget(), facts, given,
+                      schedule.blocks);
+  GradientLaunch kernel(host, factory, facts, operands, schedule);
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);
   PartCount parts = countParts(builder, operands, facts, schedule.blocks,
                                factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts) {
-    launch(builder, operands);
+    kernel.write(builder, operands);
     clearWithoutQueries(builder, host, factory, operands);
     host.freeAll();
     return;
@@ -221,15 +148,15 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
       builder, isOne,
       [&](OpBuilder &nested, Location loc) {
         TileBuilder inner(loc, nested);
-        launch(inner, operands);
+        kernel.write(inner, operands);
         scf::YieldOp::create(inner);
       },
       [&](OpBuilder &nested, Location loc) {
         TileBuilder inner(loc, nested);
-        launch(inner, ofParts);
+        kernel.write(inner, ofParts);
         for (PartSumOperands &sum : added) {
-          KernelOp kernel = createPartSumKernel(factory, loc, sum);
-          host.launch(inner, kernel, getPartSumSpace(inner, sum),
+          KernelOp sumKernel = createPartSumKernel(factory, loc, sum);
+          host.launch(inner, sumKernel, getPartSumSpace(inner, sum),
                       getPresent(sum));
         }
         scf::YieldOp::create(inner);

@@ -24,7 +24,7 @@ SmallVector<Value *> GradientOperands::present() {
   all.append({&queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)
     all.push_back(&gradient.memory);
-  all.append({&stepsOfPart, &keysOfItem});
+  all.append({&slab, &stepsOfPart, &keysOfItem});
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -120,7 +120,8 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
                               alignedRows, factory.getTarget());
         switch (kind) {
         case GradientKind::Query:
-          return writeQueryGradient(builder, shared);
+          return inside.slab ? writeQueryGradientOfSlab(builder, shared)
+                             : writeQueryGradient(builder, shared);
         case GradientKind::KeyValue:
           return writeKeyValueGradient(builder, shared);
         case GradientKind::Bias:

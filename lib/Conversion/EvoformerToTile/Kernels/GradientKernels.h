@@ -40,6 +40,11 @@ struct GradientOperands {
   SmallVector<Bias> logitGrads;
   /// Whole vectors hold their keys: contiguous, and rows start at multiples.
   bool alignedLogitGrads = false;
+  /// The gradients of the logits in the inputs' type, [b, n, h, k, q] in whole
+  /// blocks of both: what the kernel of keys and values stores beside their
+  /// gradients, and what that of the query reads instead of making them again.
+  /// Null: nobody does.
+  Value slab;
   /// Parts of these sums, each over so many steps of the loop: then `biasGrad`,
   /// or without it what there is of `keyGrad` and `valueGrad`, is of f32 and
   /// has the parts as a leading dimension. Null: one part.
@@ -89,6 +94,14 @@ inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
 /// block of queries with all keys in one tile, and loops over what is summed.
 /// Joint: key and value beside any others; an item has rows and keys of a head,
 /// and what it sums of the others lies in memory that is its own.
+/// The gradients of one attention that its logits' gradients are for.
+struct SlabGradients {
+  GradientOperands ofKeyValue, ofQuery;
+  /// Of a bias that all rows share; without memory: none.
+  Bias ofBias = {};
+  GradientSchedule keyValueSchedule = {}, querySchedule = {};
+};
+
 enum class GradientKind { Query, KeyValue, Bias, QueryBias, Joint };
 GradientKind getGradientKind(const GradientOperands &operands);
 
@@ -122,8 +135,12 @@ std::array<Value, 5> countSharers(TileBuilder &builder, const LogitShape &shape,
 
 /// A gradient and its parts.
 struct PartSumOperands {
-  /// [parts, b, n, h, x, y] of f32; [b, n, h, x, y].
+  /// [parts, b, n, h, x, y]; [b, n, h, x, y].
   Value parts, sum;
+  /// Whether parts are added to what the sum holds.
+  bool isAdded = false;
+  /// Whether both have whole tiles, with contiguous rows of whole vectors.
+  bool areWhole = false;
   /// Where x are the keys of ragged sequences, what says which; no others are
   /// written.
   Value keyStarts = {};

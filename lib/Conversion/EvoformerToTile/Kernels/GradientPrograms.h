@@ -19,6 +19,9 @@ namespace mlir::evoformer {
 Value slicePart(TileBuilder &builder, Value memory, Value index);
 
 void writeQueryGradient(TileBuilder &builder, const LogitRecompute &shared);
+/// From gradients of logits that lie in memory.
+void writeQueryGradientOfSlab(TileBuilder &builder,
+                              const LogitRecompute &shared);
 void writeKeyValueGradient(TileBuilder &builder, const LogitRecompute &shared);
 /// Of a bias, and where `shared` has one of the query as well.
 void writeBiasGradient(TileBuilder &builder, const LogitRecompute &shared);

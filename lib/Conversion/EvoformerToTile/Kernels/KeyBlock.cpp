@@ -36,8 +36,9 @@ KeyBlock::Sums KeyBlock::sum(Beside beside) const {
   return sumWithCare(
       item.builder, shared,
       [&](TileBuilder &b, const LogitRecompute &recompute, const Sums &start) {
-        return sumQueries(b, recompute, start,
-                          recompute.isCareful() ? Beside() : beside);
+        // The value's gradient alone is made again without the others.
+        bool isOfValue = recompute.isCareful() && start.key.empty();
+        return sumQueries(b, recompute, start, isOfValue ? Beside() : beside);
       });
 }
 

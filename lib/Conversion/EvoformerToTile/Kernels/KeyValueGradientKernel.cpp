@@ -165,5 +165,13 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
                      shared.blocks, shared.facts.keys, /*ownsKeyBlock=*/true);
   if (shared.facts.shared.any())
     return writeShared(shared, item);
-  KeyBlock(shared, item, /*keysFirst=*/true).write();
+  KeyBlock block(shared, item, /*keysFirst=*/true);
+  if (!shared.operands.slab)
+    return block.write();
+  // What is made again with care is stored again.
+  Value slab = item.sliceSlab(shared.operands.slab);
+  block.write([&](TileBuilder &b, const BlockStep &step,
+                  const LogitRecompute::Recomputed &, Value narrow) {
+    item.storeSlab(b, narrow, slab, step.offset(LogitDim::Queries));
+  });
 }

@@ -79,22 +79,31 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
             column, builder.remaining(builder.dim(sum, 4), column, kColumns)};
         Value zero = builder.index(0);
         Type f32 = builder.getF32Type();
+        SmallVector<SliceDim> dims = outer;
+        dims.append({rows, columns});
+        Value dest = builder.slice(sum, dims);
+        SmallVector<bool> inBounds(inside.areWhole ? 2 : 0, true);
+        int64_t alignment = inside.areWhole ? getVectorBytes(kColumns) : 0;
+        auto load = [&](TileBuilder &b, Value slice) {
+          Type element = cast<MemRefType>(slice.getType()).getElementType();
+          return b.convert(b.load(slice, {zero, zero}, {kRows, kColumns},
+                                  inBounds, b.getZeroAttr(element), alignment),
+                           f32);
+        };
+        Value start = inside.isAdded
+                          ? load(builder, dest)
+                          : builder.splat({kRows, kColumns}, f32, 0);
         SmallVector<Value> total = builder.loop(
-            zero, builder.index(builder.dim(parts, 0)), builder.index(1),
-            builder.splat({kRows, kColumns}, f32, 0),
+            zero, builder.index(builder.dim(parts, 0)), builder.index(1), start,
             [&](TileBuilder &b, Value part,
                 ValueRange sums) -> SmallVector<Value> {
               SmallVector<SliceDim> dims = {{part, {}}};
               llvm::append_range(dims, outer);
               dims.append({rows, columns});
-              Value tile = b.load(b.slice(parts, dims), {zero, zero},
-                                  {kRows, kColumns}, {}, b.getZeroAttr(f32));
-              return {b.addf(sums[0], tile)};
+              return {b.addf(sums[0], load(b, b.slice(parts, dims)))};
             });
-        SmallVector<SliceDim> dims = outer;
-        dims.append({rows, columns});
-        Value dest = builder.slice(sum, dims);
         Type element = cast<MemRefType>(sum.getType()).getElementType();
-        builder.store(builder.convert(total[0], element), dest, {zero, zero});
+        builder.store(builder.convert(total[0], element), dest, {zero, zero},
+                      inBounds, alignment);
       });
 }

@@ -11,6 +11,37 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+void evoformer::writeQueryGradientOfSlab(TileBuilder &builder,
+                                         const LogitRecompute &shared) {
+  const GradientOperands &operands = shared.operands;
+  const AttentionBlocks &blocks = shared.blocks;
+  WorkItem item = WorkItem::find(builder, shared.alignedRows,
+                                 operands.getShape(), blocks, shared.facts.keys);
+  LogitRecompute::Slices slices = shared.slice(item);
+  Value slab = item.sliceSlab(operands.slab);
+  auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
+                     const WorkItem &item) {
+    return BlockLoop::along(outer, LogitDim::Keys, item)
+        .run(outer, shared.zeros(outer, blocks.queries, shared.parts),
+             [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+               Value offset = step.offset(LogitDim::Keys);
+               LogitRecompute::KeyTiles keys =
+                   shared.loadKeys(b, step.item, slices, offset);
+               Value grads = step.item.loadSlab(b, slab, offset);
+               return shared.accumulate(b, sums, transposeLast(b, grads),
+                                        shared.clearNaN(b, keys.key));
+             });
+  };
+  SmallVector<Value> sums = sumKeys(builder, shared, item);
+  if (!shared.choosesDrops())
+    sums = shared.repeatWithCare(
+        builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
+          return sumKeys(b, careful, item);
+        });
+  item.storeParts(sums, shared.parts, shared.getProductDerivative(),
+                  operands.queryGrad, item.queries);
+}
+
 void evoformer::writeQueryGradient(TileBuilder &builder,
                                    const LogitRecompute &shared) {
   const GradientOperands &operands = shared.operands;

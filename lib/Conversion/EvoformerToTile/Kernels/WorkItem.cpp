@@ -372,6 +372,40 @@ BiasSlice WorkItem::sliceBias(const Bias &bias, bool fillsZeros) const {
   return result;
 }
 
+/// A slab has whole blocks: tiles are all inside.
+Value WorkItem::sliceSlab(Value slab) const {
+  auto extent = [&](const ItemRange &range, int64_t dim, bool isBlock) {
+    return isBlock ? OpFoldResult(builder.getIndexAttr(range.block))
+                   : builder.dim(slab, dim);
+  };
+  return builder.slice(slab, {{batch, {}},
+                              {rows.start, rows.extent},
+                              {head, {}},
+                              {keys.start, extent(keys, 3, ownsKeyBlock)},
+                              {queries.start,
+                               extent(queries, 4, !ownsKeyBlock)}});
+}
+
+/// Of whole blocks of queries, which are contiguous.
+static int64_t getSlabAlignment(Value slice, const ItemRange &queries) {
+  auto type = cast<MemRefType>(slice.getType());
+  return getVectorBytes(queries.block * getElementBytes(type.getElementType()));
+}
+
+Value WorkItem::loadSlab(TileBuilder &b, Value slice, Value key) const {
+  Value zero = b.index(0);
+  return b.load(slice, {zero, key, zero},
+                {rows.block, keys.block, queries.block},
+                {rows.fits, true, true}, {}, getSlabAlignment(slice, queries));
+}
+
+void WorkItem::storeSlab(TileBuilder &b, Value tile, Value slice,
+                         Value query) const {
+  Value zero = b.index(0);
+  b.store(tile, slice, {zero, zero, query}, {rows.fits, true, true},
+          getSlabAlignment(slice, queries));
+}
+
 ScorePlace WorkItem::findPlace(const LogitShape &shape) const {
   auto count = [&](const ItemRange &range, int64_t dim) {
     return range.visited ? range.visited

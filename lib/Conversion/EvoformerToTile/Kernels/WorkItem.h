@@ -180,6 +180,11 @@ struct WorkItem {
   /// [rows, queries, keys] of a bias's gradient; of one that broadcasts over
   /// rows the one that it has.
   Value sliceBiasGradient(const Bias &gradient) const;
+  /// The keys and queries of a slab, see GradientOperands, as a memref
+  /// [rows, k, q]; a tile of it from a key (query) on.
+  Value sliceSlab(Value slab) const;
+  Value loadSlab(TileBuilder &b, Value slice, Value key) const;
+  void storeSlab(TileBuilder &b, Value tile, Value slice, Value query) const;
   /// A table that a score looks up, with its entries.
   BiasSlice readTable(const Bias &table) const;
   /// The prepared sum is a bias without the query's dimension.

@@ -14,13 +14,17 @@ YieldOp WhereOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
+/// Whether the elements of a tile belong to those of the condition.
+static bool beginsWith(Type tile, Type condition) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(tile).getShape();
+  ArrayRef<int64_t> first = cast<ShapedType>(condition).getShape();
+  return shape.size() >= first.size() &&
+         shape.take_front(first.size()) == first;
+}
+
 LogicalResult WhereOp::verify() {
-  ArrayRef<int64_t> condition =
-      cast<ShapedType>(getCondition().getType()).getShape();
   for (Type type : getResultTypes()) {
-    ArrayRef<int64_t> result = cast<ShapedType>(type).getShape();
-    if (result.size() < condition.size() ||
-        result.take_front(condition.size()) != condition)
+    if (!beginsWith(type, getCondition().getType()))
       return emitOpError("result ")
              << type << " does not begin with the dimensions of the condition "
              << getCondition().getType();
@@ -40,8 +44,14 @@ LogicalResult WhereOp::verifyRegions() {
     if (isa<LoadOp, memref::LoadOp>(op) || isMemoryEffectFree(op) ||
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
       return WalkResult::advance();
-    return op->emitOpError("inside evo_tile.where, where only loads and "
-                           "operations without effects are possible");
+    auto store = dyn_cast<StoreOp>(op);
+    if (store && !isWorkgroupMemory(store.getDestType()) &&
+        beginsWith(store.getValue().getType(), getCondition().getType()))
+      return WalkResult::advance();
+    return op->emitOpError("inside evo_tile.where, where only loads, stores to "
+                           "global memory of tiles that begin with the "
+                           "dimensions of the condition, and operations "
+                           "without effects are possible");
   });
   return failure(walk.wasInterrupted());
 }

@@ -485,8 +485,10 @@ def Tile_WhereOp : Tile_Op<"where", [SingleBlock, NoRegionArguments,
     and do that part again with care.
 
     The condition's dimensions are the first ones of every result. Subgroups
-    decide on their own: the region neither writes memory nor waits for others,
-    and what it reads comes straight from where it is.
+    decide on their own: the region does not wait for others, and what it reads
+    comes straight from where it is. It may store again, to memory that the
+    kernel reads nowhere, what was stored without care: tiles whose first
+    dimensions are the condition's.
 
     ```mlir
     %again = evo_tile.where %isNaN, %sum {
