@@ -573,7 +573,10 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
 
 void GradientHeadBound::addBiases(BiasSums &biases) const {
   for (size_t index = 0; index < problem.biases.size(); ++index) {
-    bool sumsKeys = problem.biases[index].broadcast[4];
+    const std::array<bool, 5> &summed = problem.biases[index].broadcast;
+    bool sumsKeys = summed[4];
+    bool isNarrow = type.sumsNarrowGradients && summed[1] && !summed[2] &&
+                    !summed[3] && !sumsKeys;
     for (int64_t i = 0; i < problem.queries; ++i) {
       const LogitErrors &row = logits[i];
       ElementSum *sum = nullptr;
@@ -586,6 +589,13 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
         sum->lost += row.lost[j];
         if (!sumsKeys)
           sum->add(row.common[j], 1);
+        if (!isNarrow)
+          continue;
+        ErrorSum narrow;
+        narrow.add(type.cutsOffGradients ? kCutOffGradient : kNarrowing,
+                   row.gradients[j], type.unit);
+        narrow.add(kUnderflow, 1, type.smallest);
+        sum->add(narrow, 1);
       }
       if (sum && sumsKeys)
         sum->add(row.ofSum, 1);

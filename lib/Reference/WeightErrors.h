@@ -128,6 +128,7 @@ struct OperandType {
         startsFromBiases(!isSingle && arithmetic.startsFromBiases),
         cutsOffGradients(type == ElementType::BF16 &&
                          arithmetic.cutsOffGradients),
+        sumsNarrowGradients(!isSingle && arithmetic.sumsNarrowGradients),
         ofProduct(isSingle && arithmetic.splitsProducts ? &kSplitProduct
                                                         : nullptr),
         unit(isSingle ? 0 : ulpOf(1, type) / 2),
@@ -153,6 +154,8 @@ struct OperandType {
   bool startsFromBiases;
   /// Gradients of logits are cut off as operands.
   bool cutsOffGradients;
+  /// And sums over rows may be of those.
+  bool sumsNarrowGradients;
   /// What products are rounded by; null where they are exact.
   const Rounding *ofProduct;
   /// The unit roundoff, and half of the smallest number; 0 where f32 is not

@@ -39,6 +39,9 @@ struct Arithmetic {
   bool startsFromBiases = false;
   /// Gradients of logits are cut off to bf16 for products.
   bool cutsOffGradients = false;
+  /// A bias's gradient that is summed over rows may be made of gradients of
+  /// logits in the operands' type.
+  bool sumsNarrowGradients = false;
 };
 
 /// Propagates the declared roundings (Roundings.h) to an output of a type, to

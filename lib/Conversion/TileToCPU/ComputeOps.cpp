@@ -379,6 +379,8 @@ LogicalResult tile_to_cpu::lowerComputeOp(RewriterBase &rewriter,
     lowerRandom(rewriter, random);
   } else if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     rewriter.replaceOp(op, convert.getSource());
+  } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
+    rewriter.replaceOp(op, exchange.getSource());
   } else if (auto mma = dyn_cast<MmaOp>(op)) {
     return lowerMma(rewriter, mma);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -157,6 +158,64 @@ struct StorePattern : KernelPattern<StoreOp> {
   }
 };
 
+/// A subgroup writes and reads its own part of a buffer.
+struct ExchangePattern : KernelPattern<ExchangeOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ExchangeOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    LaneBuilder lane(rewriter, loc, kernel);
+    FailureOr<Memory> memory = resolveMemory(lane, op.getBuffer());
+    if (failed(memory))
+      return unresolved(op);
+    auto type = cast<RankedTensorType>(op.getType());
+    SmallVector<Value> origin(
+        type.getRank(), arith::ConstantIndexOp::create(rewriter, loc, 0));
+    SmallVector<bool> inside(type.getRank(), true);
+    LaneMap from = mapOf(op.getSource()), to = mapOf(op.getResult());
+    auto access = [&](const LaneMap &map) {
+      return MemoryAccess(lane, *memory, map, type.getShape(), origin, inside,
+                          MemoryAccess::Outside::Check,
+                          ::getAlignment(op.getAlignment()));
+    };
+    // What the iteration before has written may still be read.
+    waitForLanes(lane);
+    SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
+    MemoryAccess write = access(from);
+    for (const MemoryAccess::Piece &piece : write.getPieces()) {
+      SmallVector<LaneElement> parts;
+      for (int64_t reg : piece)
+        parts.push_back(held[reg]);
+      storePiece(rewriter, loc, lane.assemble(parts), write.getAddress(piece),
+                 write.getAlignment(piece));
+    }
+    waitForLanes(lane);
+    MemoryAccess read = access(to);
+    SmallVector<LaneElement> elements(to.getNumRegisters());
+    for (const MemoryAccess::Piece &piece : read.getPieces()) {
+      auto vectorType =
+          VectorType::get({(int64_t)piece.size()}, type.getElementType());
+      Value value = loadPiece(rewriter, loc, vectorType, read.getAddress(piece),
+                              read.getAlignment(piece), /*fill=*/Value());
+      for (auto [i, reg] : llvm::enumerate(piece))
+        elements[reg] = {value, (int64_t)i};
+    }
+    rewriter.replaceOpWithMultiple(op,
+                                   {lane.pack(elements, to.getVectorSize())});
+    return success();
+  }
+
+private:
+  /// Lanes of a subgroup that go on together, AMD's, see what they write in
+  /// order.
+  void waitForLanes(LaneBuilder &lane) const {
+    if (!kernel.target.hasLDSBarrier())
+      NVVM::SyncWarpOp::create(lane.builder, lane.loc, lane.constant(-1));
+  }
+};
+
 struct AsyncCopyPattern : KernelPattern<AsyncCopyOp> {
   using KernelPattern::KernelPattern;
 
@@ -247,7 +306,7 @@ struct IssueFencePattern : KernelPattern<IssueFenceOp> {
 void mlir::evoformer::tile::populateMemoryPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
-  patterns.add<LoadPattern, StorePattern, AsyncCopyPattern, AsyncGroupPattern,
+  patterns.add<LoadPattern, StorePattern, ExchangePattern, AsyncCopyPattern, AsyncGroupPattern,
                WaitPattern, BarrierPattern, IssueFencePattern>(
       converter, patterns.getContext(), kernel);
 }

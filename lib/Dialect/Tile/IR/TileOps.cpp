@@ -449,18 +449,43 @@ LogicalResult RandomOp::verify() {
   return verifyLayout(*this, type);
 }
 
-LogicalResult ConvertLayoutOp::verify() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto result = cast<RankedTensorType>(getType());
+/// Both have layouts, and nothing else is different.
+static LogicalResult verifyLayouts(Operation *op, RankedTensorType source,
+                                   RankedTensorType result) {
   if (source.getShape() != result.getShape() ||
       source.getElementType() != result.getElementType())
-    return emitOpError("changes more than the layout: ")
+    return op->emitOpError("changes more than the layout: ")
            << source << ", " << result;
   if (!source.getEncoding() || !result.getEncoding())
-    return emitOpError("needs a layout on both sides");
-  if (failed(verifyLayout(*this, source)))
+    return op->emitOpError("needs a layout on both sides");
+  if (failed(verifyLayout(op, source)))
     return failure();
-  return verifyLayout(*this, result);
+  return verifyLayout(op, result);
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  return verifyLayouts(*this, cast<RankedTensorType>(getSource().getType()),
+                       cast<RankedTensorType>(getType()));
+}
+
+LogicalResult ExchangeOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  auto buffer = cast<MemRefType>(getBuffer().getType());
+  if (failed(verifyLayouts(*this, source, result)))
+    return failure();
+  if (!isWorkgroupMemory(buffer) || buffer.getShape() != source.getShape() ||
+      buffer.getElementType() != source.getElementType())
+    return emitOpError("needs workgroup memory of the tile's shape and "
+                       "elements, not ")
+           << buffer;
+  FailureOr<LaneMap> from = getLaneMap(source), to = getLaneMap(result);
+  if (failed(from) || failed(to) ||
+      !LaneMap::findSources(*from, *to, source.getShape()))
+    return emitOpError("needs elements of other subgroups, for which it does "
+                       "not wait: ")
+           << source << " -> " << result;
+  return success();
 }
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {

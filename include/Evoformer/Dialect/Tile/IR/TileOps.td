@@ -469,6 +469,30 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
+def Tile_ExchangeOp : Tile_Op<"exchange"> {
+  let summary = "the same tile under another layout, by workgroup memory";
+  let description = [{
+    What a lane gets a lane of its own subgroup has had: each subgroup writes
+    its part of the buffer, which nothing else uses, and reads it again, and
+    waits for no other. `alignment` is as in `load`. The CPU has nothing to
+    exchange.
+
+    ```mlir
+    %wide = evo_tile.exchange %tile through %buffer {alignment = 16}
+        : tensor<64x64xbf16, #rows> -> tensor<64x64xbf16, #wide>, memref<64x64xbf16, strided<[72, 1]>, 3>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source,
+    Arg<AnyMemRef, "memory", [MemRead, MemWrite]>:$buffer,
+    OptionalAttr<I64Attr>:$alignment);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `through` $buffer attr-dict
+    `:` type($source) `->` type($result) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Control
 //===----------------------------------------------------------------------===//

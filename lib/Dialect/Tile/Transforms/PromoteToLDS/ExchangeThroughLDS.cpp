@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -73,6 +74,79 @@ static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
   return success();
 }
 
+/// The layout in which lanes hold whole vectors of so many elements of the rows
+/// (of the last dimension) that their subgroup has in `map`; none where that is
+/// no block of whole rows.
+static std::optional<LaneMap> widen(const LaneMap &map, ArrayRef<int64_t> shape,
+                                    int64_t width) {
+  if (shape.size() < 2)
+    return std::nullopt;
+  int64_t rank = shape.size(), rowDim = rank - 2, columns = shape.back();
+  int64_t lanes = map.getNumLanes(), subgroups = map.getNumSubgroups();
+  int64_t rows = shape[rowDim] / subgroups;
+  int64_t lanesAlong = std::min(lanes, columns / width);
+  if (map.getBox() != shape || rows * subgroups != shape[rowDim] ||
+      rows * columns != lanes * map.getNumRegisters() ||
+      columns % width != 0 || lanes % lanesAlong != 0 ||
+      (columns / width) % lanesAlong != 0 ||
+      rows % (lanes / lanesAlong) != 0)
+    return std::nullopt;
+  for (int64_t subgroup = 0; subgroup < subgroups; ++subgroup)
+    for (auto [dim, offset] : llvm::enumerate(map.subgroupOffset(subgroup)))
+      if (offset != (int64_t(dim) == rowDim ? subgroup * rows : 0))
+        return std::nullopt;
+  auto axis = [&](int64_t size, int64_t dim, int64_t stride) {
+    LayoutAxis result{size, SmallVector<int64_t, 4>(rank, 0)};
+    result.strides[dim] = stride;
+    return result;
+  };
+  int64_t lanesAcross = lanes / lanesAlong;
+  LaneMap wide(rank);
+  wide.innerAxes = 1;
+  wide.registers = {axis(width, rank - 1, 1),
+                    axis(columns / (width * lanesAlong), rank - 1,
+                         width * lanesAlong),
+                    axis(rows / lanesAcross, rowDim, lanesAcross)};
+  wide.lanes = {axis(lanesAlong, rank - 1, width), axis(lanesAcross, rowDim, 1)};
+  wide.subgroups = map.subgroups;
+  return wide;
+}
+
+/// Lets a store of a loop write whole vectors where the layout has narrower
+/// pieces, each of which would be a transaction of its own.
+static void widenStore(KernelOp kernel, StoreOp store,
+                                TargetAttr target) {
+  constexpr int64_t kVectorBytes = 16;
+  auto type = cast<RankedTensorType>(store.getValue().getType());
+  FailureOr<LaneMap> map = getLaneMap(type);
+  if (failed(map) || isWorkgroupMemory(store.getDestType()) ||
+      store->getParentOfType<WhereOp>() ||
+      !store->getParentOfType<LoopLikeOpInterface>() ||
+      store.getAlignment().value_or(0) < kVectorBytes ||
+      !type.getElementType().isIntOrFloat() ||
+      !readsMatrices(target, type.getElementType()))
+    return;
+  int64_t width = kVectorBytes * 8 / type.getElementTypeBitWidth();
+  if (map->contiguousRun(type.getRank() - 1) >= width)
+    return;
+  std::optional<LaneMap> wide = widen(*map, type.getShape(), width);
+  if (!wide)
+    return;
+  OpBuilder builder(store);
+  RankedTensorType wideType =
+      withLayout(type, LaneMapAttr::get(builder.getContext(), *wide));
+  LDSPlan plan = planExchange(type, wideType, target);
+  OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Value buffer = AllocLDSOp::create(entry, store.getLoc(), plan.type);
+  Value exchanged = ExchangeOp::create(
+      builder, store.getLoc(), wideType, store.getValue(), buffer,
+      builder.getI64IntegerAttr(plan.alignment));
+  store.getValueMutable().set(exchanged);
+  remark::passed(store.getLoc(),
+                 remark::RemarkOpts::name("wide-store").category(kPass))
+      << remark::metric("lds_bytes", getLDSBytes(plan.type));
+}
+
 /// Gives the reduced dimension to the registers of every subgroup.
 static void gather(ReduceOp op) {
   auto source = cast<RankedTensorType>(op.getSource().getType());
@@ -119,5 +193,9 @@ LogicalResult mlir::evoformer::tile::exchangeThroughLDS(KernelOp kernel,
   for (ConvertLayoutOp op : conversions)
     if (failed(convert(kernel, op, target)))
       return failure();
+  SmallVector<StoreOp> stores;
+  kernel.walk([&](StoreOp op) { stores.push_back(op); });
+  for (StoreOp op : stores)
+    widenStore(kernel, op, target);
   return success();
 }
