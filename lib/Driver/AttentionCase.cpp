@@ -42,6 +42,20 @@ bool AttentionCase::broadcasts(const BiasCase &bias, char letter) const {
          (isStatic(letter) && size == 1);
 }
 
+KeyRange AttentionCase::getKnownRange() const {
+  KeyRange range = seen;
+  auto fold = [](std::optional<KeyBound> &bound,
+                 const std::vector<int64_t> &operands) {
+    if (!bound)
+      return;
+    bound->constant += bound->sumOperands(operands);
+    bound->ofOperands.clear();
+  };
+  fold(range.from, fromOperands);
+  fold(range.to, toOperands);
+  return range;
+}
+
 std::string AttentionCase::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -183,24 +197,48 @@ static bool hasPlaces(const AttentionCase &result) {
   });
 }
 
+/// A bound of `window`, or nothing: `i+sk-@5`, with the numbers that are given
+/// when the program runs.
+static llvm::Error parseBound(StringRef text, std::optional<KeyBound> &into,
+                              std::vector<int64_t> &operands) {
+  if (text.empty())
+    return llvm::Error::success();
+  std::string known;
+  SmallVector<int64_t, 2> factors;
+  StringRef rest = text;
+  for (size_t at = rest.find('@'); at != StringRef::npos; at = rest.find('@')) {
+    StringRef before = rest.take_front(at);
+    rest = rest.drop_front(at + 1);
+    factors.push_back(before.ends_with("-") ? -1 : 1);
+    bool hasSign = before.consume_back("-") || before.consume_back("+");
+    if (rest.consumeInteger(10, operands.emplace_back()) ||
+        (!hasSign && !(before.empty() && known.empty())))
+      return createStringError("'" + text +
+                               "': expected + or - before @, and a number "
+                               "of 64 bits behind it, like i-@8");
+    known += before;
+  }
+  known += rest;
+  into.emplace();
+  if (!known.empty()) {
+    Expected<KeyBound> parsed = KeyBound::parse(known);
+    if (!parsed)
+      return parsed.takeError();
+    into = *parsed;
+  }
+  into->ofOperands = factors;
+  return llvm::Error::success();
+}
+
 static llvm::Error parseWindow(StringRef text, AttentionCase &result) {
   auto [from, to] = text.split(':');
   if (!text.contains(':'))
     return createStringError("window is FROM:TO, not '" + text + "'");
-  auto parse = [](StringRef bound,
-                  std::optional<KeyBound> &into) -> llvm::Error {
-    if (bound.empty())
-      return llvm::Error::success();
-    Expected<KeyBound> parsed = KeyBound::parse(bound);
-    if (!parsed)
-      return parsed.takeError();
-    into = *parsed;
-    return llvm::Error::success();
-  };
   result.window = text.str();
-  if (llvm::Error error = parse(from, result.seen.from))
+  if (llvm::Error error =
+          parseBound(from, result.seen.from, result.fromOperands))
     return error;
-  return parse(to, result.seen.to);
+  return parseBound(to, result.seen.to, result.toOperands);
 }
 
 /// Numbers of 32 bits like 5.0.99.

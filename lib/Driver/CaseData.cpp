@@ -320,7 +320,8 @@ static bool isDroppedFor(const AttentionCase &problem,
                          int64_t h, int64_t i, int64_t j) {
   int64_t queries = countQueries(problem, arrays, b, n);
   int64_t keys = countKeys(problem, arrays, b, n);
-  if (i >= queries || j >= keys || !problem.seen.sees(i, j, queries, keys))
+  if (i >= queries || j >= keys ||
+      !problem.getKnownRange().sees(i, j, queries, keys))
     return true;
   ArrayRef<HostArray> biases = arrays.slice(3, problem.biases.size());
   for (auto [bias, array] : llvm::zip_equal(problem.biases, biases)) {

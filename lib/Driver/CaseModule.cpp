@@ -215,11 +215,21 @@ CaseOperand OperandMaker::dropout() {
   return operand;
 }
 
+/// Whether the function is told the most queries and keys of a sequence.
+static bool takesMost(const AttentionCase &problem) {
+  return problem.isRagged() && !problem.isStatic('s');
+}
+
 std::vector<std::pair<std::string, int64_t>>
 mlir::evoformer::getNumbers(const AttentionCase &problem) {
-  if (!problem.isRagged() || problem.isStatic('s'))
-    return {};
-  return {{"most_queries", problem.queries}, {"most_keys", problem.keys}};
+  std::vector<std::pair<std::string, int64_t>> numbers;
+  if (takesMost(problem))
+    numbers = {{"most_queries", problem.queries}, {"most_keys", problem.keys}};
+  for (auto [number, operand] : llvm::enumerate(problem.fromOperands))
+    numbers.emplace_back("from" + std::to_string(number), operand);
+  for (auto [number, operand] : llvm::enumerate(problem.toOperands))
+    numbers.emplace_back("to" + std::to_string(number), operand);
+  return numbers;
 }
 
 std::vector<CaseOperand>
@@ -370,11 +380,10 @@ std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
            << " {evoformer.name = \"" << operand.name << "\"}";
       },
       ",\n    ");
-  auto numbers = getNumbers(problem);
-  for (auto &[name, number] : numbers)
+  for (auto &[name, number] : getNumbers(problem))
     os << ",\n    %" << name << ": index {evoformer.name = \"" << name << "\"}";
   os << ") {\n";
-  if (problem.isRagged() && numbers.empty())
+  if (problem.isRagged() && !takesMost(problem))
     os << "  %most_queries = arith.constant " << problem.queries
        << " : index\n  %most_keys = arith.constant " << problem.keys
        << " : index\n";

@@ -73,10 +73,11 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
     return reference::KeyBound{bound.coefficient, bound.granule,
                                bound.ofQueries, bound.ofKeys, bound.constant};
   };
-  if (problem.seen.from)
-    result.keysFrom = makeBound(*problem.seen.from);
-  if (problem.seen.to)
-    result.keysTo = makeBound(*problem.seen.to);
+  KeyRange seen = problem.getKnownRange();
+  if (seen.from)
+    result.keysFrom = makeBound(*seen.from);
+  if (seen.to)
+    result.keysTo = makeBound(*seen.to);
   auto count = [&](auto countOf) {
     reference::Lengths lengths(problem.batch);
     for (auto [b, rows] : llvm::enumerate(lengths))

@@ -250,6 +250,8 @@ mlir::evoformer::makeCover(StringRef size) {
         AttentionCase ranged = llvm::cantFail(parseAttentionCase(text));
         c.window = ranged.window;
         c.seen = ranged.seen;
+        c.fromOperands = ranged.fromOperands;
+        c.toOperands = ranged.toOperands;
       }));
   std::vector<std::string> ends = {"", "", "lens=random:random",
                                    "lens=random/n"};

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Support/KeyRange.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -31,9 +32,22 @@ const char *KeyBound::findFault() const {
   auto isSign = [](int64_t factor) { return factor >= -1 && factor <= 1; };
   if (!isSign(ofQueries) || !isSign(ofKeys))
     return "sq and sk must have the coefficient -1, 0 or 1";
+  if (!llvm::all_of(ofOperands, isSign))
+    return "operands must have the coefficient -1, 0 or 1";
   if (constant > kMaxConstant || constant < -kMaxConstant)
     return "the constant must be from -2^30 to 2^30";
   return nullptr;
+}
+
+int64_t KeyBound::hold(int64_t number) {
+  return std::clamp(number, -kMaxOperand, kMaxOperand);
+}
+
+int64_t KeyBound::sumOperands(llvm::ArrayRef<int64_t> operands) const {
+  int64_t sum = 0;
+  for (auto [factor, operand] : llvm::zip_equal(ofOperands, operands))
+    sum += factor * hold(operand);
+  return hold(sum);
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,12 +99,17 @@ llvm::Expected<KeyBound> KeyBound::parse(StringRef text) {
 }
 
 std::string KeyBound::str() const {
-  std::string text = "affine_map<(i)[sq, sk] -> (";
+  std::string text = "affine_map<(i)[sq, sk";
   llvm::raw_string_ostream os(text);
+  for (size_t number = 0; number < ofOperands.size(); ++number)
+    os << ", x" << number;
+  os << "] -> (";
   if (coefficient && granule != 1)
     os << "(i floordiv " << granule << ") * " << granule << " + ";
   else if (coefficient)
     os << "i + ";
+  for (auto [number, factor] : llvm::enumerate(ofOperands))
+    os << "x" << number << " * " << factor << " + ";
   os << "sq * " << ofQueries << " + sk * " << ofKeys << " + " << constant
      << ")>";
   return text;
@@ -100,12 +119,18 @@ std::string KeyRange::str() const {
   if (isWhole())
     return "";
   std::string text = "keys(";
+  auto add = [&](const char *name, const KeyBound &bound) {
+    text += name + (" " + bound.str());
+    for (size_t number = 0; number < bound.ofOperands.size(); ++number)
+      text += (number == 0 ? "[%" : ", %") + (name + std::to_string(number));
+    text += bound.hasOperands() ? "]" : "";
+  };
   if (from)
-    text += "from " + from->str();
+    add("from", *from);
   if (from && to)
     text += ", ";
   if (to)
-    text += "to " + to->str();
+    add("to", *to);
   return text + ")";
 }
 
@@ -113,9 +138,10 @@ std::string KeyRange::str() const {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-int64_t KeyBound::at(int64_t query, int64_t numQueries, int64_t numKeys) const {
+int64_t KeyBound::at(int64_t query, int64_t numQueries, int64_t numKeys,
+                     int64_t ofOperands) const {
   return coefficient * (query / granule) * granule + ofQueries * numQueries +
-         ofKeys * numKeys + constant;
+         ofKeys * numKeys + constant + ofOperands;
 }
 
 KeyRange KeyRange::simplified(std::optional<int64_t> numQueries,
@@ -125,7 +151,7 @@ KeyRange KeyRange::simplified(std::optional<int64_t> numQueries,
   // Whether a bound's value for the last (or first) query follows from what is
   // known; `ofKeys` is what of sk is taken away first.
   auto isKnown = [&](const KeyBound &bound, int64_t ofKeys, bool ofLast) {
-    return (numKeys || bound.ofKeys == ofKeys) &&
+    return !bound.hasOperands() && (numKeys || bound.ofKeys == ofKeys) &&
            (numQueries ||
             (bound.ofQueries == 0 && !(ofLast && bound.coefficient)));
   };
@@ -143,9 +169,9 @@ double mlir::evoformer::countPairs(const KeyRange &range, int64_t numQueries,
   double count = 0;
   for (int64_t query = 0; query < numQueries; ++query) {
     int64_t from = 0, to = numKeys;
-    if (range.from)
+    if (range.from && !range.from->hasOperands())
       from = std::max(from, range.from->at(query, numQueries, numKeys));
-    if (range.to)
+    if (range.to && !range.to->hasOperands())
       to = std::min(to, range.to->at(query, numQueries, numKeys));
     count += static_cast<double>(std::max<int64_t>(to - from, 0));
   }

@@ -75,7 +75,9 @@ struct PutNumber {
 ///     share              b, n or bn: where keys and values have one for all
 ///     window             FROM:TO, the bounds of the keys that query i sees,
 ///                        each a sum of i or i/c*c, sq, sk and numbers or
-///                        empty: window=i+sk-sq-8:i+sk-sq+1
+///                        empty: window=i+sk-sq-8:i+sk-sq+1. A number behind
+///                        an @, of 64 bits, is one that the program is given
+///                        when it runs: window=i-@8:i+@-1
 ///     lens               KEYS[:QUERIES][/b|/n], how long rows are: each
 ///                        random, half, full, none or numbers, '5.0.99', that
 ///                        rows have in turn; with /b for each b alone, with /n
@@ -134,6 +136,10 @@ struct AttentionCase {
   /// The word `window`, and what it says.
   std::string window;
   KeyRange seen;
+  /// The operands of its bounds.
+  std::vector<int64_t> fromOperands, toOperands;
+  /// With constants in the place of operands.
+  KeyRange getKnownRange() const;
   /// The word `lens`, and what it says: lengths, and dimensions that they have.
   std::string lens;
   std::optional<LengthsCase> keyLengths, queryLengths;

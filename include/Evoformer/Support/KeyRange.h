@@ -14,6 +14,8 @@
 #ifndef EVOFORMER_SUPPORT_KEYRANGE_H
 #define EVOFORMER_SUPPORT_KEYRANGE_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -27,6 +29,10 @@ namespace mlir::evoformer {
 ///
 ///   coefficient * (i floordiv granule) * granule
 ///     + ofQueries * sq + ofKeys * sk + constant
+///     + the sum of ofOperands[t] * operand t
+///
+/// Operands are numbers that are known when a program runs; each of them, and
+/// their sum, is held to what `hold` says.
 struct KeyBound {
   /// 0 or 1.
   int64_t coefficient = 0;
@@ -36,12 +42,23 @@ struct KeyBound {
   int64_t ofQueries = 0, ofKeys = 0;
   /// At most kMaxConstant in size.
   int64_t constant = 0;
+  /// -1, 0 or 1.
+  llvm::SmallVector<int64_t, 2> ofOperands = {};
 
   static constexpr int64_t kMaxConstant = int64_t(1) << 30;
 
+  /// Whether the program that runs has a say.
+  bool hasOperands() const { return !ofOperands.empty(); }
+  /// What an operand, or a sum of some, counts as: less than 2^30 in size.
+  static constexpr int64_t kMaxOperand = kMaxConstant - 1;
+  static int64_t hold(int64_t number);
+  /// What these operands add.
+  int64_t sumOperands(llvm::ArrayRef<int64_t> operands) const;
+
   /// From text as the C interface and covers have it: "i/32*32+sk-sq-48".
   static llvm::Expected<KeyBound> parse(llvm::StringRef text);
-  /// As the attention dialect's textual form has it: an affine map (i)[sq, sk].
+  /// As the attention dialect's textual form has it: an affine map (i)[sq, sk],
+  /// with a further symbol for each operand.
   std::string str() const;
 
   /// Adds factor * (i floordiv divisor) * divisor; false where that and what is
@@ -50,12 +67,15 @@ struct KeyBound {
 
   /// What a bound does not keep to of the above, in words, or null.
   const char *findFault() const;
-  int64_t at(int64_t query, int64_t numQueries, int64_t numKeys) const;
+  /// The bound where operands add `ofOperands`.
+  int64_t at(int64_t query, int64_t numQueries, int64_t numKeys,
+             int64_t ofOperands = 0) const;
 
   friend bool operator==(const KeyBound &a, const KeyBound &b) {
-    return std::tie(a.coefficient, a.granule, a.ofQueries, a.ofKeys,
-                    a.constant) == std::tie(b.coefficient, b.granule,
-                                            b.ofQueries, b.ofKeys, b.constant);
+    return std::tie(a.coefficient, a.granule, a.ofQueries, a.ofKeys, a.constant,
+                    a.ofOperands) == std::tie(b.coefficient, b.granule,
+                                              b.ofQueries, b.ofKeys, b.constant,
+                                              b.ofOperands);
   }
 };
 
@@ -68,7 +88,7 @@ struct KeyRange {
   friend bool operator==(const KeyRange &a, const KeyRange &b) {
     return a.from == b.from && a.to == b.to;
   }
-  /// Whether a query sees a key.
+  /// Whether a query sees a key, of bounds without operands.
   bool sees(int64_t query, int64_t key, int64_t numQueries,
             int64_t numKeys) const {
     return (!from || key >= from->at(query, numQueries, numKeys)) &&
@@ -79,13 +99,16 @@ struct KeyRange {
     return (from && from->coefficient) || (to && to->coefficient);
   }
   /// The clause `keys(..)` of the textual form; empty where it is whole.
+  /// Operands are called %from0, %from1, .. and %to0, ..
   std::string str() const;
-  /// Without the bounds that hold for every key, as far as sizes are known.
+  /// Without the bounds that hold for every key, as far as sizes are known and
+  /// there are no operands.
   KeyRange simplified(std::optional<int64_t> numQueries,
                       std::optional<int64_t> numKeys) const;
 };
 
-/// How many pairs of a query and a key a range has.
+/// How many pairs of a query and a key a range has; a bound with operands may
+/// leave out none.
 double countPairs(const KeyRange &range, int64_t numQueries, int64_t numKeys);
 
 } // namespace mlir::evoformer

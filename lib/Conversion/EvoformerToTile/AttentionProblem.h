@@ -65,6 +65,17 @@ struct RowLengths {
   }
 };
 
+/// What the bounds of keys have of operands: the sums of these, numbers of type
+/// index; null: a bound has none. Kernels are passed them from 0 on, since
+/// there are signatures that hold sizes alone.
+struct KeyOffsets {
+  Value from, to;
+
+  std::array<Value *, 2> all() { return {&from, &to}; }
+  /// What such a number is, for a sum of 0.
+  static constexpr int64_t kZero = KeyBound::kMaxOperand;
+};
+
 struct LogitShape;
 
 /// What the main kernel works on: every operand a memref with its dimensions in
@@ -87,6 +98,7 @@ struct AttentionOperands {
   /// [b, n, h, s] of f32; [2, b, n, h, s].
   Value lse, stats;
   RowLengths lengths;
+  KeyOffsets keyOffsets;
   /// [2] of i64: the seed and the offset of random numbers.
   Value dropout;
 

@@ -132,6 +132,12 @@ public:
             getMost(AttentionOperand::MostKeys)};
   }
 
+  KeyOffsets getKeyOffsets() {
+    KeyRange range = op.getKeyRange();
+    return {getOffset(range.from, AttentionOperand::KeysFrom),
+            getOffset(range.to, AttentionOperand::KeysTo)};
+  }
+
   /// The state of random numbers, where any weight is dropped.
   Value getDropout() {
     return family::getDropoutThreshold(op) != 0 ? get(AttentionOperand::Dropout)
@@ -155,6 +161,26 @@ public:
   }
 
 private:
+  /// What the operands of a bound add to it, see KeyOffsets.
+  Value getOffset(const std::optional<KeyBound> &bound, AttentionOperand role) {
+    if (!bound || !bound->hasOperands())
+      return {};
+    Value low = builder.index(-KeyBound::kMaxOperand);
+    Value high = builder.index(KeyBound::kMaxOperand);
+    auto hold = [&](Value number) -> Value {
+      number = arith::MaxSIOp::create(builder, number, low);
+      return arith::MinSIOp::create(builder, number, high);
+    };
+    Value sum = builder.index(0);
+    for (auto [operand, factor] :
+         llvm::zip_equal(op.getRoleOperands(role), bound->ofOperands)) {
+      Value term = hold(operand.get());
+      if (factor != 0)
+        sum = factor > 0 ? builder.add(sum, term) : builder.sub(sum, term);
+    }
+    return builder.add(hold(sum), builder.index(KeyOffsets::kZero));
+  }
+
   TileBuilder &builder;
   AttentionFamilyOpInterface op;
 };
@@ -356,6 +382,7 @@ protected:
     attention.lse = views.get(Role::Lse);
     attention.stats = views.get(Role::Stats);
     attention.lengths = views.getLengths();
+    attention.keyOffsets = views.getKeyOffsets();
     attention.dropout = views.getDropout();
     attention.biases = views.getBiases(Role::Bias);
     attention.captures = views.getBiases(Role::Capture);
@@ -395,6 +422,7 @@ protected:
     operands.stats = views.get(Role::Stats);
     operands.delta = views.get(Role::Delta);
     operands.lengths = views.getLengths();
+    operands.keyOffsets = views.getKeyOffsets();
     operands.dropout = views.getDropout();
     operands.biases = views.getBiases(Role::Bias);
     operands.captures = views.getBiases(Role::Capture);

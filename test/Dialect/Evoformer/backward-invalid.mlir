@@ -365,7 +365,7 @@ func.func @orders(%x: tensor<2x3x16x4x32xf16>, %s: tensor<2x2x3x4x16xf32>) {
   // expected-error @+1 {{operand_orders must be empty or have one order for each of the 6 operands of rank 5, but has 1}}
   %0 = "evoformer.attention_backward"(%x, %x, %x, %x, %s, %x, %x) <{
       operand_orders = [#evoformer.order<bnshd>],
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0>}>
       : (tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
          tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
          tensor<2x2x3x4x16xf32>, tensor<2x3x16x4x32xf16>,
@@ -379,7 +379,7 @@ func.func @names(%x: tensor<2x3x16x4x32xf16>, %b: tensor<1x1x1x1x16xf16>,
                  %s: tensor<2x2x3x4x16xf32>) {
   // expected-error @+1 {{bias_gradients must name the bias of each of the 1 gradients of biases, but has 0 entries}}
   %0 = "evoformer.attention_backward"(%x, %x, %x, %b, %x, %s, %x, %b) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0>}>
       : (tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
          tensor<2x3x16x4x32xf16>, tensor<1x1x1x1x16xf16>,
          tensor<2x3x16x4x32xf16>, tensor<2x2x3x4x16xf32>,

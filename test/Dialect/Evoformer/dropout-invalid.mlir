@@ -84,7 +84,7 @@ func.func @semantics(%q: !s, %state: tensor<2xi64>, %o: !s) {
 func.func @no_probability(%q: !s, %state: memref<2xi64>, %o: !s) {
   // expected-error @+1 {{dropout has both a probability and a state of random numbers, but there is no probability}}
   "evoformer.attention"(%q, %q, %q, %state, %o)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0>}>
       : (!s, !s, !s, memref<2xi64>, !s) -> ()
   return
 }
@@ -95,7 +95,7 @@ func.func @no_probability(%q: !s, %state: memref<2xi64>, %o: !s) {
 func.func @no_state(%q: !s, %o: !s) {
   // expected-error @+1 {{dropout has both a probability and a state of random numbers, but there is no state}}
   "evoformer.attention"(%q, %q, %q, %o)
-      <{dropout_p = 0.5 : f32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}>
+      <{dropout_p = 0.5 : f32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}>
       : (!s, !s, !s, !s) -> ()
   return
 }

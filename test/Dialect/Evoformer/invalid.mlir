@@ -713,7 +713,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{attribute 'scale' failed to satisfy constraint: 32-bit float attribute}}
   "evoformer.attention"(%q, %q, %q, %o) <{scale = 1.0 : f64,
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -724,7 +724,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{the order of query must be a permutation of 'bnshd', but is 'bnhqk'}}
   "evoformer.attention"(%q, %q, %q, %o) <{query_order = #evoformer.order<bnhqk>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -737,7 +737,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %b: memref<1x1x1x1x1xf16>,
   // expected-error @+1 {{the order of bias #0 must be a permutation of 'bnhqk', but is 'bnshd'}}
   "evoformer.attention"(%q, %q, %q, %b, %o) <{
       bias_orders = [#evoformer.order<bnshd>],
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<1x1x1x1x1xf16>,
       memref<2x3x16x4x32xf16>) -> ()
@@ -750,7 +750,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{bias_orders must be empty or have one order for each of the 0 biases, but has 1}}
   "evoformer.attention"(%q, %q, %q, %o) <{
       bias_orders = [#evoformer.order<bnhqk>],
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -761,7 +761,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{attribute 'bias_orders' failed to satisfy constraint: array of dimension orders}}
   "evoformer.attention"(%q, %q, %q, %o) <{bias_orders = [1],
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -772,7 +772,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{gate_order is 'bnhsd', but there is no gate}}
   "evoformer.attention"(%q, %q, %q, %o) <{gate_order = #evoformer.order<bnhsd>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -785,7 +785,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: tensor<2x3x16x4x32xf16>) {
   // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
   "evoformer.attention"(%q, %q, %q, %q) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
       tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>) -> ()
   return
@@ -796,7 +796,7 @@ func.func @f(%q: tensor<2x3x16x4x32xf16>) {
 func.func @f(%q: tensor<2x3x16x4x32xf16>) {
   // expected-error @+1 {{expected type of operand #3 ('tensor<2x3x16x4x32xf16>') to match type of corresponding result ('tensor<2x3x?x4x32xf16>')}}
   %0 = "evoformer.attention"(%q, %q, %q, %q) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>,
       tensor<2x3x16x4x32xf16>, tensor<2x3x16x4x32xf16>)
       -> tensor<2x3x?x4x32xf16>
@@ -808,7 +808,7 @@ func.func @f(%q: tensor<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{operand count (4) does not match with the total size (3) specified in attribute 'operandSegmentSizes'}}
   "evoformer.attention"(%q, %q, %q, %q) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -817,9 +817,9 @@ func.func @f(%q: memref<2x3x16x4x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x4x32xf16>) {
-  // expected-error @+1 {{operand group #13 (query, key, value, bias, capture, gate, key_lengths, query_lengths, ragged queries, ragged keys, most queries, most keys, dropout, output, lse, stats) must have 1 operand, but has 0}}
+  // expected-error @+1 {{operand group #15 (query, key, value, bias, capture, gate, key_lengths, query_lengths, ragged queries, ragged keys, most queries, most keys, dropout, operand of keys(from), operand of keys(to), output, lse, stats) must have 1 operand, but has 0}}
   "evoformer.attention"(%q, %q, %q, %q) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
   return
@@ -830,7 +830,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>) {
 func.func @f(%q: memref<2x3x16x4x32xf16>) {
   // expected-error @+1 {{operand group starting at #3 requires 0 or 1 element, but found 2}}
   "evoformer.attention"(%q, %q, %q, %q, %q, %q) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>,
       memref<2x3x16x4x32xf16>, memref<2x3x16x4x32xf16>) -> ()
@@ -974,7 +974,7 @@ func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
 // -----
 
 func.func @f(%q: memref<2x3x16x8x32xf16>, %o: memref<2x3x16x8x32xf16>) {
-  // expected-error @+1 {{keys(to) must be a bound that does not fall with the query's index; accepted are sums of i or (i floordiv c) * c, sq, sk and constants}}
+  // expected-error @+1 {{keys(to) must be a bound that does not fall with the query's index; accepted are sums of i or (i floordiv c) * c, sq, sk, operands and constants}}
   evoformer.attention
       query(%q : memref<2x3x16x8x32xf16>)
       key(%q : memref<2x3x16x8x32xf16>)
@@ -1210,7 +1210,7 @@ func.func @f(%q: memref<1x3x16x8x32xf16>, %o: memref<1x3x16x8x32xf16>, %e: memre
 func.func @f(%q: memref<1x3x16x4x32xf16>, %o: memref<1x3x16x4x32xf16>, %e: memref<5xi32>) {
   // expected-error @+1 {{ragged has ragged queries, but no ragged keys}}
   "evoformer.attention"(%q, %q, %q, %e, %o) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0>}> : (
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> : (
       memref<1x3x16x4x32xf16>, memref<1x3x16x4x32xf16>,
       memref<1x3x16x4x32xf16>, memref<5xi32>, memref<1x3x16x4x32xf16>) -> ()
   return

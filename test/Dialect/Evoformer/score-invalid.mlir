@@ -156,7 +156,7 @@ func.func @outside(%q: !s, %o: !s, %z: f32) {
 func.func @empty(%q: !s, %o: !s) {
   // expected-error @+1 {{score must have a block, but is empty}}
   "evoformer.attention"(%q, %q, %q, %o) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
   }) : (!s, !s, !s, !s) -> ()
   return
 }
@@ -167,7 +167,7 @@ func.func @empty(%q: !s, %o: !s) {
 func.func @orders(%q: !s, %o: !s) {
   // expected-error @+1 {{capture_orders must be empty or have one order for each of the 0 captures, but has 1}}
   "evoformer.attention"(%q, %q, %q, %o) <{capture_orders = [#evoformer.order<bnhqk>],
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}>
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}>
       : (!s, !s, !s, !s) -> ()
   return
 }
@@ -256,7 +256,7 @@ func.func @long(%q: !s, %o: !s) {
 func.func @two(%q: !s, %o: !s) {
   // expected-error @+1 {{must have at most one score, but has 2}}
   "evoformer.attention"(%q, %q, %q, %o) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
   ^bb0(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32):
     "evoformer.yield"(%x) : (f32) -> ()
   }, {
@@ -272,7 +272,7 @@ func.func @two(%q: !s, %o: !s) {
 func.func @end(%q: !s, %o: !s) {
   // expected-error @+1 {{score must end in evoformer.yield}}
   "evoformer.attention"(%q, %q, %q, %o) <{
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
+      operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0>}> ({
   ^bb0(%x: f32, %b: i32, %n: i32, %h: i32, %i: i32, %j: i32, %sq: i32, %sk: i32):
     "llvm.unreachable"() : () -> ()
   }) : (!s, !s, !s, !s) -> ()

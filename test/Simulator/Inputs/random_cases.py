@@ -142,7 +142,7 @@ class Cases:
 
 
 def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(),
-        weights=()):
+        weights=(), make=Cases):
     """The command line of a test: `count` cases on every target by default, and
     `always` before them."""
     parser = argparse.ArgumentParser(description=description)
@@ -155,7 +155,7 @@ def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(
         always()
     for target in given.targets.split(","):
         # Each has its own: a case on one chip is as good as on another.
-        cases = Cases(f"{given.seed} {target}", rows, scores, dropout, weights)
+        cases = make(f"{given.seed} {target}", rows, scores, dropout, weights)
         lines = [cases.make() + "\n" for _ in range(given.count)]
         if given.print:
             print(*lines, sep="", end="")

@@ -119,6 +119,49 @@ TEST_F(Gradients, ThroughTheInterface) {
   EXPECT_TRUE(backward.getBiasBroadcast(0)[2]);
 }
 
+// Operands: query, key and value 0 to 2, those of bounds 3 to 5, output 6.
+static constexpr StringLiteral kBounds = R"(
+  func.func @f(%q: tensor<1x1x8x1x8xf16>, %o: tensor<1x1x8x1x8xf16>,
+               %a: index, %b: index) -> tensor<1x1x8x1x8xf16> {
+    %0 = evoformer.attention
+        query(%q : tensor<1x1x8x1x8xf16>)
+        key(%q : tensor<1x1x8x1x8xf16>)
+        value(%q : tensor<1x1x8x1x8xf16>)
+        outs(%o : tensor<1x1x8x1x8xf16>)
+        keys(from affine_map<(i)[sq, sk, a, b] -> (i - a - b)>[%a, %b],
+             to affine_map<(i)[sq, sk, b] -> (i + b)>[%b])
+    return %0 : tensor<1x1x8x1x8xf16>
+  })";
+
+TEST_F(Gradients, OfOperandsOfBounds) {
+  AttentionOp op = parse(kBounds);
+  ASSERT_TRUE(op);
+  // As much as if the bounds left out nothing.
+  EXPECT_EQ(op.getCost()->logits, 64);
+  EXPECT_EQ(op.getOperandName(op->getOpOperand(4)), "operand of keys(from) #1");
+  IRRewriter rewriter(op.getContext());
+  SmallVector<Value> from(op.getKeysFromOperands());
+  SmallVector<Value> to(op.getKeysToOperands());
+  op = cast<AttentionOp>(*op.ensureStatistics(rewriter));
+  EXPECT_TRUE(llvm::equal(op.getKeysFromOperands(), from));
+  EXPECT_TRUE(llvm::equal(op.getKeysToOperands(), to));
+  rewriter.setInsertionPointAfter(op);
+  std::vector<std::string> errors = collect([&] {
+    EXPECT_TRUE(failed(op.buildGradients(rewriter, op.getOutput(), {5})));
+  });
+  EXPECT_EQ(errors, std::vector<std::string>{
+                        "'evoformer.attention' op has no gradient with "
+                        "respect to operand of keys(to) #0"});
+  FailureOr<SmallVector<Value>> gradients =
+      op.buildGradients(rewriter, op.getOutput(), {1});
+  ASSERT_TRUE(succeeded(gradients));
+  EXPECT_TRUE(succeeded(verify(*module)));
+  auto backward = gradients->front().getDefiningOp<AttentionBackwardOp>();
+  EXPECT_TRUE(llvm::equal(backward.getKeysFromOperands(), from));
+  EXPECT_TRUE(llvm::equal(backward.getKeysToOperands(), to));
+  EXPECT_EQ(backward.getKeysFromAttr(), op.getKeysFromAttr());
+}
+
 TEST_F(Gradients, WhatHasNone) {
   AttentionOp op = parse(kForward);
   ASSERT_TRUE(op);

@@ -26,7 +26,7 @@ struct KeyRanges : testing::Test {
     return bound ? "" : llvm::toString(bound.takeError());
   }
   /// What is wrong with a map, or "".
-  std::string refuseMap(StringRef map) {
+  std::string refuseMap(StringRef map, unsigned numOperands = 0) {
     std::string message;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       message = diagnostic.str();
@@ -34,7 +34,8 @@ struct KeyRanges : testing::Test {
     });
     auto attr = cast<AffineMapAttr>(parseAttribute(map, &context));
     auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
-    EXPECT_EQ(failed(readKeyBound(attr.getValue(), emit)), !message.empty());
+    EXPECT_EQ(failed(readKeyBound(attr.getValue(), numOperands, emit)),
+              !message.empty());
     return message;
   }
   bool mentions(const std::string &message, StringRef part) {
@@ -46,19 +47,50 @@ struct KeyRanges : testing::Test {
 } // namespace
 
 TEST_F(KeyRanges, TextAndMapsSayTheSame) {
+  const llvm::SmallVector<int64_t, 2> operands[] = {{}, {-1}, {1, 0, -1}};
   for (StringRef text : {"0", "i", "i+sk-sq+1", "i/32*32-48", "-sq+7", "sk-3",
-                         "i-1073741824", "sk+sq", "i/7*7+sq"}) {
-    KeyBound bound = parse(text);
-    auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
-    FailureOr<KeyBound> same =
-        readKeyBound(makeKeyBoundMap(bound, &context), emit);
-    ASSERT_TRUE(succeeded(same)) << text.str();
-    EXPECT_TRUE(*same == bound) << text.str();
-    auto printed = cast<AffineMapAttr>(parseAttribute(bound.str(), &context));
-    same = readKeyBound(printed.getValue(), emit);
-    ASSERT_TRUE(succeeded(same)) << text.str();
-    EXPECT_TRUE(*same == bound) << text.str();
-  }
+                         "i-1073741824", "sk+sq", "i/7*7+sq"})
+    for (const auto &factors : operands) {
+      KeyBound bound = parse(text);
+      bound.ofOperands = factors;
+      auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
+      FailureOr<KeyBound> same =
+          readKeyBound(makeKeyBoundMap(bound, &context), factors.size(), emit);
+      ASSERT_TRUE(succeeded(same)) << text.str();
+      EXPECT_TRUE(*same == bound) << text.str();
+      auto printed = cast<AffineMapAttr>(parseAttribute(bound.str(), &context));
+      same = readKeyBound(printed.getValue(), factors.size(), emit);
+      ASSERT_TRUE(succeeded(same)) << text.str();
+      EXPECT_TRUE(*same == bound) << text.str();
+      EXPECT_FALSE(*same == parse("i+99"));
+    }
+}
+
+TEST_F(KeyRanges, OperandsAreHeld) {
+  KeyBound bound = parse("i-4");
+  EXPECT_FALSE(bound.hasOperands());
+  bound.ofOperands = {1, -1};
+  EXPECT_FALSE(bound == parse("i-4"));
+  EXPECT_TRUE(bound.hasOperands());
+  EXPECT_EQ(bound.sumOperands({9, 4}), 5);
+  EXPECT_EQ(bound.at(10, 1, 1, 5), 11);
+  constexpr int64_t most = (int64_t(1) << 30) - 1;
+  EXPECT_EQ(bound.sumOperands({INT64_MAX, 0}), most);
+  EXPECT_EQ(bound.sumOperands({0, INT64_MIN}), most);
+  EXPECT_EQ(bound.sumOperands({INT64_MAX, INT64_MIN}), most);
+  EXPECT_EQ(bound.sumOperands({INT64_MIN, INT64_MAX}), -most);
+  EXPECT_EQ(bound.sumOperands({INT64_MIN, INT64_MIN}), 0);
+}
+
+TEST_F(KeyRanges, OperandsAreNamed) {
+  KeyBound from = parse("i"), to = parse("sk");
+  from.ofOperands = {-1};
+  to.ofOperands = {1, 1};
+  KeyRange range{from, to};
+  EXPECT_EQ(range.str(),
+            "keys(from affine_map<(i)[sq, sk, x0] -> (i + x0 * -1 + sq * 0 + "
+            "sk * 0 + 0)>[%from0], to affine_map<(i)[sq, sk, x0, x1] -> (x0 * "
+            "1 + x1 * 1 + sq * 0 + sk * 1 + 0)>[%to0, %to1])");
 }
 
 TEST_F(KeyRanges, HaveValues) {
@@ -102,6 +134,12 @@ TEST_F(KeyRanges, RefuseMapsThatAreNoBound) {
                        "must be a map (i)[sq, sk]"));
   EXPECT_TRUE(mentions(refuseMap("affine_map<(i)[a, b] -> (i, a)>"),
                        "must be a map (i)[sq, sk]"));
+  StringRef ofOne = "affine_map<(i)[sq, sk, w] -> (i - w)>";
+  EXPECT_EQ(refuseMap(ofOne, 1), "");
+  EXPECT_TRUE(mentions(refuseMap(ofOne, 0), "symbols behind sq and sk, 1"));
+  EXPECT_TRUE(mentions(refuseMap(ofOne, 2), "but has 2; the map is"));
+  EXPECT_TRUE(mentions(refuseMap("affine_map<(i)[sq, sk, w] -> (w * 2)>", 1),
+                       "operands must have the coefficient -1, 0 or 1"));
 }
 
 TEST_F(KeyRanges, BoundsThatAllKeysKeepToGo) {
@@ -121,6 +159,9 @@ TEST_F(KeyRanges, BoundsThatAllKeysKeepToGo) {
   EXPECT_EQ(simplify("i-8", "i+8", 10, 9), Left(true, true));
   EXPECT_EQ(simplify("1", "sk-1", unknown, unknown), Left(true, true));
   EXPECT_EQ(simplify("i-sq+1", "i+sk-sq+1", 5, unknown), Left(false, true));
+  KeyRange range{parse("0"), parse("sk")};
+  range.from->ofOperands = range.to->ofOperands = {0};
+  EXPECT_TRUE(range.simplified(4, 4) == range);
 }
 
 TEST_F(KeyRanges, CountPairs) {
@@ -130,4 +171,9 @@ TEST_F(KeyRanges, CountPairs) {
   KeyRange window{parse("i-1"), parse("i+2")};
   EXPECT_EQ(countPairs(window, 4, 4), 10);
   EXPECT_EQ(countPairs({}, 3, 5), 15);
+  // A bound that nobody knows may leave out none.
+  window.from->ofOperands = {-1};
+  EXPECT_EQ(countPairs(window, 4, 4), 13);
+  window.to->ofOperands = {1};
+  EXPECT_EQ(countPairs(window, 4, 4), 16);
 }

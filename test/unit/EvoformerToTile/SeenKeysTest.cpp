@@ -56,15 +56,26 @@ struct Seen : testing::Test {
 
   /// Checks the blocks along `dim` for every block of the other dimension.
   void check(const KeyRange &range, int64_t queries, int64_t keys, LogitDim dim,
-             int64_t block, int64_t otherBlock);
+             int64_t block, int64_t otherBlock, bool withOperands);
 
   MLIRContext context;
   Location loc;
 };
 } // namespace
 
+/// Takes a number from a bound, and gives it as what kernels have of operands.
+static Value takeOperand(TileBuilder &b, std::optional<KeyBound> &bound,
+                         int64_t number) {
+  if (!bound)
+    return {};
+  bound->constant -= number;
+  bound->ofOperands = {1};
+  return b.index(number + KeyOffsets::kZero);
+}
+
 void Seen::check(const KeyRange &range, int64_t queries, int64_t keys,
-                 LogitDim dim, int64_t block, int64_t otherBlock) {
+                 LogitDim dim, int64_t block, int64_t otherBlock,
+                 bool withOperands) {
   bool ofKeys = dim == LogitDim::Keys;
   int64_t size = ofKeys ? keys : queries, others = ofKeys ? queries : keys;
   auto sees = [&](int64_t moving, int64_t fixed) {
@@ -79,7 +90,14 @@ void Seen::check(const KeyRange &range, int64_t queries, int64_t keys,
   for (int64_t start = 0; start < others; start += otherBlock) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
     TileBuilder b(loc, OpBuilder::atBlockEnd(module->getBody()));
-    SeenKeys seen(range, b.index(queries), b.index(keys));
+    // A part of constants as operands, which kernels are given.
+    KeyRange given = range;
+    KeyOffsets offsets;
+    if (withOperands) {
+      offsets.from = takeOperand(b, given.from, 7);
+      offsets.to = takeOperand(b, given.to, -KeyBound::kMaxOperand);
+    }
+    SeenKeys seen(given, b.index(queries), b.index(keys), {}, offsets);
     int64_t last = std::min(start + otherBlock, others) - 1;
     SeenBlocks blocks = seen.find(b, dim, block, b.index(start), b.index(last));
     int64_t begin = evaluate(blocks.begin), end = evaluate(blocks.end);
@@ -132,6 +150,8 @@ TEST_F(Seen, BlocksHoldWhatIsSeen) {
                          << "from " << from << " to " << to << ", " << queries
                          << " x " << keys << ", blocks of " << block << " for "
                          << other << (dim == LogitDim::Keys ? " keys" : ""));
-            check({parse(from), parse(to)}, queries, keys, dim, block, other);
+            for (bool withOperands : {false, true})
+              check({parse(from), parse(to)}, queries, keys, dim, block, other,
+                    withOperands);
           }
 }

@@ -27,6 +27,7 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.lse = attention.lse;
   operands.stats = attention.stats;
   operands.lengths = attention.lengths;
+  operands.keyOffsets = attention.keyOffsets;
   operands.dropout = attention.dropout;
   LogitShape shape = operands.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);

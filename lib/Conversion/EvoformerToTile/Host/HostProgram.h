@@ -20,6 +20,7 @@ struct HostAttention {
   Value query, key, value, gate, output, lse, stats;
   SmallVector<Bias> biases, captures;
   RowLengths lengths;
+  KeyOffsets keyOffsets;
   Value dropout;
 };
 

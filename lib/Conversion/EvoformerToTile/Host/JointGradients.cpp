@@ -31,8 +31,8 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
       return false;
   for (Role role :
        {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
-        Role::KeyLengths, Role::QueryLengths, Role::Dropout,
-        Role::WeightedGradient, Role::Stats, Role::Delta}) {
+        Role::KeyLengths, Role::QueryLengths, Role::Dropout, Role::KeysFrom,
+        Role::KeysTo, Role::WeightedGradient, Role::Stats, Role::Delta}) {
     MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
     MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
     if (role == Role::Delta && (ofA.empty() || ofB.empty()))

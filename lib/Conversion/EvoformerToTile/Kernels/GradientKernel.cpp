@@ -20,6 +20,7 @@ SmallVector<Value *> GradientOperands::present() {
     all.push_back(&capture.memory);
   all.append({&stats, &delta});
   llvm::append_range(all, lengths.all());
+  llvm::append_range(all, keyOffsets.all());
   all.push_back(&dropout);
   all.append({&queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)

@@ -26,6 +26,7 @@ struct GradientOperands {
   /// value has a gradient.
   Value stats, delta;
   RowLengths lengths;
+  KeyOffsets keyOffsets;
   /// [2] of i64: the seed and the offset of random numbers, or null.
   Value dropout;
   /// What to compute, [b, n, h, s, d].
@@ -56,7 +57,7 @@ struct GradientOperands {
 
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
-  LogitShape getShape() const { return {query, key, lengths}; }
+  LogitShape getShape() const { return {query, key, lengths, keyOffsets}; }
 };
 
 /// What the first step works on; null where there is none.

@@ -19,12 +19,15 @@ SmallVector<Value *> AttentionOperands::present() {
     all.push_back(&capture.memory);
   all.append({&gate, &output, &keyMax, &lse, &stats});
   llvm::append_range(all, lengths.all());
+  llvm::append_range(all, keyOffsets.all());
   all.push_back(&dropout);
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
 
-LogitShape AttentionOperands::getShape() const { return {query, key, lengths}; }
+LogitShape AttentionOperands::getShape() const {
+  return {query, key, lengths, keyOffsets};
+}
 
 KernelOp
 KernelFactory::create(Location loc, StringRef suffix, TypeRange arguments,

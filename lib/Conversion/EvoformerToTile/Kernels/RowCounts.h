@@ -18,6 +18,8 @@ struct LogitShape {
   /// [b, n, h, s, d], or in the place of the query what has its sizes.
   Value query, key;
   RowLengths lengths;
+  /// What bounds of keys are of besides sizes.
+  KeyOffsets keyOffsets = {};
 
   /// The size of a dimension, read where `builder` is.
   OpFoldResult size(TileBuilder &builder, int64_t dim) const;

@@ -35,25 +35,28 @@ static Value roundDown(TileBuilder &b, Value x, int64_t multiple) {
 // Bounds
 //===----------------------------------------------------------------------===//
 
-Value SeenKeys::getOffset(TileBuilder &b, const KeyBound &bound) const {
-  Value offset = b.index(bound.constant);
+Value SeenKeys::getOffset(TileBuilder &b, const Bound &bound) const {
+  Value offset =
+      b.index(bound.constant - (bound.offset ? KeyOffsets::kZero : 0));
   auto add = [&](int64_t factor, Value size) {
     if (factor != 0)
       offset = factor > 0 ? b.add(offset, size) : b.sub(offset, size);
   };
   add(bound.ofKeys, numKeys);
   add(bound.ofQueries, numQueries);
+  if (bound.offset)
+    offset = b.add(offset, bound.offset);
   return offset;
 }
 
-Value SeenKeys::at(TileBuilder &b, const KeyBound &bound, Value query) const {
+Value SeenKeys::at(TileBuilder &b, const Bound &bound, Value query) const {
   Value key = getOffset(b, bound);
   if (bound.coefficient)
     key = b.add(roundDown(b, query, bound.granule), key);
   return clamp(b, key, b.index(0), numKeys);
 }
 
-Value SeenKeys::firstBeyond(TileBuilder &b, const KeyBound &bound,
+Value SeenKeys::firstBeyond(TileBuilder &b, const Bound &bound,
                             Value key) const {
   Value zero = b.index(0);
   Value offset = getOffset(b, bound);
@@ -77,9 +80,9 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
   bool ofKeys = dim == LogitDim::Keys;
   Value size = ofKeys ? numKeys : numQueries;
   // Where the range of an element of the other dimension begins and ends.
-  const std::optional<KeyBound> &begin = ofKeys ? range.from : range.to;
-  const std::optional<KeyBound> &end = ofKeys ? range.to : range.from;
-  auto boundOf = [&](const KeyBound &bound, Value element) {
+  const std::optional<Bound> &begin = ofKeys ? from : to;
+  const std::optional<Bound> &end = ofKeys ? to : from;
+  auto boundOf = [&](const Bound &bound, Value element) {
     return ofKeys ? at(b, bound, element) : firstBeyond(b, bound, element);
   };
   Value step = b.index(block);
@@ -136,7 +139,7 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
   auto both = [&](Value condition) {
     all = all ? arith::AndIOp::create(b, all, condition) : condition;
   };
-  auto add = [&](const KeyBound &bound, arith::CmpIPredicate predicate) {
+  auto add = [&](const Bound &bound, arith::CmpIPredicate predicate) {
     Value key = b.sub(firstKey, getOffset(b, bound));
     Value query = b.splat(tile.shape, b.getI32Type(), 0);
     IntegerAttr minus;
@@ -152,16 +155,16 @@ Value SeenKeys::isSeen(TileBuilder &b, const LogitsTile &tile, Value firstQuery,
     both(arith::CmpIOp::create(b, predicate, makeIota(key, ofKeys, minus),
                                query));
   };
-  if (range.from)
-    add(*range.from, arith::CmpIPredicate::sge);
-  if (range.to)
-    add(*range.to, arith::CmpIPredicate::slt);
+  if (from)
+    add(*from, arith::CmpIPredicate::sge);
+  if (to)
+    add(*to, arith::CmpIPredicate::slt);
   if (exact.keys) {
     Value beyond = makeIota(b.sub(firstKey, numKeys), ofKeys, {});
     both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
                                b.splatLike(beyond, 0)));
   }
-  if (exact.queries || (sumsQueries && range.moves())) {
+  if (exact.queries || (sumsQueries && moves)) {
     Value beyond = makeIota(b.sub(firstQuery, numQueries), ofQueries, {});
     both(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, beyond,
                                b.splatLike(beyond, 0)));

@@ -8,7 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_SEENKEYS_H
 
-#include "Evoformer/Support/KeyRange.h"
+#include "../AttentionProblem.h"
 #include "Logits.h"
 
 namespace mlir::evoformer {
@@ -32,12 +32,14 @@ struct ExactEnds {
   bool queries = false, keys = false;
 };
 
-/// A range of keys with the sizes that its bounds are of.
+/// A range of keys with the sizes and sums of operands that its bounds are of.
 class SeenKeys {
 public:
   SeenKeys(const KeyRange &range, Value numQueries, Value numKeys,
-           ExactEnds exact = {})
-      : range(range), numQueries(numQueries), numKeys(numKeys), exact(exact) {}
+           ExactEnds exact = {}, const KeyOffsets &offsets = {})
+      : from(makeBound(range.from, offsets.from)),
+        to(makeBound(range.to, offsets.to)), moves(range.moves()),
+        numQueries(numQueries), numKeys(numKeys), exact(exact) {}
 
   bool isExact(LogitDim dim) const {
     return dim == LogitDim::Keys ? exact.keys : exact.queries;
@@ -56,14 +58,25 @@ public:
                Value firstKey, bool sumsQueries) const;
 
 private:
-  /// What of a bound does not depend on the query.
-  Value getOffset(TileBuilder &b, const KeyBound &bound) const;
-  /// A bound of keys for a query, within [0, numKeys].
-  Value at(TileBuilder &b, const KeyBound &bound, Value query) const;
-  /// The first query whose bound is beyond a key, within [0, numQueries].
-  Value firstBeyond(TileBuilder &b, const KeyBound &bound, Value key) const;
+  /// A bound with what its operands add, see KeyOffsets; null: it has none.
+  struct Bound : KeyBound {
+    Value offset;
+  };
+  static std::optional<Bound> makeBound(const std::optional<KeyBound> &bound,
+                                        Value offset) {
+    return bound ? std::optional<Bound>({*bound, offset}) : std::nullopt;
+  }
 
-  KeyRange range;
+  /// What of a bound does not depend on the query.
+  Value getOffset(TileBuilder &b, const Bound &bound) const;
+  /// A bound of keys for a query, within [0, numKeys].
+  Value at(TileBuilder &b, const Bound &bound, Value query) const;
+  /// The first query whose bound is beyond a key, within [0, numQueries].
+  Value firstBeyond(TileBuilder &b, const Bound &bound, Value key) const;
+
+  std::optional<Bound> from, to;
+  /// Whether queries see different keys.
+  bool moves;
   Value numQueries, numKeys;
   ExactEnds exact;
 };

@@ -191,7 +191,7 @@ std::optional<SeenKeys> evoformer::makeSeenKeys(TileBuilder &builder,
   };
   Value queries = countOr(counts.queries, kBiasQ);
   Value keys = countOr(counts.keys, kBiasK);
-  return SeenKeys(range, queries, keys, exact);
+  return SeenKeys(range, queries, keys, exact, shape.keyOffsets);
 }
 
 Value WorkItem::findSeen(TileBuilder &b, const LogitsTile &tile) const {

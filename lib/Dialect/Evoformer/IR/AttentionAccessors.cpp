@@ -28,6 +28,8 @@ ArrayRef<AttentionGroup> AttentionOp::getGroups() {
       kMostQueries,
       kMostKeys,
       kDropout,
+      kKeysFrom,
+      kKeysTo,
       {Role::Output, "output", "outs", GroupArity::One, "out"},
       {Role::Lse, "lse", "lse", GroupArity::Optional, "lse"},
       {Role::Stats, "stats", "stats", GroupArity::Optional, "stats"},

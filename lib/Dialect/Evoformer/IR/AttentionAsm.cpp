@@ -13,7 +13,7 @@
 //       ragged(queries %i : type, keys %j : type, most %p, %r)
 //       dropout(0.1, %state : type)
 //       outs(%out : type) lse(%lse : type) stats(%stats : type)
-//       scale(0.25) group_size(4) keys(from #map, to #map)
+//       scale(0.25) group_size(4) keys(from #map[%a, %b], to #map)
 //       weights(linear) score(%x: f32, %b: i32, ...) {...} {attributes}
 //
 // One clause an operand, in the order of the op's groups. A missing order is
@@ -82,7 +82,7 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
 
 /// The clause that a group's operand is a part of, if it has none of its own.
 static StringRef getSharedClause(const AttentionGroup &group) {
-  if (isStarts(group.role) || isNumber(group.role))
+  if (isStarts(group.role) || isMost(group.role))
     return "ragged";
   return isLengths(group.role) ? "lengths" : "";
 }
@@ -143,6 +143,9 @@ ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
       continue;
     }
     int32_t &count = clauses.segments.emplace_back(0);
+    // Behind all clauses of operands, see parseKeyRange.
+    if (isOfBound(group.role))
+      continue;
     if (group.arity == GroupArity::One) {
       count = 1;
       if (parser.parseKeyword(group.clause) ||
@@ -179,19 +182,51 @@ ParseResult family::parseGroupSize(OpAsmParser &parser,
       parser.parseRParen());
 }
 
-ParseResult family::parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
+/// Parses `#map[%a, %b]`; the operands become those of the group with `role`.
+static ParseResult parseKeyBound(OpAsmParser &parser, OperationState &state,
+                                 ArrayRef<AttentionGroup> groups,
+                                 AttentionOperand role,
+                                 family::ParsedClauses &clauses,
+                                 AffineMapAttr &map) {
+  SmallVector<OpAsmParser::UnresolvedOperand> names;
+  SmallVector<Value> operands;
+  if (parser.parseAttribute(map) ||
+      parser.parseOperandList(names, OpAsmParser::Delimiter::OptionalSquare) ||
+      parser.resolveOperands(names, parser.getBuilder().getIndexType(),
+                             operands))
+    return failure();
+  int64_t first = 0;
+  for (auto [group, count] : llvm::zip_equal(groups, clauses.segments)) {
+    if (group.role == role) {
+      count = static_cast<int32_t>(operands.size());
+      state.operands.insert(state.operands.begin() + first, operands.begin(),
+                            operands.end());
+      break;
+    }
+    first += count;
+  }
+  return success();
+}
+
+ParseResult family::parseKeyRange(OpAsmParser &parser, OperationState &state,
+                                  ArrayRef<AttentionGroup> groups,
+                                  ParsedClauses &clauses, AffineMapAttr &from,
                                   AffineMapAttr &to) {
   if (failed(parser.parseOptionalKeyword("keys")))
     return success();
   if (parser.parseLParen())
     return failure();
+  auto parseBound = [&](AttentionOperand role, AffineMapAttr &map) {
+    return parseKeyBound(parser, state, groups, role, clauses, map);
+  };
   if (succeeded(parser.parseOptionalKeyword("from"))) {
-    if (parser.parseAttribute(from))
+    if (parseBound(AttentionOperand::KeysFrom, from))
       return failure();
     if (failed(parser.parseOptionalComma()))
       return parser.parseRParen();
   }
-  return failure(parser.parseKeyword("to") || parser.parseAttribute(to) ||
+  return failure(parser.parseKeyword("to") ||
+                 parseBound(AttentionOperand::KeysTo, to) ||
                  parser.parseRParen());
 }
 
@@ -224,6 +259,8 @@ void family::printClauses(OpAsmPrinter &printer, Operation *operation,
     open = "";
   };
   for (auto [number, group] : llvm::enumerate(op.getGroups())) {
+    if (isOfBound(group.role))
+      continue;
     auto [first, length] = op.getGroupRange(number);
     StringRef shared = getSharedClause(group);
     for (unsigned i = 0; i < length; ++i) {
@@ -276,19 +313,32 @@ void family::printGroupSize(OpAsmPrinter &printer, uint64_t groupSize) {
   printer << "    group_size(" << groupSize << ")";
 }
 
-void family::printKeyRange(OpAsmPrinter &printer, AffineMapAttr from,
-                           AffineMapAttr to) {
-  if (!from && !to)
-    return;
-  printer.printNewline();
-  printer << "    keys(";
-  if (from)
-    printer << "from " << from;
-  if (from && to)
-    printer << ", ";
-  if (to)
-    printer << "to " << to;
-  printer << ")";
+void family::printKeyRange(OpAsmPrinter &printer, Operation *op) {
+  bool isFirst = true;
+  for (auto [role, name] : {std::pair(AttentionOperand::KeysFrom, "from"),
+                            std::pair(AttentionOperand::KeysTo, "to")}) {
+    auto map = op->getAttrOfType<AffineMapAttr>(getBoundName(role));
+    if (!map)
+      continue;
+    if (isFirst) {
+      printer.printNewline();
+      printer << "    keys(";
+    } else {
+      printer << ", ";
+    }
+    isFirst = false;
+    printer << name << " " << map;
+    MutableArrayRef<OpOperand> operands = getRoleOperands(op, role);
+    if (operands.empty())
+      continue;
+    printer << "[";
+    llvm::interleaveComma(operands, printer, [&](OpOperand &operand) {
+      printer << operand.get();
+    });
+    printer << "]";
+  }
+  if (!isFirst)
+    printer << ")";
 }
 
 void family::printWeights(OpAsmPrinter &printer, WeightsAttr weights) {
@@ -323,7 +373,8 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
   if (family::parseClauses(parser, state, getGroups(), clauses) ||
       family::parseScale(parser, properties.scale) ||
       family::parseGroupSize(parser, properties.group_size) ||
-      family::parseKeyRange(parser, properties.keys_from, properties.keys_to) ||
+      family::parseKeyRange(parser, state, getGroups(), clauses,
+                            properties.keys_from, properties.keys_to) ||
       family::parseWeights(parser, properties.weights) ||
       family::parseScore(parser, state) ||
       parser.parseOptionalAttrDict(state.attributes))
@@ -365,7 +416,7 @@ void AttentionOp::print(OpAsmPrinter &printer) {
   family::printClauses(printer, getOperation());
   family::printScale(printer, getScaleAttr());
   family::printGroupSize(printer, getGroupSize());
-  family::printKeyRange(printer, getKeysFromAttr(), getKeysToAttr());
+  family::printKeyRange(printer, getOperation());
   family::printWeights(printer, getWeightsAttr());
   family::printScore(printer, getOperation());
   printer.printOptionalAttrDict(
@@ -389,8 +440,8 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
     properties.dropout_p = clauses.dropout;
     if (family::parseScale(parser, properties.scale) ||
         family::parseGroupSize(parser, properties.group_size) ||
-        family::parseKeyRange(parser, properties.keys_from,
-                              properties.keys_to) ||
+        family::parseKeyRange(parser, state, OpTy::getGroups(), clauses,
+                              properties.keys_from, properties.keys_to) ||
         family::parseWeights(parser, properties.weights) ||
         family::parseScore(parser, state))
       return failure();
@@ -409,7 +460,7 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
     family::printClauses(printer, op, op.getBiasGradients());
     family::printScale(printer, op.getScaleAttr());
     family::printGroupSize(printer, op.getGroupSize());
-    family::printKeyRange(printer, op.getKeysFromAttr(), op.getKeysToAttr());
+    family::printKeyRange(printer, op);
     family::printWeights(printer, op.getWeightsAttr());
     family::printScore(printer, op);
   }

@@ -12,11 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
+#include "Evoformer/Dialect/Evoformer/IR/KeyBoundMap.h"
 #include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -153,7 +155,7 @@ struct DropUnusedStatistics : OpRewritePattern<AttentionOp> {
         dropLse ? Value() : op.getLse(), dropStats ? Value() : op.getStats(),
         op.getScaleAttr(), op.getKeyLengths(), op.getQueryLengths(),
         op.getRagged(), op.getScoreBody() != nullptr, op.getCaptures(),
-        op.getDropout());
+        op.getDropout(), op.getKeysFromOperands(), op.getKeysToOperands());
     smaller.copyFacts(op);
     smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     SmallVector<Value> results = {smaller.getOutputResult()};
@@ -217,11 +219,81 @@ struct DropNeutralBias : OpRewritePattern<AttentionOp> {
 };
 } // namespace
 
+/// Runs `edit` on an op as its own class, which has accessors of its operands.
+template <typename EditT> static void editOperands(Operation *op, EditT edit) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(edit);
+}
+
 //===----------------------------------------------------------------------===//
 // Ranges of keys
 //===----------------------------------------------------------------------===//
 
+/// Takes a constant into a bound, if there is room for it.
+static bool addConstant(KeyBound &bound, int64_t factor, int64_t constant) {
+  int64_t sum = bound.constant + factor * KeyBound::hold(constant);
+  if (std::abs(sum) > KeyBound::kMaxConstant)
+    return false;
+  bound.constant = sum;
+  return true;
+}
+
 namespace {
+/// Operands of a bound that are constants become a part of its map; equal ones
+/// become one, or none, and those that it does not depend on go away.
+struct FoldBoundOperands : RewritePattern {
+  FoldBoundOperands(StringRef name, MLIRContext *context)
+      : RewritePattern(name, /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *operation,
+                                PatternRewriter &rewriter) const override {
+    auto op = cast<AttentionFamilyOpInterface>(operation);
+    KeyRange range = op.getKeyRange();
+    bool changesFrom = fold(op, rewriter, range.from, Role::KeysFrom);
+    bool changesTo = fold(op, rewriter, range.to, Role::KeysTo);
+    return success(changesFrom || changesTo);
+  }
+
+private:
+  using Role = AttentionOperand;
+
+  static bool fold(AttentionFamilyOpInterface op, PatternRewriter &rewriter,
+                   const std::optional<KeyBound> &bound, Role role) {
+    if (!bound || !bound->hasOperands())
+      return false;
+    llvm::MapVector<Value, int64_t> factors;
+    for (auto [operand, factor] :
+         llvm::zip_equal(op.getRoleOperands(role), bound->ofOperands))
+      factors[operand.get()] += factor;
+    KeyBound simpler = *bound;
+    simpler.ofOperands.clear();
+    SmallVector<Value> operands;
+    for (auto [operand, factor] : factors) {
+      std::optional<int64_t> constant = getConstantIntValue(operand);
+      if (constant && addConstant(simpler, factor, *constant))
+        continue;
+      // No term has another coefficient than 1 or -1.
+      for (int64_t i = 0; i < std::abs(factor); ++i) {
+        operands.push_back(operand);
+        simpler.ofOperands.push_back(factor < 0 ? -1 : 1);
+      }
+    }
+    if (operands.size() == bound->ofOperands.size())
+      return false;
+    rewriter.modifyOpInPlace(op, [&] {
+      editOperands(op, [&](auto attention) {
+        (role == Role::KeysFrom ? attention.getKeysFromOperandsMutable()
+                                : attention.getKeysToOperandsMutable())
+            .assign(operands);
+      });
+      op->setAttr(
+          family::getBoundName(role),
+          AffineMapAttr::get(makeKeyBoundMap(simpler, op->getContext())));
+    });
+    return true;
+  }
+};
+
 /// A bound that every key keeps to goes away.
 struct DropWideBounds : RewritePattern {
   DropWideBounds(StringRef name, MLIRContext *context)
@@ -248,18 +320,12 @@ struct DropWideBounds : RewritePattern {
 } // namespace
 
 void family::addKeyRangePatterns(RewritePatternSet &patterns, StringRef op) {
-  patterns.add<DropWideBounds>(op, patterns.getContext());
+  patterns.add<DropWideBounds, FoldBoundOperands>(op, patterns.getContext());
 }
 
 //===----------------------------------------------------------------------===//
 // Lengths
 //===----------------------------------------------------------------------===//
-
-/// Runs `edit` on an op as its own class, which has accessors of its operands.
-template <typename EditT> static void editOperands(Operation *op, EditT edit) {
-  llvm::TypeSwitch<Operation *>(op)
-      .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(edit);
-}
 
 namespace {
 /// Lengths that are nowhere less than the size go away.

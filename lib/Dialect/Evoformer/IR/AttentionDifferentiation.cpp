@@ -32,7 +32,7 @@ FailureOr<Operation *> AttentionOp::ensureStatistics(RewriterBase &rewriter) {
       rewriter, getLoc(), getQuery(), getKey(), getValue(), getBiases(),
       getGate(), getOutput(), getLse(), stats, getScaleAttr(), getKeyLengths(),
       getQueryLengths(), getRagged(), getScoreBody() != nullptr, getCaptures(),
-      getDropout());
+      getDropout(), getKeysFromOperands(), getKeysToOperands());
   larger.copyFacts(*this);
   larger->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.replaceOp(*this, larger->getResults().drop_back());

@@ -48,9 +48,17 @@ bool evoformer::isStarts(AttentionOperand role) {
          role == AttentionOperand::QueryStarts;
 }
 
-bool evoformer::isNumber(AttentionOperand role) {
+bool evoformer::isMost(AttentionOperand role) {
   return role == AttentionOperand::MostKeys ||
          role == AttentionOperand::MostQueries;
+}
+
+bool evoformer::isOfBound(AttentionOperand role) {
+  return role == AttentionOperand::KeysFrom || role == AttentionOperand::KeysTo;
+}
+
+bool evoformer::isNumber(AttentionOperand role) {
+  return isMost(role) || isOfBound(role);
 }
 
 bool evoformer::isSequence(AttentionOperand role) {
@@ -131,7 +139,7 @@ AttentionSizes family::getSizes(Operation *operation) {
       sizes[size] = type.getDimSize(dim);
     }
     AttentionOperand role = op.getOperandRole(operand).first;
-    if (!isNumber(role))
+    if (!isMost(role))
       continue;
     if (std::optional<int64_t> most = getConstantIntValue(operand.get()))
       (role == AttentionOperand::MostKeys ? sizes.keys : sizes.queries) = *most;
@@ -352,17 +360,20 @@ bool family::isRagged(Operation *op) {
 }
 
 /// The op has been verified.
-static std::optional<KeyBound> getKeyBound(Operation *op, StringRef name) {
-  auto map = op->getAttrOfType<AffineMapAttr>(name);
+static std::optional<KeyBound> getKeyBound(Operation *op,
+                                           AttentionOperand role) {
+  auto map = op->getAttrOfType<AffineMapAttr>(family::getBoundName(role));
   if (!map)
     return std::nullopt;
   auto emit = [&] { return op->emitOpError(); };
-  FailureOr<KeyBound> bound = readKeyBound(map.getValue(), emit);
+  FailureOr<KeyBound> bound = readKeyBound(
+      map.getValue(), family::getRoleOperands(op, role).size(), emit);
   return succeeded(bound) ? std::optional(*bound) : std::nullopt;
 }
 
 KeyRange family::getKeyRange(Operation *op) {
-  return {getKeyBound(op, kKeysFromName), getKeyBound(op, kKeysToName)};
+  return {getKeyBound(op, AttentionOperand::KeysFrom),
+          getKeyBound(op, AttentionOperand::KeysTo)};
 }
 
 KeyRange family::getNarrowKeyRange(Operation *op) {

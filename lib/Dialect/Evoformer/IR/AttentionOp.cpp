@@ -20,7 +20,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
                         Value key, Value value, ValueRange biases, Value gate,
                         Value output, Value lse, Value stats, FloatAttr scale,
                         Value keyLengths, Value queryLengths, ValueRange ragged,
-                        bool hasScore, ValueRange captures, Value dropout) {
+                        bool hasScore, ValueRange captures, Value dropout,
+                        ValueRange keysFromOperands,
+                        ValueRange keysToOperands) {
   SmallVector<Type, 3> resultTypes;
   for (Value init : {output, lse, stats})
     if (init && isa<RankedTensorType>(init.getType()))
@@ -30,9 +32,10 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
   };
   auto sequence = DimOrderAttr::getSequence(builder.getContext());
   build(builder, state, resultTypes, query, key, value, biases, captures, gate,
-        keyLengths, queryLengths, at(0), at(1), at(2), at(3), dropout, output,
-        lse, stats, sequence, sequence, sequence, builder.getArrayAttr({}),
-        builder.getArrayAttr({}), sequence, sequence, scale,
+        keyLengths, queryLengths, at(0), at(1), at(2), at(3), dropout,
+        keysFromOperands, keysToOperands, output, lse, stats, sequence,
+        sequence, sequence, builder.getArrayAttr({}), builder.getArrayAttr({}),
+        sequence, sequence, scale,
         /*group_size=*/1, /*keys_from=*/{},
         /*keys_to=*/{}, /*dropout_p=*/{}, /*weights=*/{},
         /*score_regionsCount=*/hasScore ? 1 : 0);

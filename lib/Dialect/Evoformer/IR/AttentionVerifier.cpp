@@ -241,7 +241,7 @@ static LogicalResult verifyRagged(Family op) {
   using Role = AttentionOperand;
   SmallVector<StringRef> given, missing;
   for (const AttentionGroup &group : op.getGroups())
-    if (isStarts(group.role) || isNumber(group.role))
+    if (isStarts(group.role) || isMost(group.role))
       (op.getRoleOperands(group.role).empty() ? missing : given)
           .push_back(group.name);
   if (given.empty())
@@ -415,16 +415,18 @@ static LogicalResult verifyAliasing(Family op) {
   return success();
 }
 
-/// `name`: of the attribute of a bound of keys, `clause` how the textual form
+/// `role`: of the operands of a bound of keys, `clause` how the textual form
 /// calls it.
-static LogicalResult verifyKeyBound(Family op, StringRef name,
+static LogicalResult verifyKeyBound(Family op, AttentionOperand role,
                                     StringRef clause) {
-  auto map = op->getAttrOfType<AffineMapAttr>(name);
+  auto map = op->getAttrOfType<AffineMapAttr>(family::getBoundName(role));
+  size_t numOperands = op.getRoleOperands(role).size();
+  auto emit = [&] { return op->emitOpError() << "keys(" << clause << ") "; };
+  if (!map && numOperands != 0)
+    return emit() << "has operands, but no map";
   if (!map)
     return success();
-  return failure(failed(readKeyBound(map.getValue(), [&] {
-    return op->emitOpError() << "keys(" << clause << ") ";
-  })));
+  return failure(failed(readKeyBound(map.getValue(), numOperands, emit)));
 }
 
 /// The probability is one that leaves some weight, and stands beside its state.
@@ -519,8 +521,8 @@ LogicalResult family::verifyFamily(Operation *operation) {
       return failure();
   if (failed(verifyAliasing(op)))
     return failure();
-  if (failed(verifyKeyBound(op, kKeysFromName, "from")) ||
-      failed(verifyKeyBound(op, kKeysToName, "to")))
+  if (failed(verifyKeyBound(op, AttentionOperand::KeysFrom, "from")) ||
+      failed(verifyKeyBound(op, AttentionOperand::KeysTo, "to")))
     return failure();
   if (failed(verifyDropout(op)) || failed(verifyWeights(op)))
     return failure();

@@ -59,9 +59,9 @@ ArrayRef<AttentionGroup> AttentionBackwardOp::getGroups() {
   static constexpr AttentionGroup groups[] = {
       kQuery,       kKey,        kValue,        kBias,        kCaptures,
       kGate,        kKeyLengths, kQueryLengths, kQueryStarts, kKeyStarts,
-      kMostQueries, kMostKeys,   kDropout,      kOutput,      kStats,
-      kOutputGrad,  kQueryGrad,  kKeyGrad,      kValueGrad,   kBiasGrad,
-      kGateGrad};
+      kMostQueries, kMostKeys,   kDropout,      kKeysFrom,    kKeysTo,
+      kOutput,      kStats,      kOutputGrad,   kQueryGrad,   kKeyGrad,
+      kValueGrad,   kBiasGrad,   kGateGrad};
   return groups;
 }
 
@@ -93,6 +93,8 @@ ArrayRef<AttentionGroup> AttentionGradientOp::getGroups() {
       kMostQueries,
       kMostKeys,
       kDropout,
+      kKeysFrom,
+      kKeysTo,
       {Role::WeightedGradient, "weighted_grad", "weighted_grad",
        GroupArity::One, ""},
       kStats,

@@ -62,7 +62,8 @@ struct DropIdentityScore : OpRewritePattern<AttentionOp> {
         op.getBiases(), op.getGate(), op.getOutput(), op.getLse(),
         op.getStats(), op.getScaleAttr(), op.getKeyLengths(),
         op.getQueryLengths(), op.getRagged(), /*hasScore=*/false,
-        /*captures=*/ValueRange(), op.getDropout());
+        /*captures=*/ValueRange(), op.getDropout(), op.getKeysFromOperands(),
+        op.getKeysToOperands());
     plain.copyFacts(op);
     plain->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, plain->getResults());

@@ -243,7 +243,8 @@ private:
     for (Role role :
          {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
           Role::KeyLengths, Role::QueryLengths, Role::QueryStarts,
-          Role::KeyStarts, Role::MostQueries, Role::MostKeys, Role::Dropout})
+          Role::KeyStarts, Role::MostQueries, Role::MostKeys, Role::Dropout,
+          Role::KeysFrom, Role::KeysTo})
       forwardAll(role, step);
     step.push_back(weighted);
     forwardAll(Role::Stats, step);

@@ -61,16 +61,25 @@ inline constexpr AttentionGroup kCaptures = {
 inline constexpr AttentionGroup kDropout = {
     AttentionOperand::Dropout, "dropout", "dropout", GroupArity::Optional, ""};
 
+/// The operands of the clause `keys(from #map[%a, %b], to #map[%c])`.
+inline constexpr AttentionGroup kKeysFrom = {AttentionOperand::KeysFrom,
+                                             "operand of keys(from)", "",
+                                             GroupArity::Any, ""};
+inline constexpr AttentionGroup kKeysTo = {
+    AttentionOperand::KeysTo, "operand of keys(to)", "", GroupArity::Any, ""};
+
 /// Whether the role's dimensions are those of a query, of a bias, of
 /// statistics (b, n, h, q), or of lengths (b, n); whether it says where
-/// sequences start (e), or is a number; whether it is the state of random
-/// numbers (2).
+/// sequences start (e), or is a number, the most of a sequence or of a bound;
+/// whether it is the state of random numbers (2).
 bool isSequence(AttentionOperand role);
 bool isBias(AttentionOperand role);
 bool isStatistic(AttentionOperand role);
 bool isLengths(AttentionOperand role);
 bool isStarts(AttentionOperand role);
 bool isNumber(AttentionOperand role);
+bool isMost(AttentionOperand role);
+bool isOfBound(AttentionOperand role);
 inline bool isRandomState(AttentionOperand role) {
   return role == AttentionOperand::Dropout;
 }
@@ -107,9 +116,13 @@ std::array<bool, 2> getSharedKeyDims(Operation *op);
 bool isRagged(Operation *op);
 SmallVector<OpFoldResult> getStatisticSizes(Operation *op, OpBuilder &builder,
                                             Location loc);
-/// The names of the attributes of bounds.
+/// The names of the attributes of bounds; that of the one whose operands have a
+/// role.
 inline constexpr StringLiteral kKeysFromName("keys_from");
 inline constexpr StringLiteral kKeysToName("keys_to");
+inline StringRef getBoundName(AttentionOperand role) {
+  return role == AttentionOperand::KeysFrom ? kKeysFromName : kKeysToName;
+}
 KeyRange getKeyRange(Operation *op);
 /// The name of the attribute of a probability.
 inline constexpr StringLiteral kDropoutName("dropout_p");
@@ -120,8 +133,8 @@ WeightsAttr getWeights(Operation *op);
 /// Of 2^16 draws those whose weight is dropped; 0 without dropout.
 int64_t getDropoutThreshold(Operation *op);
 KeyRange getNarrowKeyRange(Operation *op);
-/// Patterns that drop bounds which every key keeps to, and lengths that none
-/// exceeds.
+/// Patterns that fold operands of bounds and drop bounds which every key keeps
+/// to, and lengths that none exceeds.
 void addKeyRangePatterns(RewritePatternSet &patterns, StringRef op);
 void addLengthsPatterns(RewritePatternSet &patterns, StringRef op);
 /// Patterns that remove dropout which drops nothing.
@@ -167,8 +180,11 @@ ParseResult parseClauses(OpAsmParser &parser, OperationState &state,
                          ParsedClauses &clauses);
 ParseResult parseScale(OpAsmParser &parser, FloatAttr &scale);
 ParseResult parseGroupSize(OpAsmParser &parser, IntegerAttr &groupSize);
-/// `keys(from #map, to #map)`, either of the two alone, or nothing.
-ParseResult parseKeyRange(OpAsmParser &parser, AffineMapAttr &from,
+/// `keys(from #map[%a], to #map[%b, %c])`, either of the two alone, or nothing.
+/// Operands go to their groups among those of the clauses.
+ParseResult parseKeyRange(OpAsmParser &parser, OperationState &state,
+                          ArrayRef<AttentionGroup> groups,
+                          ParsedClauses &clauses, AffineMapAttr &from,
                           AffineMapAttr &to);
 /// `weights(linear)`, `weights(retention<min = 1.0>)`, or nothing.
 ParseResult parseWeights(OpAsmParser &parser, WeightsAttr &weights);
@@ -179,7 +195,7 @@ void printClauses(OpAsmPrinter &printer, Operation *op,
                   ArrayRef<int64_t> biasGradients = {});
 void printScale(OpAsmPrinter &printer, FloatAttr scale);
 void printGroupSize(OpAsmPrinter &printer, uint64_t groupSize);
-void printKeyRange(OpAsmPrinter &printer, AffineMapAttr from, AffineMapAttr to);
+void printKeyRange(OpAsmPrinter &printer, Operation *op);
 void printWeights(OpAsmPrinter &printer, WeightsAttr weights);
 
 // `operand_orders`: empty, or an order for every operand that has one.

@@ -52,7 +52,10 @@ enum class AttentionOperand {
   /// What a score reads of each pair, as a bias.
   Capture,
   /// The seed and the offset of random numbers.
-  Dropout
+  Dropout,
+  /// What the bounds of keys are of besides sizes, numbers of type index.
+  KeysFrom,
+  KeysTo
 };
 
 /// B, N, Sq, Sk, H, D and Dv; Hk, the heads of keys and values where several

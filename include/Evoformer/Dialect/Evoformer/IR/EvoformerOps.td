@@ -47,6 +47,7 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     | `lengths(keys, queries)`, either optional | [B, N], each static 1 broadcasts | i32 |
     | `ragged(queries, keys, …)`, optional | [B + 1] | i32 |
     | `dropout(p, …)`, optional | [2] | i64 |
+    | those of the bounds of `keys(…)`, any number | numbers | index |
     | `output` | [B, N, Sq, H, Dv] | T or f32 |
     | `lse`, optional | [B, N, H, Sq] | f32 |
     | `stats`, optional | [2, B, N, H, Sq] | f32 |
@@ -117,7 +118,20 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     * i, or (i floordiv c) * c with a constant c, or neither,
     * sq and sk with the coefficients -1, 0 or 1,
+    * operands of type index, further symbols of the map, with the coefficients -1, 0
+      or 1,
     * a constant from -2^30 to 2^30.
+
+    Operands are numbers that are known when the program runs, so that a window may
+    change without a new program:
+
+    ```mlir
+    keys(from affine_map<(i)[sq, sk, w] -> (i - w)>[%w], to affine_map<(i)[sq, sk] -> (i + 1)>)
+    ```
+
+    Any number is accepted: those of 2^30 or more in size, and a bound's sums of that
+    size, count as 2^30 - 1 with their sign. They have no gradient. A canonicalization makes a
+    constant operand a part of the map, and takes away what cancels or is not read.
 
     Bounds may lie outside of the keys there are. With the last key of the last
     query, as FlashAttention has it, causal attention is `to (i + sk - sq + 1)`;
@@ -354,6 +368,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
     Optional<Evoformer_Shaped>:$dropout,
+    Variadic<Index>:$keys_from_operands,
+    Variadic<Index>:$keys_to_operands,
     Evoformer_Shaped:$output,
     Optional<Evoformer_Shaped>:$lse,
     Optional<Evoformer_Shaped>:$stats,
@@ -381,7 +397,8 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     /// Default orders and scale; the results, if any, have the types of the
     /// destinations. `gate`, `lse`, `stats` and lengths may be null; `ragged`
     /// has where queries and keys start and the most of both, or nothing. With
-    /// `hasScore` there is an empty region for the score.
+    /// `hasScore` there is an empty region for the score. The maps of the bounds of
+    /// keys, `keys_from` and `keys_to`, are to be set.
     OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key,
                    "::mlir::Value":$value, "::mlir::ValueRange":$biases,
                    "::mlir::Value":$gate, "::mlir::Value":$output,
@@ -393,7 +410,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
                    CArg<"::mlir::ValueRange", "{}">:$ragged,
                    CArg<"bool", "false">:$hasScore,
                    CArg<"::mlir::ValueRange", "{}">:$captures,
-                   CArg<"::mlir::Value", "{}">:$dropout)>
+                   CArg<"::mlir::Value", "{}">:$dropout,
+                   CArg<"::mlir::ValueRange", "{}">:$keysFromOperands,
+                   CArg<"::mlir::ValueRange", "{}">:$keysToOperands)>
   ];
 
   let extraClassDeclaration = familyClassDeclaration # [{

@@ -61,8 +61,8 @@ def Evoformer_AttentionBackwardOp
     uses. `bias_grad[t]` belongs to bias `t`, whose sizes and static ones it has;
     an i1 bias has no gradient. A gradient has the type of its operand or f32.
 
-    `keys(from, to)` is that of the forward op: a key that a query does not see
-    is one that it drops. So are lengths: behind the end of a row gradients are 0.
+    `keys(from, to)`, with its operands, is that of the forward op: a key that a query
+    does not see is one that it drops. So are lengths: behind the end of a row gradients are 0.
     So is `ragged`.
 
     So are `score` and what it captures: the sums for query and key are of ds times the
@@ -116,6 +116,8 @@ def Evoformer_AttentionBackwardOp
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
     Optional<Evoformer_Shaped>:$dropout,
+    Variadic<Index>:$keys_from_operands,
+    Variadic<Index>:$keys_to_operands,
     Evoformer_Shaped:$output,
     Evoformer_Shaped:$stats,
     Evoformer_Shaped:$output_grad,
@@ -201,6 +203,8 @@ def Evoformer_AttentionGradientOp
     Optional<Index>:$most_queries,
     Optional<Index>:$most_keys,
     Optional<Evoformer_Shaped>:$dropout,
+    Variadic<Index>:$keys_from_operands,
+    Variadic<Index>:$keys_to_operands,
     Evoformer_Shaped:$weighted_grad,
     Evoformer_Shaped:$stats,
     Optional<Evoformer_Shaped>:$delta,

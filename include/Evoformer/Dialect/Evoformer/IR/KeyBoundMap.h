@@ -14,9 +14,9 @@
 
 namespace mlir::evoformer {
 
-/// The bound that `map`, (i)[sq, sk] -> (..), stands for; the diagnostic says
-/// what is accepted.
-FailureOr<KeyBound> readKeyBound(AffineMap map,
+/// The bound that `map`, (i)[sq, sk] -> (..), stands for, with a further symbol
+/// for each of so many operands; the diagnostic says what is accepted.
+FailureOr<KeyBound> readKeyBound(AffineMap map, unsigned numOperands,
                                  function_ref<InFlightDiagnostic()> emitError);
 
 /// The map of a bound.
