@@ -65,8 +65,7 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   lastProgram->arithmetic.startsFromBiases = !target->isCPU();
   lastProgram->arithmetic.cutsOffGradients =
       !target->isCPU() && !target->hasNativeBF16Convert();
-  lastProgram->arithmetic.sumsNarrowGradients =
-      bool(target->getGroupMatrix());
+  lastProgram->arithmetic.sumsNarrowGradients = bool(target->getGroupMatrix());
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
   return lastProgram.get();

@@ -159,10 +159,9 @@ Error Interpreter::runFor(const PlanOp &op) {
   if (step <= 0)
     return createStringError("scf.for with a step of " + Twine(step) +
                              ", which is not positive");
-  uint64_t trips = begin < end ? (uint64_t(end) - uint64_t(begin) - 1) /
-                                         uint64_t(step) +
-                                     1
-                               : 0;
+  uint64_t trips =
+      begin < end ? (uint64_t(end) - uint64_t(begin) - 1) / uint64_t(step) + 1
+                  : 0;
   std::vector<HostValue> carried;
   for (ValueId id : ArrayRef(op.operands).drop_front(3))
     carried.push_back(values[id]);

@@ -171,8 +171,8 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
     if (failed(memory))
       return unresolved(op);
     auto type = cast<RankedTensorType>(op.getType());
-    SmallVector<Value> origin(
-        type.getRank(), arith::ConstantIndexOp::create(rewriter, loc, 0));
+    SmallVector<Value> origin(type.getRank(),
+                              arith::ConstantIndexOp::create(rewriter, loc, 0));
     SmallVector<bool> inside(type.getRank(), true);
     LaneMap from = mapOf(op.getSource()), to = mapOf(op.getResult());
     auto access = [&](const LaneMap &map) {
@@ -306,7 +306,8 @@ struct IssueFencePattern : KernelPattern<IssueFenceOp> {
 void mlir::evoformer::tile::populateMemoryPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
-  patterns.add<LoadPattern, StorePattern, ExchangePattern, AsyncCopyPattern, AsyncGroupPattern,
-               WaitPattern, BarrierPattern, IssueFencePattern>(
-      converter, patterns.getContext(), kernel);
+  patterns
+      .add<LoadPattern, StorePattern, ExchangePattern, AsyncCopyPattern,
+           AsyncGroupPattern, WaitPattern, BarrierPattern, IssueFencePattern>(
+          converter, patterns.getContext(), kernel);
 }

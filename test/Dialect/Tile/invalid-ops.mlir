@@ -513,6 +513,25 @@ func.func @convert_none(%a: tensor<4xf32, #one>) {
 
 // -----
 
+#one = #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = []>
+func.func @exchange_memory(%a: tensor<4xf32, #one>, %m: memref<4xf32>) {
+  // expected-error @below {{needs workgroup memory of the tile's shape and elements, not 'memref<4xf32>'}}
+  %r = evo_tile.exchange %a through %m : tensor<4xf32, #one> -> tensor<4xf32, #one>, memref<4xf32>
+  return
+}
+
+// -----
+
+#apart = #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = [[2, 4]]>
+#turned = #evo_tile.lane_map<registers = [], lanes = [[4, 2]], subgroups = [[2, 1]]>
+func.func @exchange_subgroups(%a: tensor<8xf32, #apart>, %m: memref<8xf32, #gpu.address_space<workgroup>>) {
+  // expected-error @below {{needs elements of other subgroups, for which it does not wait}}
+  %r = evo_tile.exchange %a through %m : tensor<8xf32, #apart> -> tensor<8xf32, #turned>, memref<8xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
 #two = #evo_tile.lane_map<registers = [[2, 0, 1]], lanes = [[4, 1, 0]], subgroups = []>
 func.func @mixed(%a: tensor<4x2xf32, #two>) {
   // expected-error @below {{mixes tiles with and without a layout}}
@@ -720,12 +739,23 @@ func.func @where_types(%c: tensor<16xi1>, %x: tensor<16xf32>, %y: tensor<16xf16>
 
 // -----
 
-func.func @where_writes(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<?xf32>, %i: index) {
+func.func @where_writes(%c: tensor<16xi1>, %x: tensor<8xf32>, %m: memref<?xf32>, %i: index) {
   evo_tile.where %c {
     scf.for %j = %i to %i step %i {
-      // expected-error @below {{inside evo_tile.where, where only loads and operations without effects are possible}}
-      evo_tile.store %x, %m[%j] : tensor<16xf32>, memref<?xf32>
+      // expected-error @below {{inside evo_tile.where, where only loads, stores to global memory of tiles that begin with the dimensions of the condition, and operations without effects are possible}}
+      evo_tile.store %x, %m[%j] : tensor<8xf32>, memref<?xf32>
     }
+    evo_tile.yield
+  } : tensor<16xi1>
+  return
+}
+
+// -----
+
+func.func @where_shares(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<16xf32, #gpu.address_space<workgroup>>, %i: index) {
+  evo_tile.where %c {
+    // expected-error @below {{inside evo_tile.where, where only loads, stores to global memory of tiles that begin with the dimensions of the condition, and operations without effects are possible}}
+    evo_tile.store %x, %m[%i] : tensor<16xf32>, memref<16xf32, #gpu.address_space<workgroup>>
     evo_tile.yield
   } : tensor<16xi1>
   return
@@ -735,7 +765,7 @@ func.func @where_writes(%c: tensor<16xi1>, %x: tensor<16xf32>, %m: memref<?xf32>
 
 func.func @where_waits(%c: tensor<16xi1>) {
   evo_tile.where %c {
-    // expected-error @below {{inside evo_tile.where, where only loads and operations without effects are possible}}
+    // expected-error @below {{inside evo_tile.where, where only loads, stores to global memory of tiles that begin with the dimensions of the condition, and operations without effects are possible}}
     evo_tile.barrier
     evo_tile.yield
   } : tensor<16xi1>

@@ -52,6 +52,10 @@ evo_tile.kernel @attributes(%m: memref<?x?xf32>) attributes {target = #chip,
   %e = evo_tile.load %m[%c0, %c0] : memref<?x?xf32> -> tensor<32x8xf32, #every>
   // CHECK: evo_tile.convert_layout %{{.*}} : tensor<8x8xf32, #[[FRAG]]> -> tensor<8x8xf32, #[[LANES]]>
   %c = evo_tile.convert_layout %a : tensor<8x8xf32, #frag> -> tensor<8x8xf32, #lanes>
+  // CHECK: evo_tile.exchange %{{.*}} through %{{.*}} {alignment = 16 : i64} : tensor<8x8xf32, #[[LANES]]> -> tensor<8x8xf32, #[[LANES]]>, memref<8x8xf32, #gpu.address_space<workgroup>>
+  %lds = evo_tile.alloc_lds : memref<8x8xf32, #gpu.address_space<workgroup>>
+  %x = evo_tile.exchange %c through %lds {alignment = 16 : i64}
+      : tensor<8x8xf32, #lanes> -> tensor<8x8xf32, #lanes>, memref<8x8xf32, #gpu.address_space<workgroup>>
   evo_tile.return
 }
 

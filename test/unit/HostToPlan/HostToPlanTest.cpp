@@ -216,7 +216,8 @@ TEST_F(HostToPlan, SaysWhatAPlanCannotHold) {
       {"func.func @f(%x: memref<4xf32>, %i: index) {\n"
        "%v = memref.load %x[%i] : memref<4xf32>\n return }",
        "cannot be part of a host program; it may hold scalar arith, memref "
-       "views and allocations, scf.if, cf.assert and evo_tile.launch: run "
+       "views and allocations, scf.if, scf.for, cf.assert and "
+       "evo_tile.launch: run "
        "convert-linalg-to-tile for linalg and copies, inline for calls, or "
        "compile the host by upstream's passes"},
       {"func.func @f(%x: memref<*xf32>) { return }", "memrefs, not"},

@@ -102,10 +102,10 @@ Attribute EqualOps::getKey(ArrayRef<Operation *> ops) {
   Builder builder(ops.front()->getContext());
   SmallVector<Attribute> key;
   for (Operation *op : ops)
-    key.append({builder.getStringAttr(op->getName().getStringRef()),
-                op->getAttrDictionary(), getRegionsKey(op),
-                builder.getTypeArrayAttr(
-                    SmallVector<Type>(op->getOperandTypes()))});
+    key.append(
+        {builder.getStringAttr(op->getName().getStringRef()),
+         op->getAttrDictionary(), getRegionsKey(op),
+         builder.getTypeArrayAttr(SmallVector<Type>(op->getOperandTypes()))});
   SmallVector<Value> operands = getOperands(ops);
   SmallVector<int64_t> firstUses, numbers;
   for (auto [index, operand] : llvm::enumerate(operands)) {

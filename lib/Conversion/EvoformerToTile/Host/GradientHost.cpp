@@ -111,9 +111,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      const GradientSchedule &schedule,
                                      int64_t partialSumBytes) {
   HostBuilder host(builder, factory);
-  GradientOperands operands =
-      prepareOperands(builder, host, factory.getTarget(), facts, given,
-                      schedule.blocks);
+  GradientOperands operands = prepareOperands(
+      builder, host, factory.getTarget(), facts, given, schedule.blocks);
   GradientLaunch kernel(host, factory, facts, operands, schedule);
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);

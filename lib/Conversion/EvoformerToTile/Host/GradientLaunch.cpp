@@ -34,10 +34,12 @@ static bool widensTransposed(const GradientOperands &operands) {
   return cast<MemRefType>(operands.query.getType()).getDimSize(4) > kSmallDepth;
 }
 
-GradientOperands evoformer::prepareOperands(
-    TileBuilder &builder, HostBuilder &host, TargetAttr target,
-    const AttentionFacts &facts, const GradientOperands &given,
-    const AttentionBlocks &blocks) {
+GradientOperands evoformer::prepareOperands(TileBuilder &builder,
+                                            HostBuilder &host,
+                                            TargetAttr target,
+                                            const AttentionFacts &facts,
+                                            const GradientOperands &given,
+                                            const AttentionBlocks &blocks) {
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
@@ -64,9 +66,9 @@ GradientLaunch::GradientLaunch(HostBuilder &host, KernelFactory &factory,
                                const GradientOperands &operands,
                                const GradientSchedule &schedule)
     : host(host), factory(factory), facts(facts), schedule(schedule) {
-  aligned = host.hasAlignedDepths(
-      {operands.query, operands.key, operands.value, operands.weightedGrad,
-       operands.queryGrad, operands.keyGrad, operands.valueGrad});
+  aligned = host.hasAlignedDepths({operands.query, operands.key, operands.value,
+                                   operands.weightedGrad, operands.queryGrad,
+                                   operands.keyGrad, operands.valueGrad});
   for (const Bias &gradient : operands.logitGrads) {
     Type element = cast<MemRefType>(gradient.memory.getType()).getElementType();
     alignedGrads = host.both(
@@ -98,7 +100,6 @@ void GradientLaunch::writeVariant(TileBuilder &at, GradientOperands variant,
       gradient.memory = castToUnitStride(at, gradient.memory);
   KernelOp kernel = createGradientKernel(factory, at.getLoc(), facts, variant,
                                          schedule, alignedRows);
-  host.launch(at, kernel,
-              getGradientSpace(at, variant, schedule.blocks, facts),
+  host.launch(at, kernel, getGradientSpace(at, variant, schedule.blocks, facts),
               getPresent(variant));
 }

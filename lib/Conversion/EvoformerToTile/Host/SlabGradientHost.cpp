@@ -24,7 +24,7 @@ static constexpr int64_t kItemShare = 4;
 
 /// Slabs take at most one in so many bytes of the gradients of query, key and
 /// value.
-static constexpr int64_t kSlabShare = 4;
+static constexpr int64_t kSlabShare = 3;
 
 namespace {
 /// Rows of one b: what a slab is of.
@@ -80,8 +80,7 @@ public:
     numKeys = shape.size(builder, kBiasK);
     const AttentionBlocks &first = gradients.keyValueSchedule.blocks,
                           &second = gradients.querySchedule.blocks;
-    slabKeys =
-        builder.roundUp(numKeys, std::lcm(first.keys, second.keys));
+    slabKeys = builder.roundUp(numKeys, std::lcm(first.keys, second.keys));
     slabQueries = builder.roundUp(shape.size(builder, kBiasQ),
                                   std::lcm(first.queries, second.queries));
     sumBatch = gradients.ofBias.broadcast[kBiasB] ? builder.index(1) : batch;
@@ -93,24 +92,24 @@ public:
     Value budget =
         getPartBudget(builder, gradients.ofKeyValue, partialSumBytes);
     if (partialSumBytes < 0)
-      budget = arith::DivUIOp::create(builder, budget,
-                                      builder.index(kSlabShare));
+      budget =
+          arith::DivUIOp::create(builder, budget, builder.index(kSlabShare));
     if (gradients.ofBias.memory) {
       Value ofSum = builder.mul(getProduct(builder, {sumBatch, logits}),
                                 builder.index(4));
-      budget = builder.sub(
-          budget, arith::MinUIOp::create(builder, budget, ofSum));
+      budget =
+          builder.sub(budget, arith::MinUIOp::create(builder, budget, ofSum));
     }
-    Value ofRow = builder.mul(
-        logits, builder.index(getElementBytes(facts.elementType)));
+    Value ofRow =
+        builder.mul(logits, builder.index(getElementBytes(facts.elementType)));
     slabRows = atMost(
         builder,
         arith::DivUIOp::create(builder, budget, atLeastOne(builder, ofRow)),
         rows);
     Value items = getProduct(
-        builder, {slabRows, heads,
-                  builder.ceilDiv(numKeys,
-                                  gradients.keyValueSchedule.blocks.keys)});
+        builder,
+        {slabRows, heads,
+         builder.ceilDiv(numKeys, gradients.keyValueSchedule.blocks.keys)});
     Value isEnough = arith::CmpIOp::create(
         builder, arith::CmpIPredicate::uge, items,
         builder.index(getWantedItems(factory.getTarget()) / kItemShare));
@@ -220,8 +219,7 @@ private:
 
   void finishBias(TileBuilder &b, HostBuilder &host) {
     PartSumOperands operands;
-    operands.parts =
-        asParts(b, sum, b.index(1), sumBatch, /*transposed=*/true);
+    operands.parts = asParts(b, sum, b.index(1), sumBatch, /*transposed=*/true);
     operands.sum = gradients.ofBias.memory;
     launchSum(b, host, operands);
   }

@@ -79,9 +79,11 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
             column, builder.remaining(builder.dim(sum, 4), column, kColumns)};
         Value zero = builder.index(0);
         Type f32 = builder.getF32Type();
-        SmallVector<SliceDim> dims = outer;
-        dims.append({rows, columns});
-        Value dest = builder.slice(sum, dims);
+        auto sliceSum = [&] {
+          SmallVector<SliceDim> dims = outer;
+          dims.append({rows, columns});
+          return builder.slice(sum, dims);
+        };
         SmallVector<bool> inBounds(inside.areWhole ? 2 : 0, true);
         int64_t alignment = inside.areWhole ? getVectorBytes(kColumns) : 0;
         auto load = [&](TileBuilder &b, Value slice) {
@@ -90,9 +92,8 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
                                   inBounds, b.getZeroAttr(element), alignment),
                            f32);
         };
-        Value start = inside.isAdded
-                          ? load(builder, dest)
-                          : builder.splat({kRows, kColumns}, f32, 0);
+        Value start = inside.isAdded ? load(builder, sliceSum())
+                                     : builder.splat({kRows, kColumns}, f32, 0);
         SmallVector<Value> total = builder.loop(
             zero, builder.index(builder.dim(parts, 0)), builder.index(1), start,
             [&](TileBuilder &b, Value part,
@@ -103,7 +104,7 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
               return {b.addf(sums[0], load(b, b.slice(parts, dims)))};
             });
         Type element = cast<MemRefType>(sum.getType()).getElementType();
-        builder.store(builder.convert(total[0], element), dest, {zero, zero},
-                      inBounds, alignment);
+        builder.store(builder.convert(total[0], element), sliceSum(),
+                      {zero, zero}, inBounds, alignment);
       });
 }

@@ -15,8 +15,9 @@ void evoformer::writeQueryGradientOfSlab(TileBuilder &builder,
                                          const LogitRecompute &shared) {
   const GradientOperands &operands = shared.operands;
   const AttentionBlocks &blocks = shared.blocks;
-  WorkItem item = WorkItem::find(builder, shared.alignedRows,
-                                 operands.getShape(), blocks, shared.facts.keys);
+  WorkItem item =
+      WorkItem::find(builder, shared.alignedRows, operands.getShape(), blocks,
+                     shared.facts.keys);
   LogitRecompute::Slices slices = shared.slice(item);
   Value slab = item.sliceSlab(operands.slab);
   auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,

@@ -378,12 +378,12 @@ Value WorkItem::sliceSlab(Value slab) const {
     return isBlock ? OpFoldResult(builder.getIndexAttr(range.block))
                    : builder.dim(slab, dim);
   };
-  return builder.slice(slab, {{batch, {}},
-                              {rows.start, rows.extent},
-                              {head, {}},
-                              {keys.start, extent(keys, 3, ownsKeyBlock)},
-                              {queries.start,
-                               extent(queries, 4, !ownsKeyBlock)}});
+  return builder.slice(slab,
+                       {{batch, {}},
+                        {rows.start, rows.extent},
+                        {head, {}},
+                        {keys.start, extent(keys, 3, ownsKeyBlock)},
+                        {queries.start, extent(queries, 4, !ownsKeyBlock)}});
 }
 
 /// Of whole blocks of queries, which are contiguous.

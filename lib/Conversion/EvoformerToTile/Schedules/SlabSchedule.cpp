@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlabSchedule.h"
+#include "FittedCosts.h"
 #include "GradientSchedule.h"
 #include "ScheduleMachine.h"
 
@@ -32,9 +33,9 @@ bool evoformer::chooseSlabSchedules(Location loc, StringRef function,
   const Bias &ofBias = gradients.ofBias;
   if (!gradients.ofQuery.queryGrad || !gradients.ofQuery.logitGrads.empty() ||
       !gradients.ofKeyValue.keyGrad || !gradients.ofKeyValue.valueGrad ||
-      facts.elementType.isF32() || !isPlaceless(facts) ||
-      (ofBias.memory &&
-       (!ofBias.broadcast[kBiasN] || ofBias.broadcast[kBiasH])) ||
+      facts.elementType.isF32() || !isPlaceless(facts) || !ofBias.memory ||
+      !ofBias.broadcast[kBiasN] || ofBias.broadcast[kBiasH] ||
+      std::max(facts.depth, facts.valueDepth) < fitted::kSlabDepth ||
       sumsKeysAndValuesApart(loc, target, gradients.ofKeyValue, facts, {}))
     return false;
   FailureOr<SmallVector<Machine>> machines =
@@ -55,8 +56,7 @@ bool evoformer::chooseSlabSchedules(Location loc, StringRef function,
   gradients.keyValueSchedule = *ofKeyValue;
   int64_t own = kSubgroups * machine.keyAtom();
   int64_t bytes = facts.elementType.getIntOrFloatBitWidth() / 8;
-  int64_t ofStage =
-      (own + llvm::PowerOf2Ceil(facts.depth)) * kKeys * bytes;
+  int64_t ofStage = (own + llvm::PowerOf2Ceil(facts.depth)) * kKeys * bytes;
   constexpr int64_t kResident = 2;
   int64_t stages = std::clamp<int64_t>(
       target.getLdsBytes() / kResident / ofStage, 1, kMostStages);

@@ -479,7 +479,7 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
 
     ```mlir
     %wide = evo_tile.exchange %tile through %buffer {alignment = 16}
-        : tensor<64x64xbf16, #rows> -> tensor<64x64xbf16, #wide>, memref<64x64xbf16, strided<[72, 1]>, 3>
+        : tensor<64x64xbf16, #rows> -> tensor<64x64xbf16, #wide>, memref<64x64xbf16, strided<[72, 1]>, #gpu.address_space<workgroup>>
     ```
   }];
   let arguments = (ins Tile_Tile:$source,

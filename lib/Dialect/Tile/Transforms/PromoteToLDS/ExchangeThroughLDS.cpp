@@ -7,9 +7,9 @@
 
 #include "ExchangeThroughLDS.h"
 
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -86,9 +86,8 @@ static std::optional<LaneMap> widen(const LaneMap &map, ArrayRef<int64_t> shape,
   int64_t rows = shape[rowDim] / subgroups;
   int64_t lanesAlong = std::min(lanes, columns / width);
   if (map.getBox() != shape || rows * subgroups != shape[rowDim] ||
-      rows * columns != lanes * map.getNumRegisters() ||
-      columns % width != 0 || lanes % lanesAlong != 0 ||
-      (columns / width) % lanesAlong != 0 ||
+      rows * columns != lanes * map.getNumRegisters() || columns % width != 0 ||
+      lanes % lanesAlong != 0 || (columns / width) % lanesAlong != 0 ||
       rows % (lanes / lanesAlong) != 0)
     return std::nullopt;
   for (int64_t subgroup = 0; subgroup < subgroups; ++subgroup)
@@ -103,19 +102,19 @@ static std::optional<LaneMap> widen(const LaneMap &map, ArrayRef<int64_t> shape,
   int64_t lanesAcross = lanes / lanesAlong;
   LaneMap wide(rank);
   wide.innerAxes = 1;
-  wide.registers = {axis(width, rank - 1, 1),
-                    axis(columns / (width * lanesAlong), rank - 1,
-                         width * lanesAlong),
-                    axis(rows / lanesAcross, rowDim, lanesAcross)};
-  wide.lanes = {axis(lanesAlong, rank - 1, width), axis(lanesAcross, rowDim, 1)};
+  wide.registers = {
+      axis(width, rank - 1, 1),
+      axis(columns / (width * lanesAlong), rank - 1, width * lanesAlong),
+      axis(rows / lanesAcross, rowDim, lanesAcross)};
+  wide.lanes = {axis(lanesAlong, rank - 1, width),
+                axis(lanesAcross, rowDim, 1)};
   wide.subgroups = map.subgroups;
   return wide;
 }
 
 /// Lets a store of a loop write whole vectors where the layout has narrower
 /// pieces, each of which would be a transaction of its own.
-static void widenStore(KernelOp kernel, StoreOp store,
-                                TargetAttr target) {
+static void widenStore(KernelOp kernel, StoreOp store, TargetAttr target) {
   constexpr int64_t kVectorBytes = 16;
   auto type = cast<RankedTensorType>(store.getValue().getType());
   FailureOr<LaneMap> map = getLaneMap(type);
@@ -138,9 +137,9 @@ static void widenStore(KernelOp kernel, StoreOp store,
   LDSPlan plan = planExchange(type, wideType, target);
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Value buffer = AllocLDSOp::create(entry, store.getLoc(), plan.type);
-  Value exchanged = ExchangeOp::create(
-      builder, store.getLoc(), wideType, store.getValue(), buffer,
-      builder.getI64IntegerAttr(plan.alignment));
+  Value exchanged =
+      ExchangeOp::create(builder, store.getLoc(), wideType, store.getValue(),
+                         buffer, builder.getI64IntegerAttr(plan.alignment));
   store.getValueMutable().set(exchanged);
   remark::passed(store.getLoc(),
                  remark::RemarkOpts::name("wide-store").category(kPass))
