@@ -90,11 +90,19 @@ func.func @f(%x: memref<?x2xf32> {evoformer.name = "input"}, %y: memref<?xf32>,
   %any = memref.cast %column : memref<?xf32, strided<[2], offset: 1>>
       to memref<?xf32, strided<[?], offset: ?>>
   %tmp = memref.alloc(%n) : memref<?xf32>
-  %factor = scf.if %double -> f32 {
+  %chosen = scf.if %double -> f32 {
     scf.yield %two : f32
   } else {
     scf.yield %one : f32
   }
+  // One more in each of 16 / 5 trips, and then as many less.
+  %c5 = arith.constant 5 : index
+  %four = arith.constant 4.0 : f32
+  %more = scf.for %i = %c0 to %c16 step %c5 iter_args(%sum = %chosen) -> f32 {
+    %next = arith.addf %sum, %one : f32
+    scf.yield %next : f32
+  }
+  %factor = arith.subf %more, %four : f32
   %tiles = arith.ceildivsi %n, %c16 : index
   evo_tile.launch @scale space(%tiles) args(%any, %tmp, %factor
       : memref<?xf32, strided<[?], offset: ?>>, memref<?xf32>, f32)
@@ -158,11 +166,11 @@ TEST_F(HostToPlan, RefusesOtherOps) {
       func.func @f(%n: index) {
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
-        scf.for %i = %c0 to %n step %c1 {
+        scf.parallel (%i) = (%c0) to (%n) step (%c1) {
         }
         return
       })"),
-                  "'scf.for' op cannot be part of a host program");
+                  "'scf.parallel' op cannot be part of a host program");
   EXPECT_CONTAINS(problem(R"(
       func.func @f(%n: memref<*xf32>) {
         return
@@ -220,6 +228,12 @@ TEST_F(HostToPlan, SaysWhatAPlanCannotHold) {
        "evo_tile.launch: run "
        "convert-linalg-to-tile for linalg and copies, inline for calls, or "
        "compile the host by upstream's passes"},
+      {"func.func @f(%i: i32) {\n scf.for %j = %i to %i step %i : i32 {\n }\n"
+       " return }",
+       "a launch plan counts loops in index, not"},
+      {"func.func @f(%i: index) {\n scf.for unsigned %j = %i to %i step %i {\n"
+       " }\n return }",
+       "a launch plan compares a loop's bounds with signs"},
       {"func.func @f(%x: memref<*xf32>) { return }", "memrefs, not"},
       // Wider numbers than 64 bits must not be taken apart.
       {"func.func @f() {\n %c = arith.constant "
