@@ -575,8 +575,10 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
   for (size_t index = 0; index < problem.biases.size(); ++index) {
     const std::array<bool, 5> &summed = problem.biases[index].broadcast;
     bool sumsKeys = summed[4];
-    bool isNarrow = type.sumsNarrowGradients && summed[1] && !summed[2] &&
-                    !summed[3] && !sumsKeys;
+    bool isNarrow = type.sumsNarrowGradients && summed[1] &&
+                    (!summed[2] || problem.heads == 1) &&
+                    (!summed[3] || problem.queries == 1) &&
+                    (!sumsKeys || problem.keys == 1);
     for (int64_t i = 0; i < problem.queries; ++i) {
       const LogitErrors &row = logits[i];
       ElementSum *sum = nullptr;

@@ -170,7 +170,7 @@ Error Interpreter::runFor(const PlanOp &op) {
       return createStringError("all loops of a run together have at most " +
                                Twine(maxTrips) + " trips");
     values[op.loopArguments.front()].bits =
-        begin + static_cast<int64_t>(trip * uint64_t(step));
+        static_cast<int64_t>(uint64_t(begin) + trip * uint64_t(step));
     for (auto [id, value] :
          zip_equal(ArrayRef(op.loopArguments).drop_front(), carried))
       values[id] = value;

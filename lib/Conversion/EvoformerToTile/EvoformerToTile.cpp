@@ -274,11 +274,6 @@ protected:
              << ", but rows that drop weights are taken one at a time";
     TileBuilder builder(op->getLoc(), op->getContext());
     builder.setInsertionPoint(op);
-    // The CPU's offsets have 64 bits.
-    if (!chip.isCPU() &&
-        failed(checkOffsets(builder, op, tile::getAddressableBytes(chip),
-                            checked)))
-      return failure();
     // What becomes of steps that share a recomputation depends on all of them;
     // it stands where the last one did.
     SmallVector<AttentionGradientOp> shared = findSharing(op);
@@ -286,6 +281,12 @@ protected:
     if (ops.empty())
       ops.push_back(op);
     done.insert(ops.begin(), ops.end());
+    // The CPU's offsets have 64 bits.
+    if (!chip.isCPU())
+      for (Operation *each : ops)
+        if (failed(checkOffsets(builder, cast<AttentionFamilyOpInterface>(each),
+                                tile::getAddressableBytes(chip), checked)))
+          return failure();
     Attribute key = EqualOps::getKey(ops);
     if (equalOps.copyFor(ops, key)) {
       for (Operation *each : ops)

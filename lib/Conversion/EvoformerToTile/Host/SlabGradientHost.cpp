@@ -106,6 +106,12 @@ public:
         builder,
         arith::DivUIOp::create(builder, budget, atLeastOne(builder, ofRow)),
         rows);
+    // As many in each slab, and none without one.
+    Value slabs = ceilDiv(builder, rows, atLeastOne(builder, slabRows));
+    slabRows = builder.select(
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, slabRows,
+                              builder.index(0)),
+        slabRows, ceilDiv(builder, rows, atLeastOne(builder, slabs)));
     Value items = getProduct(
         builder,
         {slabRows, heads,
@@ -113,10 +119,18 @@ public:
     Value isEnough = arith::CmpIOp::create(
         builder, arith::CmpIPredicate::uge, items,
         builder.index(getWantedItems(factory.getTarget()) / kItemShare));
+    // An item's offsets within a slab have 32 bits.
+    Value isNear = arith::CmpIOp::create(
+        builder, arith::CmpIPredicate::ule,
+        getProduct(builder,
+                   {slabKeys, slabQueries,
+                    builder.index(getElementBytes(facts.elementType))}),
+        builder.index(int64_t(1) << 31));
+    Value isThere = arith::CmpIOp::create(
+        builder, arith::CmpIPredicate::ne,
+        getProduct(builder, {batch, slabRows}), builder.index(0));
     return arith::AndIOp::create(
-        builder, isEnough,
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, batch,
-                              builder.index(0)));
+        builder, arith::AndIOp::create(builder, isEnough, isNear), isThere);
   }
 
   void write(TileBuilder &inner) {
@@ -132,6 +146,8 @@ public:
                              gradients.keyValueSchedule);
     GradientLaunch queries(host, factory, facts, ofQuery,
                            gradients.querySchedule);
+    // The step of a loop that does not run must not be 0 either.
+    slabRows = atLeastOne(inner, slabRows);
     OpFoldResult one = inner.getIndexAttr(1);
     slab = host.allocate({one, slabRows, heads, slabKeys, slabQueries},
                          facts.elementType);
