@@ -16,9 +16,11 @@ KERNELS = ("attention", "query_grad", "key_value_grad", "bias_grad")
 # their products stay each subgroup's; above 192 the gradients of key and value have a
 # kernel each.
 ALL = {"attention": 2, "query_grad": 3, "key_value_grad": 4, "bias_grad": 2}
+# The query's from a slab has one product.
+SLABS = {**ALL, "query_grad": (1, 3)}
 EXPECTED = {
-    32: {}, 48: ALL, 64: ALL, 72: {}, 112: ALL, 128: ALL,
-    192: {"attention": (1, 2), "query_grad": 3, "key_value_grad": 4,
+    32: {}, 48: ALL, 64: ALL, 72: {}, 112: SLABS, 128: SLABS,
+    192: {"attention": (1, 2), "query_grad": (1, 3), "key_value_grad": 4,
           "bias_grad": (0, 2)},
     256: {"attention": (1, 2), "query_grad": 3, "key_value_grad": (2, 3),
           "bias_grad": (0, 2)}}
