@@ -368,5 +368,12 @@ LogicalResult Emitter::run() {
 LogicalResult tile_to_cpu::vectorizeGeneric(RewriterBase &rewriter,
                                             linalg::GenericOp op,
                                             VectorTarget target) {
+  // What is reduced is no place of an output.
+  for (OpOperand &output : op.getDpsInitsMutable())
+    for (AffineExpr place : op.getMatchingIndexingMap(&output).getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(place);
+          dim && op.getIteratorTypesArray()[dim.getPosition()] ==
+                     utils::IteratorType::reduction)
+        return failure();
   return Emitter(rewriter, op, target).run();
 }

@@ -89,8 +89,6 @@ static Attribute getRegionsKey(Operation *op) {
   return StringAttr::get(op->getContext(), text);
 }
 
-/// Name, attributes, regions, types, which operands are the same value, and
-/// which are numbers that are known.
 static SmallVector<Value> getOperands(ArrayRef<Operation *> ops) {
   SmallVector<Value> operands;
   for (Operation *op : ops)
@@ -98,6 +96,8 @@ static SmallVector<Value> getOperands(ArrayRef<Operation *> ops) {
   return operands;
 }
 
+/// Name, attributes, regions, types, which operands are the same value, and
+/// which are numbers that are known.
 Attribute EqualOps::getKey(ArrayRef<Operation *> ops) {
   Builder builder(ops.front()->getContext());
   SmallVector<Attribute> key;

@@ -91,10 +91,6 @@ inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
   return getVectorBytes(keyBlock * getElementBytes(element));
 }
 
-/// What one recomputation is for. Query and one bias together: an item has a
-/// block of queries with all keys in one tile, and loops over what is summed.
-/// Joint: key and value beside any others; an item has rows and keys of a head,
-/// and what it sums of the others lies in memory that is its own.
 /// The gradients of one attention that its logits' gradients are for.
 struct SlabGradients {
   GradientOperands ofKeyValue, ofQuery;
@@ -103,6 +99,10 @@ struct SlabGradients {
   GradientSchedule keyValueSchedule = {}, querySchedule = {};
 };
 
+/// What one recomputation is for. Query and one bias together: an item has a
+/// block of queries with all keys in one tile, and loops over what is summed.
+/// Joint: key and value beside any others; an item has rows and keys of a head,
+/// and what it sums of the others lies in memory that is its own.
 enum class GradientKind { Query, KeyValue, Bias, QueryBias, Joint };
 GradientKind getGradientKind(const GradientOperands &operands);
 
