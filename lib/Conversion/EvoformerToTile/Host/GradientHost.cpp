@@ -9,6 +9,7 @@
 
 #include "GradientLaunch.h"
 #include "HostArithmetic.h"
+#include "SumMemory.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -153,11 +154,8 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
       [&](OpBuilder &nested, Location loc) {
         TileBuilder inner(loc, nested);
         kernel.write(inner, ofParts);
-        for (PartSumOperands &sum : added) {
-          KernelOp sumKernel = createPartSumKernel(factory, loc, sum);
-          host.launch(inner, sumKernel, getPartSumSpace(inner, sum),
-                      getPresent(sum));
-        }
+        for (const PartSumOperands &sum : added)
+          launchPartSum(inner, host, factory, sum);
         scf::YieldOp::create(inner);
       });
   host.freeAll();

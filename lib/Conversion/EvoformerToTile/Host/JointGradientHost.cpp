@@ -13,7 +13,6 @@
 #include "SumMemory.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -106,16 +105,7 @@ void evoformer::writeJointProgram(TileBuilder &builder, KernelFactory &factory,
                             builder.index(target.getMemorySumItems()));
   Value isJoint = host.both(host.both(enough, cut.fits),
                             hasUnitStrides(builder, host, operands));
-  scf::IfOp::create(
-      builder, isJoint,
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        writeLaunches(inner, factory, facts, operands, cut);
-        scf::YieldOp::create(inner);
-      },
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        apart(inner);
-        scf::YieldOp::create(inner);
-      });
+  host.writeVariants(builder, isJoint, [&](TileBuilder &at, bool isJoint) {
+    isJoint ? writeLaunches(at, factory, facts, operands, cut) : apart(at);
+  });
 }

@@ -1,4 +1,4 @@
-//===- SlabGradientHost.cpp - Gradients by slabs of logits' ----------===//
+//===- SlabGradientHost.cpp - Gradients by slabs of logits' ---------------===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,9 +9,9 @@
 
 #include "GradientLaunch.h"
 #include "HostArithmetic.h"
+#include "SumMemory.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <numeric>
 
 using namespace mlir;
@@ -94,24 +94,17 @@ public:
     if (partialSumBytes < 0)
       budget =
           arith::DivUIOp::create(builder, budget, builder.index(kSlabShare));
-    if (gradients.ofBias.memory) {
-      Value ofSum = builder.mul(getProduct(builder, {sumBatch, logits}),
-                                builder.index(4));
-      budget =
-          builder.sub(budget, arith::MinUIOp::create(builder, budget, ofSum));
-    }
+    Value ofSum =
+        builder.mul(getProduct(builder, {sumBatch, logits}), builder.index(4));
+    budget = builder.sub(budget, atMost(builder, budget, ofSum));
     Value ofRow =
         builder.mul(logits, builder.index(getElementBytes(facts.elementType)));
-    slabRows = atMost(
-        builder,
-        arith::DivUIOp::create(builder, budget, atLeastOne(builder, ofRow)),
-        rows);
-    // As many in each slab, and none without one.
-    Value slabs = ceilDiv(builder, rows, atLeastOne(builder, slabRows));
-    slabRows = builder.select(
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, slabRows,
-                              builder.index(0)),
-        slabRows, ceilDiv(builder, rows, atLeastOne(builder, slabs)));
+    Value held =
+        arith::DivUIOp::create(builder, budget, atLeastOne(builder, ofRow));
+    // As many in each slab. The step of a loop that does not run is not 0.
+    Value slabs =
+        ceilDiv(builder, atLeastOne(builder, rows), atLeastOne(builder, held));
+    slabRows = atLeastOne(builder, ceilDiv(builder, rows, slabs));
     Value items = getProduct(
         builder,
         {slabRows, heads,
@@ -128,9 +121,9 @@ public:
         builder.index(int64_t(1) << 31));
     Value isThere = arith::CmpIOp::create(
         builder, arith::CmpIPredicate::ne,
-        getProduct(builder, {batch, slabRows}), builder.index(0));
-    return arith::AndIOp::create(
-        builder, arith::AndIOp::create(builder, isEnough, isNear), isThere);
+        getProduct(builder, {batch, rows, held}), builder.index(0));
+    HostBuilder host(builder, factory);
+    return host.both(host.both(isEnough, isNear), isThere);
   }
 
   void write(TileBuilder &inner) {
@@ -138,7 +131,7 @@ public:
     GradientOperands ofKeyValue = prepareOperands(
         inner, host, factory.getTarget(), facts, gradients.ofKeyValue,
         gradients.keyValueSchedule.blocks);
-    // What it makes no logits of it reads nowhere else.
+    // It reads the keys and the slab.
     GradientOperands ofQuery = ofKeyValue;
     ofQuery.keyGrad = ofQuery.valueGrad = ofQuery.delta = {};
     ofQuery.queryGrad = gradients.ofQuery.queryGrad;
@@ -146,17 +139,15 @@ public:
                              gradients.keyValueSchedule);
     GradientLaunch queries(host, factory, facts, ofQuery,
                            gradients.querySchedule);
-    // The step of a loop that does not run must not be 0 either.
-    slabRows = atLeastOne(inner, slabRows);
     OpFoldResult one = inner.getIndexAttr(1);
     slab = host.allocate({one, slabRows, heads, slabKeys, slabQueries},
                          facts.elementType);
-    if (gradients.ofBias.memory)
-      sum = host.allocate({sumBatch, one, heads, slabKeys, slabQueries},
-                          inner.getF32Type());
+    sum = host.allocate({sumBatch, one, heads, slabKeys, slabQueries},
+                        inner.getF32Type());
     Value zero = inner.index(0);
-    forEach(inner, batch, inner.index(1), [&](TileBuilder &outer, Value at) {
-      forEach(outer, rows, slabRows, [&](TileBuilder &b, Value first) {
+    Value step = inner.index(1);
+    inner.forEach(zero, batch, step, [&](TileBuilder &outer, Value at) {
+      outer.forEach(zero, rows, slabRows, [&](TileBuilder &b, Value first) {
         Value count = atMost(b, b.sub(rows, first), slabRows);
         SlabRows chosen = {b, at, first, count};
         auto launch = [&](GradientLaunch &kernel, GradientOperands operands) {
@@ -166,25 +157,14 @@ public:
         };
         launch(keyValues, ofKeyValue);
         launch(queries, ofQuery);
-        if (sum)
-          addSlab(b, host, chosen);
+        addSlab(b, host, chosen);
       });
     });
-    if (sum)
-      finishBias(inner, host);
+    finishBias(inner, host);
     host.freeAll();
   }
 
 private:
-  static void forEach(TileBuilder &builder, Value end, Value step,
-                      function_ref<void(TileBuilder &, Value)> body) {
-    builder.loop(builder.index(0), end, step, {},
-                 [&](TileBuilder &b, Value at, ValueRange) {
-                   body(b, at);
-                   return SmallVector<Value>();
-                 });
-  }
-
   /// `memory` [.., h, k, q], contiguous, as [parts, b, 1, h, x, y].
   Value asParts(TileBuilder &b, Value memory, Value parts, Value batches,
                 bool transposed) {
@@ -202,13 +182,6 @@ private:
     return memref::ReinterpretCastOp::create(b, memory, zero, sizes, strides);
   }
 
-  void launchSum(TileBuilder &b, HostBuilder &host,
-                 const PartSumOperands &operands) {
-    PartSumOperands given = operands;
-    KernelOp kernel = createPartSumKernel(factory, b.getLoc(), given);
-    host.launch(b, kernel, getPartSumSpace(b, given), getPresent(given));
-  }
-
   /// Adds a slab's rows to the sum that is theirs, which the first ones start.
   void addSlab(TileBuilder &b, HostBuilder &host, const SlabRows &chosen) {
     bool isShared = gradients.ofBias.broadcast[kBiasB];
@@ -222,22 +195,17 @@ private:
     Value place = isShared ? b.add(chosen.batch, chosen.first) : chosen.first;
     Value isFirst =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, zero);
-    auto variant = [&](bool isAdded) {
-      return [&, isAdded](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        operands.isAdded = isAdded;
-        launchSum(inner, host, operands);
-        scf::YieldOp::create(inner);
-      };
-    };
-    scf::IfOp::create(b, isFirst, variant(false), variant(true));
+    host.writeVariants(b, isFirst, [&](TileBuilder &at, bool isFirst) {
+      operands.isAdded = !isFirst;
+      launchPartSum(at, host, factory, operands);
+    });
   }
 
   void finishBias(TileBuilder &b, HostBuilder &host) {
     PartSumOperands operands;
     operands.parts = asParts(b, sum, b.index(1), sumBatch, /*transposed=*/true);
     operands.sum = gradients.ofBias.memory;
-    launchSum(b, host, operands);
+    launchPartSum(b, host, factory, operands);
   }
 
   TileBuilder &builder;
@@ -261,16 +229,8 @@ void evoformer::writeSlabProgram(TileBuilder &builder, KernelFactory &factory,
                                  function_ref<void(TileBuilder &)> apart) {
   SlabProgram program(builder, factory, facts, gradients);
   Value isWorth = program.findRows(partialSumBytes);
-  scf::IfOp::create(
-      builder, isWorth,
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        program.write(inner);
-        scf::YieldOp::create(inner);
-      },
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        apart(inner);
-        scf::YieldOp::create(inner);
+  HostBuilder(builder, factory)
+      .writeVariants(builder, isWorth, [&](TileBuilder &at, bool bySlabs) {
+        bySlabs ? program.write(at) : apart(at);
       });
 }

@@ -7,8 +7,6 @@
 
 #include "SumMemory.h"
 
-#include "../Kernels/GradientKernels.h"
-
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -69,6 +67,13 @@ SumMemory evoformer::prepareSums(TileBuilder &builder, HostBuilder &host,
   return {chosen.getResult(0), isCopied};
 }
 
+void evoformer::launchPartSum(TileBuilder &at, HostBuilder &host,
+                              KernelFactory &factory,
+                              PartSumOperands operands) {
+  KernelOp kernel = createPartSumKernel(factory, at.getLoc(), operands);
+  host.launch(at, kernel, getPartSumSpace(at, operands), getPresent(operands));
+}
+
 void evoformer::finishSums(TileBuilder &builder, HostBuilder &host,
                            KernelFactory &factory, Value sum,
                            const SumMemory &sums) {
@@ -76,10 +81,7 @@ void evoformer::finishSums(TileBuilder &builder, HostBuilder &host,
     return;
   auto launch = [&](TileBuilder &at) {
     Value dest = castToUnitStride(at, sum);
-    PartSumOperands operands = {sums.memory, dest};
-    KernelOp kernel = createPartSumKernel(factory, at.getLoc(), operands);
-    host.launch(at, kernel, getPartSumSpace(at, operands),
-                getPresent(operands));
+    launchPartSum(at, host, factory, {sums.memory, dest});
   };
   if (!sums.isCopied)
     return launch(builder);

@@ -8,6 +8,7 @@
 #ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_SUMMEMORY_H
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_SUMMEMORY_H
 
+#include "../Kernels/GradientKernels.h"
 #include "HostBuilder.h"
 
 namespace mlir::evoformer {
@@ -28,6 +29,10 @@ SumMemory prepareSums(TileBuilder &builder, HostBuilder &host, Value sum,
 /// Adds up copies.
 void finishSums(TileBuilder &builder, HostBuilder &host, KernelFactory &factory,
                 Value sum, const SumMemory &sums);
+
+/// Launches the kernel that adds parts up.
+void launchPartSum(TileBuilder &at, HostBuilder &host, KernelFactory &factory,
+                   PartSumOperands operands);
 
 } // namespace mlir::evoformer
 

@@ -94,7 +94,7 @@ inline int64_t getKeyAlignment(Type element, int64_t keyBlock) {
 /// The gradients of one attention that its logits' gradients are for.
 struct SlabGradients {
   GradientOperands ofKeyValue, ofQuery;
-  /// Of a bias that all rows share; without memory: none.
+  /// Of a bias that all rows share.
   Bias ofBias = {};
   GradientSchedule keyValueSchedule = {}, querySchedule = {};
 };

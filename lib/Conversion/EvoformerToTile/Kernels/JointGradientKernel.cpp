@@ -20,16 +20,6 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// A loop without results over multiples of `step`.
-static void forEach(TileBuilder &builder, Value first, Value end, int64_t step,
-                    function_ref<void(TileBuilder &, Value)> body) {
-  builder.loop(first, end, builder.index(step), {},
-               [&](TileBuilder &b, Value at, ValueRange) -> SmallVector<Value> {
-                 body(b, at);
-                 return {};
-               });
-}
-
 namespace {
 class JointGradient {
 public:
@@ -43,17 +33,17 @@ public:
     bool sumsRows = biasGrad.memory && biasGrad.broadcast[kBiasN];
     if (sumsRows)
       clearBias(builder, firstRow);
-    forEach(builder, firstRow, endRow, blocks.rows,
-            [&](TileBuilder &b, Value row) {
-              if (biasGrad.memory && !sumsRows)
-                clearBias(b, row);
-              if (queryMemory)
-                clearQueries(itemAt(b, row, firstKey).withWritten());
-              forEach(b, firstKey, endKey, blocks.keys,
-                      [&](TileBuilder &b, Value key) {
-                        writeKeyBlock(itemAt(b, row, key));
-                      });
-            });
+    builder.forEach(firstRow, endRow, builder.index(blocks.rows),
+                    [&](TileBuilder &b, Value row) {
+                      if (biasGrad.memory && !sumsRows)
+                        clearBias(b, row);
+                      if (queryMemory)
+                        clearQueries(itemAt(b, row, firstKey).withWritten());
+                      b.forEach(firstKey, endKey, b.index(blocks.keys),
+                                [&](TileBuilder &b, Value key) {
+                                  writeKeyBlock(itemAt(b, row, key));
+                                });
+                    });
   }
 
 private:
@@ -120,30 +110,31 @@ private:
   /// Sets what the item's sums start from to zero.
   void clearQueries(const WorkItem &item) {
     Value slice = item.sliceSequence(queryMemory, item.queries);
-    forEach(item.builder, shared.zero, item.builder.index(item.queries.extent),
-            blocks.queries, [&](TileBuilder &b, Value query) {
-              for (auto [part, tile] : llvm::zip_equal(
-                       shared.parts,
-                       shared.zeros(builder, blocks.queries, shared.parts)))
-                b.store(tile, slice, {shared.zero, query, b.index(part.start)},
-                        {item.rows.fits, item.queries.fits, true});
-            });
+    item.builder.forEach(
+        shared.zero, item.builder.index(item.queries.extent),
+        item.builder.index(blocks.queries), [&](TileBuilder &b, Value query) {
+          for (auto [part, tile] : llvm::zip_equal(
+                   shared.parts,
+                   shared.zeros(builder, blocks.queries, shared.parts)))
+            b.store(tile, slice, {shared.zero, query, b.index(part.start)},
+                    {item.rows.fits, item.queries.fits, true});
+        });
   }
   void clearBias(TileBuilder &outer, Value row) {
-    forEach(outer, firstKey, endKey, blocks.keys,
-            [&](TileBuilder &inner, Value key) {
-              WorkItem item = itemAt(inner, row, key).withAll();
-              Value slice = item.sliceBiasGradient(biasGrad);
-              Value tile =
-                  inner.splat({blocks.rows, blocks.queries, blocks.keys},
-                              inner.getF32Type(), 0);
-              forEach(inner, shared.zero, inner.index(item.queries.extent),
-                      blocks.queries, [&](TileBuilder &b, Value query) {
-                        b.store(tile, slice, {shared.zero, query, shared.zero},
-                                {item.rows.fits, item.queries.fits,
-                                 item.keys.fits});
-                      });
-            });
+    outer.forEach(
+        firstKey, endKey, outer.index(blocks.keys),
+        [&](TileBuilder &inner, Value key) {
+          WorkItem item = itemAt(inner, row, key).withAll();
+          Value slice = item.sliceBiasGradient(biasGrad);
+          Value tile = inner.splat({blocks.rows, blocks.queries, blocks.keys},
+                                   inner.getF32Type(), 0);
+          inner.forEach(
+              shared.zero, inner.index(item.queries.extent),
+              inner.index(blocks.queries), [&](TileBuilder &b, Value query) {
+                b.store(tile, slice, {shared.zero, query, shared.zero},
+                        {item.rows.fits, item.queries.fits, item.keys.fits});
+              });
+        });
   }
 
   void writeKeyBlock(const WorkItem &item) {

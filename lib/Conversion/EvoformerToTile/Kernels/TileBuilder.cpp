@@ -238,6 +238,15 @@ SmallVector<Value> TileBuilder::loop(
   return llvm::to_vector_of<Value>(op.getResults());
 }
 
+void TileBuilder::forEach(Value first, Value end, Value step,
+                          function_ref<void(TileBuilder &, Value)> body) {
+  loop(first, end, step, {},
+       [&](TileBuilder &b, Value at, ValueRange) -> SmallVector<Value> {
+         body(b, at);
+         return {};
+       });
+}
+
 SmallVector<Value>
 TileBuilder::where(Value condition, ValueRange inits,
                    function_ref<SmallVector<Value>(TileBuilder &)> body) {

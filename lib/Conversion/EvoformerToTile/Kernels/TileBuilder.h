@@ -115,6 +115,9 @@ public:
   SmallVector<Value>
   loop(Value first, Value end, Value step, ValueRange start,
        function_ref<SmallVector<Value>(TileBuilder &, Value, ValueRange)> body);
+  /// The same where steps leave nothing.
+  void forEach(Value first, Value end, Value step,
+               function_ref<void(TileBuilder &, Value)> body);
   /// `inits`, done again by `body` where `condition` holds (evo_tile.where).
   SmallVector<Value>
   where(Value condition, ValueRange inits,
