@@ -8,26 +8,16 @@
 # CHECK-NOT: {{.}}
 #
 # More of them: python test/Simulator/key-operands.py --count 500 --seed 7 --targets cpu
-import json
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 import random_cases
+from random_cases import count
 
 # Beyond what 64 bits hold of sums of several.
 HUGE = (2**62, -2**62, 2**63 - 1, -2**63, 2**31, -2**31, 2**30)
-
-
-def count(target, case):
-    """Multiply-adds of each kernel that has any."""
-    report, = (json.loads(line) for line in random_cases.check(
-        target, "--guard-bytes=0", "--sim-counters=json", case).splitlines()
-        if line.startswith("{"))
-    counts = {kernel["name"]: kernel["counters"]["matrix_multiply_adds"]
-              for kernel in report["kernels"]}
-    return {name: done for name, done in counts.items() if done}
 
 
 def check_work():

@@ -8,23 +8,12 @@
 # CHECK-NOT: {{.}}
 #
 # More of them: python test/Simulator/lengths.py --count 500 --seed 7 --targets cpu
-import json
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 import random_cases
-from random_cases import check
-
-
-def count(target, case):
-    """Multiply-adds of each kernel that has any."""
-    report, = (json.loads(line) for line in check(
-        target, "--guard-bytes=0", "--sim-counters=json", case).splitlines()
-        if line.startswith("{"))
-    counts = {kernel["name"]: kernel["counters"]["matrix_multiply_adds"]
-              for kernel in report["kernels"]}
-    return {name: done for name, done in counts.items() if done}
+from random_cases import check, count
 
 
 def check_work():

@@ -6,8 +6,11 @@
 
 # CHECK: all right
 # CHECK-NOT: {{.}}
-import json
-import subprocess
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+from random_cases import count
 
 CAUSAL = "window=:i+sk-sq+1"
 BIASES = "bias=bnk:i1:normal bias=bhqk:f32:normal pass=backward sample=1"
@@ -21,28 +24,12 @@ PRODUCTS = {"attention_attention": 2, "attention_query_grad": 3,
             "attention_key_value_grad": 4, "attention_bias_grad": 2}
 
 
-def count(target, case):
-    """Multiply-adds of each kernel that has any."""
-    run = subprocess.run(
-        ["evoformer-check", "--target=" + target, "--device=sim",
-         "--guard-bytes=0", "--sim-counters=json", case],
-        capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-    report, = (json.loads(line) for line in run.stdout.splitlines()
-               if line.startswith("{"))
-    products = {}
-    for kernel in report["kernels"]:
-        done = kernel["counters"]["matrix_multiply_adds"]
-        if done:
-            products[kernel["name"]] = done
-    assert products
-    return products
-
-
 for target in ("gfx942", "sm_80"):
     for length, depth, words, most in CASES:
         case = f"Sq={length} Sk={length} D={depth} type=bf16 {words}"
-        for kernel, products in count(target, case).items():
+        counted = count(target, case)
+        assert counted
+        for kernel, products in counted.items():
             share = products / (PRODUCTS[kernel] * length * length * depth)
             assert 0.4 * most < share <= most, (target, case, kernel, share)
 print("all right")

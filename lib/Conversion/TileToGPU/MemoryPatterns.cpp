@@ -48,6 +48,15 @@ static Value getSpare(LaneBuilder &lane, const Memory &memory) {
       memory.base, ValueRange{offset}, LLVM::GEPNoWrapFlags::inbounds);
 }
 
+/// The vector of a piece, of what the lane holds in registers.
+static Value assemble(LaneBuilder &lane, ArrayRef<LaneElement> held,
+                      const MemoryAccess::Piece &piece) {
+  SmallVector<LaneElement> parts;
+  for (int64_t reg : piece)
+    parts.push_back(held[reg]);
+  return lane.assemble(parts);
+}
+
 namespace {
 
 struct LoadPattern : KernelPattern<LoadOp> {
@@ -136,10 +145,7 @@ struct StorePattern : KernelPattern<StoreOp> {
       MemoryAccess::Address address = access.getAddress(piece);
       if (address.never)
         continue;
-      SmallVector<LaneElement> parts;
-      for (int64_t reg : piece)
-        parts.push_back(held[reg]);
-      Value value = lane.assemble(parts);
+      Value value = assemble(lane, held, piece);
       OpBuilder::InsertionGuard guard(rewriter);
       // Lanes that have nothing to write do so behind a buffer's end.
       Value valid =
@@ -185,11 +191,8 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
     MemoryAccess write = access(from);
     for (const MemoryAccess::Piece &piece : write.getPieces()) {
-      SmallVector<LaneElement> parts;
-      for (int64_t reg : piece)
-        parts.push_back(held[reg]);
-      storePiece(rewriter, loc, lane.assemble(parts), write.getAddress(piece),
-                 write.getAlignment(piece));
+      storePiece(rewriter, loc, assemble(lane, held, piece),
+                 write.getAddress(piece), write.getAlignment(piece));
     }
     waitForLanes(lane);
     MemoryAccess read = access(to);

@@ -3,6 +3,7 @@ sequences, groups of heads, biases, types, depths, layouts and statistics, forwa
 with all gradients."""
 
 import argparse
+import json
 import random
 import subprocess
 import tempfile
@@ -20,6 +21,16 @@ def check(target, *arguments):
         capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout
+
+
+def count(target, case):
+    """Multiply-adds of each kernel that has any."""
+    report, = (json.loads(line) for line in check(
+        target, "--guard-bytes=0", "--sim-counters=json", case).splitlines()
+        if line.startswith("{"))
+    counts = {kernel["name"]: kernel["counters"]["matrix_multiply_adds"]
+              for kernel in report["kernels"]}
+    return {name: done for name, done in counts.items() if done}
 
 
 # What makes logits of scores; by default the scores are logits.
