@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 import random_cases
-from random_cases import check, count
+from random_cases import count
 
 
 def check_work():
