@@ -11,7 +11,7 @@ import pytest
 import torch
 from evoformer import score as s
 from torch_cases import device, one_thread  # noqa: F401
-from torch_reference import compare, normal
+from torch_reference import compare, normal, run_with_gradients
 
 
 def operands(kind, device, heads=2, sq=37, sk=53, depth=32):
@@ -61,11 +61,19 @@ def test_indices_of_a_tensor(device):
     at = torch.randint(-3, 16, (37, 53), generator=torch.Generator().manual_seed(1),
                        dtype=torch.int32).to(device)
     inside = at.clamp(0, 12).long()
+    tensors = operands(torch.float32, device)
+    # An entry's gradient has a term for each pair that looks it up, hundreds of them.
+    bias = (2 * table[:, 0, inside] ** 2).detach().double().requires_grad_()
+    of_pairs = run_with_gradients(
+        written_out, [*(t.detach().double().requires_grad_() for t in tensors), bias])[-1]
+    terms = of_pairs * 4 * table[:, 0, inside].detach()
+    magnitude = torch.zeros(2, 13, dtype=torch.float64, device=device).index_add_(
+        1, inside.flatten(), terms.abs().flatten(1)).max().item()
     compare(lambda q, k, v, table: evoformer.attention(
                 q, k, v, layout="bhsd", captures=[table, at],
                 score=lambda x, b, n, h, i, j, sq, sk, t, at: x + 2 * t[at] * t[at]),
             lambda q, k, v, table: written_out(q, k, v, 2 * table[:, 0, inside] ** 2),
-            [*operands(torch.float32, device), table])
+            [*tensors, table], magnitude=magnitude)
 
 
 def test_numpy_and_bits():

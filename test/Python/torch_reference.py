@@ -57,16 +57,23 @@ def check(found, exact, eager, terms=1.0, times=2):
     assert error(found) <= allowed, (error(found), error(eager), size)
 
 
-def compare(ours, theirs, tensors, times=2):
+def run_with_gradients(function, tensors):
+    """What a function of tensors gives, and the gradients of a weighted sum of it."""
+    out = function(*tensors)
+    weight = normal(*out.shape, seed=5, kind=out.dtype, device=out.device).detach()
+    return [out, *torch.autograd.grad((out * weight).sum(), tensors)]
+
+
+def compare(ours, theirs, tensors, times=2, magnitude=None):
     """What a function of tensors gives and the gradients of a weighted sum of it, by us
-    and by torch. The first tensor's rows have the depth."""
-    def run(function, tensors):
-        out = function(*tensors)
-        weight = normal(*out.shape, seed=5, kind=out.dtype, device=out.device).detach()
-        return [out, *torch.autograd.grad((out * weight).sum(), tensors)]
+    and by torch. The first tensor's rows have the depth. `magnitude` is what the absolute
+    terms of an element of the last tensor's gradient add up to, which is a long sum."""
+    run = run_with_gradients
     found, eager = run(ours, tensors), run(theirs, tensors)
     exact = exactly(lambda *t: run(theirs, t), tensors)
     # Gradients of logits are differences of sums over the depth of normal numbers.
     terms = [1.0] + [tensors[0].shape[-1] ** 0.5] * len(tensors)
+    if magnitude is not None:
+        terms[-1] = magnitude
     for one, true, usual, size in zip(found, exact, eager, terms, strict=True):
         check(one.detach(), true.detach(), usual.detach(), size, times)
