@@ -10,6 +10,7 @@
 #include "Evoformer/Dialect/Tile/IR/AddressableBytes.h"
 #include "Host/EqualOps.h"
 #include "Host/GradientHost.h"
+#include "Host/HeadGradientHost.h"
 #include "Host/HostBuilder.h"
 #include "Host/HostProgram.h"
 #include "Host/JointGradients.h"
@@ -18,6 +19,7 @@
 #include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
 #include "Schedules/GradientSchedule.h"
+#include "Schedules/HeadSchedule.h"
 #include "Schedules/SlabSchedule.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
@@ -306,7 +308,7 @@ protected:
                 return write(gradient, host, builder, factory);
               return mayBeJoint(chip)
                          ? writeJoint(shared, host, builder, factory)
-                         : writeBySlabs(shared, host, builder, factory);
+                         : writeTogether(shared, host, builder, factory);
             })
             .Case<AttentionDeltaOp>(
                 [&](auto delta) { return write(delta, builder, factory); })
@@ -326,7 +328,7 @@ protected:
   /// is alone.
   SmallVector<AttentionGradientOp> findSharing(AttentionFamilyOpInterface op) {
     auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
-    bool mayShare = mayBeJoint(chip) || mayStoreSlabs(chip);
+    bool mayShare = mayBeJoint(chip) || mayStoreSlabs(chip) || mayTakeHeads(chip);
     if (!gradient || !mayShare || requests.isForced() || op.isRagged())
       return {};
     SmallVector<AttentionGradientOp> equal = findJointGradients(gradient);
@@ -481,33 +483,50 @@ protected:
     return failure(failed(writeOne(ofQuery)) || failed(writeOne(ofBiasAlone)));
   }
 
-  /// Steps with equal logits, from slabs of these where it pays.
-  LogicalResult writeBySlabs(ArrayRef<AttentionGradientOp> ops,
+  /// Steps with equal logits, from slabs of these or by heads where it pays.
+  LogicalResult writeTogether(ArrayRef<AttentionGradientOp> ops,
                              FunctionOpInterface host, TileBuilder &builder,
                              KernelFactory &factory) {
     bool failedApart = false;
-    auto writeApart = [&](TileBuilder &at) {
+    auto writeSome = [&](TileBuilder &at, ArrayRef<AttentionGradientOp> ops) {
       for (AttentionGradientOp op : ops)
         failedApart |= failed(write(op, host, at, factory));
     };
+    auto writeApart = [&](TileBuilder &at) { writeSome(at, ops); };
     AttentionGradientOp last = ops.back();
     AttentionFacts facts = getFacts(last);
     SlabGradients gradients;
+    SmallVector<AttentionGradientOp> ofBiases, others;
     for (AttentionGradientOp op : ops) {
       FailureOr<GradientOperands> some = getOperands(builder, op);
       if (failed(some))
         return failure();
+      (some->biasGrad.memory ? ofBiases : others).push_back(op);
       if (some->biasGrad.memory)
         gradients.ofBias = some->biasGrad;
       else
         (some->queryGrad ? gradients.ofQuery : gradients.ofKeyValue) = *some;
     }
     if (chooseSlabSchedules(last.getLoc(), host.getName(), chip, facts,
-                            gradients))
+                            gradients)) {
       writeSlabProgram(builder, factory, facts, gradients, partialSumBytes,
                        writeApart);
-    else
+      return failure(failedApart);
+    }
+    GradientOperands ofHead = gradients.ofKeyValue;
+    ofHead.queryGrad = gradients.ofQuery.queryGrad;
+    ofHead.logitGrads = gradients.ofQuery.logitGrads;
+    std::optional<GradientSchedule> byHeads;
+    if (ofHead.query)
+      byHeads = chooseHeadSchedule(last.getLoc(), host.getName(), chip, facts,
+                                   ofHead);
+    if (!byHeads) {
       writeApart(builder);
+      return failure(failedApart);
+    }
+    writeHeadProgram(builder, factory, facts, ofHead, *byHeads, partialSumBytes,
+                     [&](TileBuilder &at) { writeSome(at, others); });
+    writeSome(builder, ofBiases);
     return failure(failedApart);
   }
 

@@ -25,7 +25,7 @@ SmallVector<Value *> GradientOperands::present() {
   all.append({&queryGrad, &keyGrad, &valueGrad, &biasGrad.memory});
   for (Bias &gradient : logitGrads)
     all.push_back(&gradient.memory);
-  all.append({&slab, &stepsOfPart, &keysOfItem});
+  all.append({&slab, &stepsOfPart, &querySums, &keysOfItem});
   llvm::erase_if(all, [](Value *operand) { return !*operand; });
   return all;
 }
@@ -33,6 +33,8 @@ SmallVector<Value *> GradientOperands::present() {
 GradientKind evoformer::getGradientKind(const GradientOperands &operands) {
   if (operands.keysOfItem)
     return GradientKind::Joint;
+  if (operands.querySums)
+    return GradientKind::Head;
   if (operands.biasGrad.memory)
     return operands.queryGrad ? GradientKind::QueryBias : GradientKind::Bias;
   return operands.queryGrad ? GradientKind::Query : GradientKind::KeyValue;
@@ -44,6 +46,7 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
   case GradientKind::QueryBias:
     return OwnedDim::Queries;
   case GradientKind::KeyValue:
+  case GradientKind::Head:
   case GradientKind::Joint:
     return OwnedDim::Keys;
   case GradientKind::Bias:
@@ -89,7 +92,9 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
                           ? builder.index(builder.dim(operands.key, 2))
                           : grid.count(builder, kBiasH);
   space[order.blocks] =
-      grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
+      getGradientKind(operands) == GradientKind::Head
+          ? builder.index(1)
+          : grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
   if (operands.stepsOfPart) {
     Value parts = operands.keyGrad ? operands.keyGrad : operands.valueGrad;
     space.push_back(builder.index(builder.dim(parts, 0)));
@@ -111,6 +116,7 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
                                          bool alignedRows) {
   GradientKind kind = getGradientKind(operands);
   StringRef suffix = kind == GradientKind::Joint  ? "all_grads"
+                     : kind == GradientKind::Head ? "head_grads"
                      : operands.queryGrad         ? "query_grad"
                      : kind == GradientKind::Bias ? "bias_grad"
                                                   : "key_value_grad";
@@ -128,6 +134,8 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
         case GradientKind::Bias:
         case GradientKind::QueryBias:
           return writeBiasGradient(builder, shared);
+        case GradientKind::Head:
+          return writeHeadGradient(builder, shared);
         case GradientKind::Joint:
           return writeJointGradient(builder, shared);
         }

@@ -50,6 +50,9 @@ struct GradientOperands {
   /// or without it what there is of `keyGrad` and `valueGrad`, is of f32 and
   /// has the parts as a leading dimension. Null: one part.
   Value stepsOfPart;
+  /// [b, n, h, s, d] of f32, with the gradients of query, key and value at once:
+  /// what items keep of the query's from one block of keys to the next.
+  Value querySums;
   /// With all gradients at once: the keys of an item. Then `queryGrad` is of
   /// f32 and has the items that share a query as a leading dimension, and steps
   /// of a part are rows.
@@ -101,10 +104,16 @@ struct SlabGradients {
 
 /// What one recomputation is for. Query and one bias together: an item has a
 /// block of queries with all keys in one tile, and loops over what is summed.
+/// Head: query, key and value; an item has all queries and keys of a head.
 /// Joint: key and value beside any others; an item has rows and keys of a head,
 /// and what it sums of the others lies in memory that is its own.
-enum class GradientKind { Query, KeyValue, Bias, QueryBias, Joint };
+enum class GradientKind { Query, KeyValue, Bias, QueryBias, Head, Joint };
 GradientKind getGradientKind(const GradientOperands &operands);
+
+/// Whether the kernel sums the gradients of a block of keys over queries.
+inline bool sumsKeys(GradientKind kind) {
+  return kind == GradientKind::KeyValue || kind == GradientKind::Head;
+}
 
 /// What an item of the kernel owns: subgroups share a block of this dimension
 /// and cannot sum over it.

@@ -18,6 +18,12 @@ namespace mlir::evoformer {
 /// The part `index` of memory [parts, b, n, h, x, y].
 Value slicePart(TileBuilder &builder, Value memory, Value index);
 
+/// The sums of a block of queries over their keys.
+SmallVector<Value> sumKeysOfQueries(TileBuilder &builder,
+                                    const LogitRecompute &shared,
+                                    const WorkItem &item,
+                                    const LogitRecompute::Slices &slices);
+
 void writeQueryGradient(TileBuilder &builder, const LogitRecompute &shared);
 /// From gradients of logits that lie in memory.
 void writeQueryGradientOfSlab(TileBuilder &builder,
@@ -25,6 +31,8 @@ void writeQueryGradientOfSlab(TileBuilder &builder,
 void writeKeyValueGradient(TileBuilder &builder, const LogitRecompute &shared);
 /// Of a bias, and where `shared` has one of the query as well.
 void writeBiasGradient(TileBuilder &builder, const LogitRecompute &shared);
+/// Of query, key and value.
+void writeHeadGradient(TileBuilder &builder, const LogitRecompute &shared);
 void writeJointGradient(TileBuilder &builder, const LogitRecompute &shared);
 
 } // namespace mlir::evoformer

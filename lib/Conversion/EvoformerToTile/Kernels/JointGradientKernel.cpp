@@ -146,7 +146,8 @@ private:
     Value biasSums =
         biasGrad.memory ? item.sliceBiasGradient(biasGrad) : Value();
     keys.write([&](TileBuilder &b, const BlockStep &step,
-                   const LogitRecompute::Recomputed &again, Value narrow) {
+                   const LogitRecompute::Recomputed &again, Value narrow,
+                   ValueRange) -> SmallVector<Value> {
       if (querySums)
         addToQueries(b, step, querySums, narrow, ofKeys);
       if (biasSums) {
@@ -158,6 +159,7 @@ private:
                 inBounds);
       }
       shared.storeLogitGrads(b, step, again, narrow);
+      return {};
     });
   }
 

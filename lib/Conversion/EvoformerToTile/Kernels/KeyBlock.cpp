@@ -32,21 +32,34 @@ void KeyBlock::write(Beside beside) const {
         shared.operands.valueGrad);
 }
 
-KeyBlock::Sums KeyBlock::sum(Beside beside) const {
+SmallVector<Value> KeyBlock::writeOnce(Beside beside, ValueRange start) const {
+  Sums sums = sum(beside, /*isRepeated=*/false, start);
+  store(shared, item, sums, &slices, shared.operands.keyGrad,
+        shared.operands.valueGrad);
+  return sums.beside;
+}
+
+KeyBlock::Sums KeyBlock::sum(Beside beside, bool isRepeated,
+                             ValueRange start) const {
   return sumWithCare(
       item.builder, shared,
       [&](TileBuilder &b, const LogitRecompute &recompute, const Sums &start) {
         // The value's gradient alone is made again without the others.
         bool isOfValue = recompute.isCareful() && start.key.empty();
-        return sumQueries(b, recompute, start, isOfValue ? Beside() : beside);
-      });
+        bool isBeside = isRepeated ? !isOfValue : !recompute.isRepeat();
+        return sumQueries(b, recompute, start, isBeside ? beside : Beside());
+      },
+      start);
 }
 
 KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
                                      const LogitRecompute &shared,
-                                     SumLoop loop) {
+                                     SumLoop loop, ValueRange beside) {
   const GradientOperands &operands = shared.operands;
-  Sums sums = loop(builder, shared, start(builder, shared));
+  Sums first = start(builder, shared);
+  first.beside = llvm::to_vector(beside);
+  Sums sums = loop(builder, shared, first);
+  SmallVector<Value> left = std::exchange(sums.beside, {});
   // An item sums over all queries, of which one may have statistics too large
   // for one number: then it takes the loop with both. What dropout drops is NaN
   // in the key's gradient only.
@@ -67,6 +80,7 @@ KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
         });
   if (operands.valueGrad)
     sums.value = sumValuesWithCare(builder, shared, sums.value, loop);
+  sums.beside = std::move(left);
   return sums;
 }
 
@@ -134,7 +148,8 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
                  Sums next = add(b, recompute, start.with(sums), again, narrow,
                                  queries);
                  if (beside)
-                   beside(b, step, again, narrow);
+                   next.beside =
+                       beside(b, step, again, narrow, start.with(sums).beside);
                  return next.carried();
                }));
 }

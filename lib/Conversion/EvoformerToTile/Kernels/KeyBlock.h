@@ -17,9 +17,11 @@ namespace mlir::evoformer {
 class KeyBlock {
 public:
   /// What else becomes of a tile of logits: the step, what has been computed,
-  /// and the gradients of its logits in the inputs' type.
-  using Beside = function_ref<void(TileBuilder &, const BlockStep &,
-                                   const LogitRecompute::Recomputed &, Value)>;
+  /// the gradients of its logits in the inputs' type, and what the step before
+  /// has left. Gives what it leaves.
+  using Beside = function_ref<SmallVector<Value>(
+      TileBuilder &, const BlockStep &, const LogitRecompute::Recomputed &,
+      Value, ValueRange)>;
 
   /// With `keysFirst` tiles of logits are [rows, keys, queries].
   KeyBlock(const LogitRecompute &shared, const WorkItem &item, bool keysFirst);
@@ -28,7 +30,10 @@ public:
   ArrayRef<Value> getKeys() const { return keys.key; }
 
   /// Writes the loop over queries and stores the gradients that are wanted.
+  /// What is made again with care is beside again, too.
   void write(Beside beside = {}) const;
+  /// The same with what is beside once, from `start` on. Gives what it leaves.
+  SmallVector<Value> writeOnce(Beside beside, ValueRange start) const;
 
   /// Depth parts of the gradients; none where not wanted.
   struct Sums {
@@ -36,16 +41,26 @@ public:
     /// Where the value's gradient is summed with care: how many elements that
     /// are NaN or infinite belong to it.
     SmallVector<Value> spoilt;
+    /// What is beside, if it leaves anything.
+    SmallVector<Value> beside;
 
     /// What a loop carries.
     SmallVector<Value> carried() const {
-      return llvm::to_vector(llvm::concat<const Value>(key, value, spoilt));
+      return llvm::to_vector(
+          llvm::concat<const Value>(key, value, spoilt, beside));
     }
     Sums with(ValueRange carried) const {
-      return {llvm::to_vector(carried.take_front(key.size())),
-              llvm::to_vector(
-                  carried.drop_front(key.size()).take_front(value.size())),
-              llvm::to_vector(carried.take_back(spoilt.size()))};
+      auto take = [&](ArrayRef<Value> like) {
+        SmallVector<Value> taken(carried.take_front(like.size()));
+        carried = carried.drop_front(like.size());
+        return taken;
+      };
+      Sums sums;
+      sums.key = take(key);
+      sums.value = take(value);
+      sums.spoilt = take(spoilt);
+      sums.beside = take(beside);
+      return sums;
     }
   };
 
@@ -59,9 +74,9 @@ public:
   using SumLoop = function_ref<Sums(
       TileBuilder &, const LogitRecompute &recompute, const Sums &start)>;
   /// What the loop makes of zeros, and of those sums that are NaN what it makes
-  /// with care.
+  /// with care; what starts as `beside` is not made again.
   static Sums sumWithCare(TileBuilder &builder, const LogitRecompute &shared,
-                          SumLoop loop);
+                          SumLoop loop, ValueRange beside = {});
   /// The same where heads have dropped keys of their own: what others leave.
   Sums addCleared(TileBuilder &b, const Sums &sums) const;
   /// Stores them where the gradients lie; with `slices` what the prepared sum
@@ -73,8 +88,9 @@ public:
 private:
   static Sums start(TileBuilder &b, const LogitRecompute &shared, bool ofKey,
                     bool ofValue);
-  /// What this item's head adds to zeros.
-  Sums sum(Beside beside = {}) const;
+  /// What this item's head adds to zeros, and its steps to `start` beside.
+  Sums sum(Beside beside = {}, bool isRepeated = true,
+           ValueRange start = {}) const;
   /// With what a tile adds; `narrow` are the gradients of its logits.
   Sums add(TileBuilder &b, const LogitRecompute &shared, const Sums &sums,
            const LogitRecompute::Recomputed &again, Value narrow,

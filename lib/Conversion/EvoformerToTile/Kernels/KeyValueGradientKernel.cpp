@@ -171,7 +171,9 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
   // What is made again with care is stored again.
   Value slab = item.sliceSlab(shared.operands.slab);
   block.write([&](TileBuilder &b, const BlockStep &step,
-                  const LogitRecompute::Recomputed &, Value narrow) {
+                  const LogitRecompute::Recomputed &, Value narrow,
+                  ValueRange) -> SmallVector<Value> {
     item.storeSlab(b, narrow, slab, step.offset(LogitDim::Queries));
+    return {};
   });
 }

@@ -44,6 +44,8 @@ public:
   LogitRecompute withCare() const;
   /// Whether that made it.
   bool isCareful() const { return careful; }
+  /// Whether either has.
+  bool isRepeat() const { return careful || apart; }
   /// Whether what all steps of a loop over queries read of their keys is read
   /// before it. Registers hold what each step would wait for, where tiles are
   /// copied past these; what is rarely run has none to spare.
@@ -191,6 +193,7 @@ public:
     case GradientKind::Bias:
       return getOwnedDim(operands) == OwnedDim::Queries;
     case GradientKind::KeyValue:
+    case GradientKind::Head:
       return mayStart;
     default:
       return false;

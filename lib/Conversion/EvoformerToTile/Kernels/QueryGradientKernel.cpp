@@ -43,37 +43,42 @@ void evoformer::writeQueryGradientOfSlab(TileBuilder &builder,
                   operands.queryGrad, item.queries);
 }
 
+SmallVector<Value> evoformer::sumKeysOfQueries(TileBuilder &builder,
+                                               const LogitRecompute &shared,
+                                               const WorkItem &item,
+                                               const LogitRecompute::Slices &slices) {
+  LogitRecompute::QueryTiles queries =
+      shared.loadQueries(builder, item, slices, shared.zero);
+  return BlockLoop::along(builder, LogitDim::Keys, item)
+      .run(builder, shared.zeros(builder, shared.blocks.queries, shared.parts),
+           [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+             LogitRecompute::KeyTiles keys = shared.loadKeys(
+                 b, step.item, slices, step.offset(LogitDim::Keys));
+             LogitRecompute::Recomputed again =
+                 shared.recompute(b, slices, queries, keys, step.tile);
+             Value narrow = shared.narrowScoreGrad(b, again);
+             shared.storeLogitGrads(b, step, again, narrow);
+             return shared.accumulate(b, sums, narrow,
+                                      shared.clearNaN(b, keys.key));
+           });
+}
+
 void evoformer::writeQueryGradient(TileBuilder &builder,
                                    const LogitRecompute &shared) {
   const GradientOperands &operands = shared.operands;
-  const AttentionBlocks &blocks = shared.blocks;
-  WorkItem item = WorkItem::find(builder, shared.alignedRows,
-                                 operands.getShape(), blocks, shared.facts.keys)
-                      .withSharedKeys(shared.facts.shared);
-  LogitRecompute::Slices slices = shared.slice(item);
-  auto sumKeys = [&](TileBuilder &outer, const LogitRecompute &shared,
-                     const WorkItem &item) {
-    LogitRecompute::QueryTiles queries =
-        shared.loadQueries(outer, item, slices, shared.zero);
-    return BlockLoop::along(outer, LogitDim::Keys, item)
-        .run(outer, shared.zeros(outer, blocks.queries, shared.parts),
-             [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
-               LogitRecompute::KeyTiles keys = shared.loadKeys(
-                   b, step.item, slices, step.offset(LogitDim::Keys));
-               LogitRecompute::Recomputed again =
-                   shared.recompute(b, slices, queries, keys, step.tile);
-               Value narrow = shared.narrowScoreGrad(b, again);
-               shared.storeLogitGrads(b, step, again, narrow);
-               return shared.accumulate(b, sums, narrow,
-                                        shared.clearNaN(b, keys.key));
-             });
-  };
+  WorkItem item =
+      WorkItem::find(builder, shared.alignedRows, operands.getShape(),
+                     shared.blocks, shared.facts.keys)
+          .withSharedKeys(shared.facts.shared);
   shared.clearLogitGrads(item, LogitDim::Keys);
-  SmallVector<Value> sums = sumKeys(builder, shared, item);
+  LogitRecompute::Slices slices = shared.slice(item);
+  SmallVector<Value> sums = sumKeysOfQueries(builder, shared, item, slices);
   if (!shared.choosesDrops())
     sums = shared.repeatWithCare(
         builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
-          return sumKeys(b, careful, item.withCarefulBlocks(LogitDim::Keys));
+          return sumKeysOfQueries(b, careful,
+                                  item.withCarefulBlocks(LogitDim::Keys),
+                                  slices);
         });
   item.storeParts(sums, shared.parts, shared.getProductDerivative(),
                   operands.queryGrad, item.queries);

@@ -141,7 +141,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
     return loop;
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
-  bool ofKeys = kind == GradientKind::KeyValue;
+  bool ofKeys = sumsKeys(kind);
   loop.sums = kind == GradientKind::Query ? depth
               : ofKeys
                   ? (cut.sumsKey ? depth : 0) + (cut.sumsValue ? valueDepth : 0)

@@ -93,6 +93,9 @@ inline constexpr int64_t kHeldBiasBytes = 2;
 /// much.
 inline constexpr int64_t kSlabDepth = 96;
 
+/// Up to which depth one kernel makes the gradients of query, key and value.
+inline constexpr int64_t kMostHeadDepth = 32;
+
 } // namespace mlir::evoformer::fitted
 
 #endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_FITTEDCOSTS_H

@@ -173,7 +173,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                   1,
                   request.subgroupsAlongOther.value_or(1),
                   request.own.value_or(OwnOperands::Registers)};
-  if (kind == GradientKind::KeyValue) {
+  if (sumsKeys(kind)) {
     cut.sumsKey = operands.keyGrad != nullptr;
     cut.sumsValue = operands.valueGrad != nullptr;
   }
@@ -252,7 +252,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
           if (isCut)
             break;
           bool isLDS = place == OwnOperands::LDS;
-          bool wantsLDS = kind == GradientKind::KeyValue;
+          bool wantsLDS = sumsKeys(kind);
           if (isGroup && hasWholeAtoms && places.size() > 1 &&
               (wantsLDS ? !isLDS : isLDS && atoms > 1))
             continue;
@@ -278,7 +278,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   }
   // Copies run further ahead where all workgroups that lanes' registers let be
   // resident have the memory.
-  if (isCut && kind == GradientKind::KeyValue &&
+  if (isCut && sumsKeys(kind) &&
       machine.streamsMatrices(facts) && !request.stages) {
     GradientCut further = cut;
     ++further.stages;
@@ -296,7 +296,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   constexpr int64_t kManyResident = 3;
   bool isGroup = cut.products == ProductScope::Group;
   bool mayShare =
-      isGroup ? kind == GradientKind::KeyValue &&
+      isGroup ? sumsKeys(kind) &&
                     cost.ldsBytes * kManyResident > target.getLdsBytes()
               : machine.streamsOperands() && !machine.streamsMatrices(facts);
   if (isCut && mayShare && !sumsBias(kind) && !request.subgroups &&

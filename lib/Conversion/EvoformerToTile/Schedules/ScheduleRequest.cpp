@@ -30,6 +30,7 @@ const ScheduleRequest &ScheduleRequests::of(GradientKind kind) const {
   case GradientKind::QueryBias:
     return queryGrad;
   case GradientKind::KeyValue:
+  case GradientKind::Head:
   case GradientKind::Joint:
     return keyValueGrad;
   case GradientKind::Bias:

@@ -1,0 +1,194 @@
+//===- HeadGradientKernel.cpp - Gradients of query, key and value ---------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An item has a head of a row. For each block of its keys it loops over the
+// queries and sums the gradients of key and value, as the kernel for these
+// does, and with the same gradients of logits those of the queries, which lie
+// in memory between one block of keys and the next. Five products a logit
+// instead of seven, and one exponential instead of two; nobody else writes an
+// item's sums, so their order is fixed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientPrograms.h"
+#include "KeyBlock.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+namespace {
+class HeadGradient {
+public:
+  HeadGradient(TileBuilder &builder, const LogitRecompute &shared)
+      : builder(builder), shared(shared), operands(shared.operands),
+        blocks(shared.blocks) {
+    constexpr SpaceOrder order;
+    Value id[4];
+    for (int64_t dim = 0; dim < 4; ++dim)
+      id[dim] = WorkItemIdOp::create(builder, dim);
+    batch = id[order.batch];
+    row = id[order.rows];
+    head = id[order.head];
+    numRows = builder.dim(operands.query, 1);
+    numQueries = builder.dim(operands.query, 3);
+    numKeys = builder.dim(operands.key, 3);
+  }
+
+  void write() {
+    SmallVector<Value> start =
+        shared.zeros(builder, blocks.queries, shared.parts);
+    SmallVector<Value> spoilt = builder.loop(
+        shared.zero, builder.index(numKeys), builder.index(blocks.keys), start,
+        [&](TileBuilder &b, Value key, ValueRange spoilt) {
+          return writeKeyBlock(b, key, spoilt);
+        });
+    if (!shared.choosesDrops())
+      writeAgain(spoilt);
+  }
+
+private:
+  WorkItem itemOf(TileBuilder &b, const ItemRange &queries,
+                  const ItemRange &keys, bool ownsKeyBlock) {
+    WorkItem item{b,
+                  shared.alignedRows,
+                  batch,
+                  head,
+                  ItemRange::ofBlock(b, numRows, row, blocks.rows),
+                  queries,
+                  keys,
+                  ownsKeyBlock};
+    item.seen = makeSeenKeys(b, shared.facts.keys, operands.getShape());
+    return item;
+  }
+
+  /// Those of `range`, or none: what is stored.
+  static ItemRange onlyIf(TileBuilder &b, Value condition,
+                          const ItemRange &range) {
+    ItemRange some = range;
+    some.extent = b.select(condition, b.index(range.extent), b.index(0));
+    some.fits = false;
+    return some;
+  }
+
+  /// The block of keys at `key`. The first one starts the queries' sums, the
+  /// last one stores them as gradients.
+  SmallVector<Value> writeKeyBlock(TileBuilder &b, Value key,
+                                   ValueRange spoilt) {
+    WorkItem item =
+        itemOf(b, ItemRange::whole(b, numQueries, blocks.queries),
+               ItemRange::ofBlock(b, numKeys, key, blocks.keys),
+               /*ownsKeyBlock=*/true);
+    auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+      return arith::CmpIOp::create(b, predicate, x, y).getResult();
+    };
+    Value end = b.add(key, b.index(blocks.keys)), all = b.index(numKeys);
+    QuerySums sums;
+    sums.isFirst = compare(arith::CmpIPredicate::eq, key, shared.zero);
+    sums.all = item.queries;
+    sums.all.extent = builder.dim(operands.querySums, 3);
+    sums.all.fits = true;
+    sums.before = item.sliceSequence(operands.querySums, sums.all);
+    sums.after = item.sliceSequence(
+        operands.querySums,
+        onlyIf(b, compare(arith::CmpIPredicate::ult, end, all), sums.all));
+    sums.gradient = item.sliceSequence(
+        operands.queryGrad,
+        onlyIf(b, compare(arith::CmpIPredicate::uge, end, all), item.queries));
+    // All subgroups multiply with all keys.
+    Value slice = item.sliceSequence(operands.key, item.keys);
+    for (DepthPart part : shared.parts)
+      sums.keys.push_back(item.load(b, slice, shared.zero, item.keys, part));
+    KeyBlock block(shared, item, /*keysFirst=*/true);
+    return block.writeOnce(
+        [&](TileBuilder &b, const BlockStep &step,
+            const LogitRecompute::Recomputed &, Value narrow,
+            ValueRange spoilt) {
+          return addToQueries(b, step, sums, transposeLast(b, narrow), spoilt);
+        },
+        spoilt);
+  }
+
+  /// Where the sums of all queries lie.
+  struct QuerySums {
+    /// Whole blocks of them.
+    ItemRange all;
+    /// Whether none has been stored.
+    Value isFirst;
+    /// Where they are read, and where the new ones are stored, as sums or as
+    /// gradients.
+    Value before, after, gradient;
+    /// Depth parts of the keys.
+    SmallVector<Value> keys;
+  };
+
+  /// Adds a tile's share, the product of the gradients of its logits and its
+  /// keys. Gives what tells of sums that are NaN.
+  SmallVector<Value> addToQueries(TileBuilder &b, const BlockStep &step,
+                                  const QuerySums &sums, Value logitGrads,
+                                  ValueRange spoilt) {
+    const WorkItem &item = step.item;
+    Value query = step.offset(LogitDim::Queries);
+    auto store = [&](Value tile, Value slice, DepthPart part) {
+      b.store(tile, slice, {shared.zero, query, b.index(part.start)},
+              {item.rows.fits, false, true}, item.rowAlignment(slice));
+    };
+    SmallVector<Value> result;
+    for (auto [part, key, known] :
+         llvm::zip_equal(shared.parts, sums.keys, spoilt)) {
+      Value before = item.load(b, sums.before, query, sums.all, part);
+      Value isFirst = tensor::SplatOp::create(
+          b, sums.isFirst, TileBuilder::typeOf(before).clone(b.getI1Type()));
+      Value sum = multiply(b, logitGrads, key,
+                           b.select(isFirst, b.splatLike(before, 0), before));
+      store(sum, sums.after, part);
+      Value gradient =
+          b.mulf(sum, b.splatLike(sum, shared.getProductDerivative()));
+      store(b.convert(gradient, shared.facts.elementType), sums.gradient, part);
+      result.push_back(b.fma(sum, b.splatLike(sum, 0), known));
+    }
+    return result;
+  }
+
+  /// The queries' gradients again, with care, where any is NaN.
+  void writeAgain(ValueRange spoilt) {
+    LogitRecompute careful = shared.withCare();
+    builder.where(
+        shared.haveNaN(builder, spoilt), {}, [&](TileBuilder &inner) {
+          inner.forEach(
+              shared.zero, inner.index(numQueries),
+              inner.index(blocks.queries), [&](TileBuilder &b, Value query) {
+                WorkItem item = itemOf(
+                    b, ItemRange::ofBlock(b, numQueries, query, blocks.queries),
+                    ItemRange::whole(b, numKeys, blocks.keys),
+                    /*ownsKeyBlock=*/false);
+                LogitRecompute::Slices slices = careful.slice(item);
+                SmallVector<Value> sums = sumKeysOfQueries(
+                    b, careful, item.withCarefulBlocks(LogitDim::Keys), slices);
+                item.storeParts(sums, shared.parts,
+                                shared.getProductDerivative(),
+                                operands.queryGrad, item.queries);
+              });
+          return SmallVector<Value>();
+        });
+  }
+
+  TileBuilder &builder;
+  const LogitRecompute &shared;
+  const GradientOperands &operands;
+  const AttentionBlocks &blocks;
+  Value batch, row, head;
+  OpFoldResult numRows, numQueries, numKeys;
+};
+} // namespace
+
+void evoformer::writeHeadGradient(TileBuilder &builder,
+                                  const LogitRecompute &shared) {
+  HeadGradient(builder, shared).write();
+}
