@@ -187,14 +187,19 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
                           ::getAlignment(op.getAlignment()));
     };
     // What the iteration before has written may still be read.
-    waitForLanes(lane);
+    bool crosses = op.crossesSubgroups();
+    if (!crosses)
+      waitForLanes(lane);
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
     MemoryAccess write = access(from);
     for (const MemoryAccess::Piece &piece : write.getPieces()) {
       storePiece(rewriter, loc, assemble(lane, held, piece),
                  write.getAddress(piece), write.getAlignment(piece));
     }
-    waitForLanes(lane);
+    if (crosses)
+      BarrierOp::create(rewriter, loc);
+    else
+      waitForLanes(lane);
     MemoryAccess read = access(to);
     SmallVector<LaneElement> elements(to.getNumRegisters());
     for (const MemoryAccess::Piece &piece : read.getPieces()) {

@@ -156,14 +156,16 @@ private:
     return result;
   }
 
-  /// The queries' gradients again, with care, where any is NaN.
+  /// The queries' gradients again, with care, where any is NaN. The last ones
+  /// stand for those that tell of it: so subgroups own the same queries.
   void writeAgain(ValueRange spoilt) {
     LogitRecompute careful = shared.withCare();
     builder.where(
-        shared.haveNaN(builder, spoilt), {}, [&](TileBuilder &inner) {
-          inner.forEach(
-              shared.zero, inner.index(numQueries),
-              inner.index(blocks.queries), [&](TileBuilder &b, Value query) {
+        shared.haveNaN(builder, spoilt), spoilt, [&](TileBuilder &inner) {
+          return inner.loop(
+              shared.zero, inner.index(numQueries), inner.index(blocks.queries),
+              shared.zeros(inner, blocks.queries, shared.parts),
+              [&](TileBuilder &b, Value query, ValueRange) {
                 WorkItem item = itemOf(
                     b, ItemRange::ofBlock(b, numQueries, query, blocks.queries),
                     ItemRange::whole(b, numKeys, blocks.keys),
@@ -174,8 +176,8 @@ private:
                 item.storeParts(sums, shared.parts,
                                 shared.getProductDerivative(),
                                 operands.queryGrad, item.queries);
+                return sums;
               });
-          return SmallVector<Value>();
         });
   }
 

@@ -479,13 +479,15 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError("needs workgroup memory of the tile's shape and "
                        "elements, not ")
            << buffer;
-  FailureOr<LaneMap> from = getLaneMap(source), to = getLaneMap(result);
-  if (failed(from) || failed(to) ||
-      !LaneMap::findSources(*from, *to, source.getShape()))
-    return emitOpError("needs elements of other subgroups, for which it does "
-                       "not wait: ")
-           << source << " -> " << result;
   return success();
+}
+
+bool ExchangeOp::crossesSubgroups() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  FailureOr<LaneMap> from = getLaneMap(source);
+  FailureOr<LaneMap> to = getLaneMap(cast<RankedTensorType>(getType()));
+  return failed(from) || failed(to) ||
+         !LaneMap::findSources(*from, *to, source.getShape());
 }
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {

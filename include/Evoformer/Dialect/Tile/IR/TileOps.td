@@ -472,10 +472,12 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 def Tile_ExchangeOp : Tile_Op<"exchange"> {
   let summary = "the same tile under another layout, by workgroup memory";
   let description = [{
-    What a lane gets a lane of its own subgroup has had: each subgroup writes
-    its part of the buffer, which nothing else uses, and reads it again, and
-    waits for no other. `alignment` is as in `load`. The CPU has nothing to
-    exchange.
+    The lanes write the tile to the buffer, which nothing else uses, and read it
+    again. Where what a lane gets a lane of its own subgroup has had, subgroups
+    wait for no others. Elsewhere all of the workgroup do, between writing and
+    reading; what another subgroup has read there must be read before a
+    `barrier` that precedes the exchange. `alignment` is as in `load`. The CPU
+    has nothing to exchange.
 
     ```mlir
     %wide = evo_tile.exchange %tile through %buffer {alignment = 16}
@@ -491,6 +493,10 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
     `:` type($source) `->` type($result) `,` type($buffer)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether lanes get what lanes of other subgroups have had.
+    bool crossesSubgroups();
+  }];
 }
 
 //===----------------------------------------------------------------------===//

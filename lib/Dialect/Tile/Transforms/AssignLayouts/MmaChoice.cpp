@@ -162,10 +162,17 @@ static FailureOr<int64_t> countMoves(
         Attribute ofTile = permuteLayout(
             layout, cast<RankedTensorType>(operand.getType()).getShape(),
             inverse);
-        if (counted.insert({loaded.load, ofTile}).second)
-          count += getWeight(loaded.load) *
-                   countStaging(withLayout(tile, ofTile),
-                                loaded.load.getSourceType(), machine);
+        if (!counted.insert({loaded.load, ofTile}).second)
+          continue;
+        RankedTensorType reader = withLayout(tile, ofTile);
+        StagingCount staging =
+            countStaging(reader, loaded.load.getSourceType(), machine);
+        // What all subgroups read stays in workgroup memory until it is used.
+        FailureOr<LaneMap> ofReader = getLaneMap(reader);
+        bool isShared = succeeded(ofReader) &&
+                        getSharing(*ofReader, machine.subgroups) > 1;
+        count += getWeight(loaded.load) * staging.copies +
+                 getWeight(isShared ? op : loaded.load) * staging.reads;
       }
   }
   return count;
@@ -399,8 +406,13 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
     return failure();
   choice.reachedBy.clear();
   choice.like = findRepeated(kernel);
-  if (!rare.empty() && failed(choice.run(rare, best)))
-    return failure();
+  // Each region on its own: few products, of which all combinations are tried.
+  llvm::MapVector<Operation *, SmallVector<MmaOp>> regions;
+  for (MmaOp op : rare)
+    regions[op->getParentOfType<WhereOp>()].push_back(op);
+  for (auto &[where, ops] : regions)
+    if (failed(choice.run(ops, best)))
+      return failure();
   for (auto &[op, layouts] : best)
     remark::passed(op->getLoc(), remark::RemarkOpts::name("matrix-instruction")
                                      .category("evo-tile-assign-layouts"))

@@ -51,19 +51,13 @@ static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
   }
   LDSPlan plan = planExchange(sourceType, resultType, target);
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  Value zero = arith::ConstantIndexOp::create(entry, op.getLoc(), 0);
   Value buffer = AllocLDSOp::create(entry, op.getLoc(), plan.type);
-  SmallVector<Value> origin(sourceType.getRank(), zero);
-  auto inside =
-      b.getDenseBoolArrayAttr(SmallVector<bool>(sourceType.getRank(), true));
-  auto alignment = b.getI64IntegerAttr(plan.alignment);
   // Slower subgroups may still read what the last iteration stored.
   if (op->getParentOfType<LoopLikeOpInterface>())
     BarrierOp::create(b);
-  StoreOp::create(b, source, buffer, origin, inside, alignment);
-  BarrierOp::create(b);
-  Value result = LoadOp::create(b, resultType, buffer, origin, inside,
-                                /*padding=*/TypedAttr(), alignment);
+  Value result =
+      ExchangeOp::create(b, resultType, source, buffer,
+                         b.getI64IntegerAttr(plan.alignment));
   if (isBit)
     result = arith::TruncIOp::create(b, op.getType(), result);
   remark::passed(op.getLoc(),

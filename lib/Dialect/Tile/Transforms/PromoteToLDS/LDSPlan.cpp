@@ -139,9 +139,9 @@ int64_t mlir::evoformer::tile::getCopiedWords(RankedTensorType tile,
                               machine.subgroups);
 }
 
-int64_t mlir::evoformer::tile::countStaging(RankedTensorType reader,
-                                            MemRefType memory,
-                                            const LDSMachine &machine) {
+StagingCount mlir::evoformer::tile::countStaging(RankedTensorType reader,
+                                                 MemRefType memory,
+                                                 const LDSMachine &machine) {
   constexpr int64_t kWordsAnAccess = 4;
   LaneMap map = *getLaneMap(reader);
   int64_t sourceDim = getContiguousDim(memory, reader.getShape());
@@ -156,7 +156,7 @@ int64_t mlir::evoformer::tile::countStaging(RankedTensorType reader,
   int64_t copy = sourceDim == wantedDim || sourceDim < 0
                      ? llvm::divideCeil(copied, kWordsAnAccess)
                      : 2 * copied;
-  return llvm::divideCeil(bytes, width) + copy;
+  return {int64_t(llvm::divideCeil(bytes, width)), copy};
 }
 
 PromotionReason

@@ -69,8 +69,12 @@ bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
 int64_t getCopiedWords(RankedTensorType tile, const LDSMachine &machine);
 
 /// Instructions of a lane that bring a tile of this layout from `memory` to its
-/// registers through workgroup memory, shared by `subgroups`.
-int64_t countStaging(RankedTensorType reader, MemRefType memory,
+/// registers through workgroup memory, shared by `subgroups`: those that read
+/// it there, and those that copy it.
+struct StagingCount {
+  int64_t reads, copies;
+};
+StagingCount countStaging(RankedTensorType reader, MemRefType memory,
                      const LDSMachine &machine);
 
 /// True for a row vector in a loop that is worth staging where other tiles are:

@@ -347,7 +347,10 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
       return PromotionReason::Written;
     if (isStaged(load))
       return PromotionReason::Staged;
-    if (kernel.getSchedule()->getOwn() == OwnOperands::LDS &&
+    // What all subgroups read would take the registers of each.
+    bool isShared = getSharing(*getLaneMap(load.getTileType()),
+                               machine.subgroups) > 1;
+    if ((kernel.getSchedule()->getOwn() == OwnOperands::LDS || isShared) &&
         isOwnOperand(load))
       return PromotionReason::Own;
     PromotionReason reason = decidePromotion(

@@ -31,6 +31,12 @@ static bool isSynchronisation(Operation *op) {
   return isa<BarrierOp, AsyncGroupOp, WaitOp>(op);
 }
 
+/// Subgroups wait for each other amid it.
+static bool isWorkgroupExchange(Operation *op) {
+  auto exchange = dyn_cast_if_present<ExchangeOp>(op);
+  return exchange && exchange.crossesSubgroups();
+}
+
 /// A number that all lanes read: an entry of a table of places, for one.
 static bool isScalarLoad(Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
@@ -95,7 +101,8 @@ LogicalResult LoopAnalysis::collectWrites() {
     WalkResult nested = op.walk([&](Operation *inner) {
       auto store = dyn_cast<StoreOp>(inner);
       bool writes = store && isWorkgroupMemory(store.getDestType());
-      return isSynchronisation(inner) || isa<AsyncCopyOp>(inner) || writes
+      return isSynchronisation(inner) || isa<AsyncCopyOp>(inner) || writes ||
+                     isWorkgroupExchange(inner)
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
@@ -330,6 +337,12 @@ FailureOr<StagedLoop> LoopAnalysis::run(const PrefetchBudget &budget) {
   if (failed(splitStores()))
     return failure();
   collectPrefetches(budget);
+  // Without buffers no barrier stands at the top of each iteration, which is
+  // one before each exchange.
+  if (!staged.hasBuffers())
+    llvm::erase_if(staged.synchronisation, [](Operation *op) {
+      return isWorkgroupExchange(op->getNextNode());
+    });
   reason.clear();
   return staged;
 }
