@@ -164,7 +164,7 @@ struct StorePattern : KernelPattern<StoreOp> {
   }
 };
 
-/// A subgroup writes and reads its own part of a buffer.
+/// A subgroup writes and reads its own part of a buffer, or waits for all.
 struct ExchangePattern : KernelPattern<ExchangeOp> {
   using KernelPattern::KernelPattern;
 
@@ -172,14 +172,24 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
   matchAndRewrite(ExchangeOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    LaneBuilder lane(rewriter, loc, kernel);
-    FailureOr<Memory> memory = resolveMemory(lane, op.getBuffer());
-    if (failed(memory))
-      return unresolved(op);
     auto type = cast<RankedTensorType>(op.getType());
     SmallVector<Value> origin(type.getRank(),
                               arith::ConstantIndexOp::create(rewriter, loc, 0));
     SmallVector<bool> inside(type.getRank(), true);
+    if (op.crossesSubgroups()) {
+      auto inBounds = rewriter.getDenseBoolArrayAttr(inside);
+      StoreOp::create(rewriter, loc, op.getSource(), op.getBuffer(), origin,
+                      inBounds, op.getAlignmentAttr());
+      BarrierOp::create(rewriter, loc);
+      rewriter.replaceOpWithNewOp<LoadOp>(op, type, op.getBuffer(), origin,
+                                          inBounds, /*padding=*/TypedAttr(),
+                                          op.getAlignmentAttr());
+      return success();
+    }
+    LaneBuilder lane(rewriter, loc, kernel);
+    FailureOr<Memory> memory = resolveMemory(lane, op.getBuffer());
+    if (failed(memory))
+      return unresolved(op);
     LaneMap from = mapOf(op.getSource()), to = mapOf(op.getResult());
     auto access = [&](const LaneMap &map) {
       return MemoryAccess(lane, *memory, map, type.getShape(), origin, inside,
@@ -187,19 +197,14 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
                           ::getAlignment(op.getAlignment()));
     };
     // What the iteration before has written may still be read.
-    bool crosses = op.crossesSubgroups();
-    if (!crosses)
-      waitForLanes(lane);
+    waitForLanes(lane);
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
     MemoryAccess write = access(from);
     for (const MemoryAccess::Piece &piece : write.getPieces()) {
       storePiece(rewriter, loc, assemble(lane, held, piece),
                  write.getAddress(piece), write.getAlignment(piece));
     }
-    if (crosses)
-      BarrierOp::create(rewriter, loc);
-    else
-      waitForLanes(lane);
+    waitForLanes(lane);
     MemoryAccess read = access(to);
     SmallVector<LaneElement> elements(to.getNumRegisters());
     for (const MemoryAccess::Piece &piece : read.getPieces()) {

@@ -17,6 +17,7 @@
 #include "GradientPrograms.h"
 #include "KeyBlock.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -68,15 +69,6 @@ private:
     return item;
   }
 
-  /// Those of `range`, or none: what is stored.
-  static ItemRange onlyIf(TileBuilder &b, Value condition,
-                          const ItemRange &range) {
-    ItemRange some = range;
-    some.extent = b.select(condition, b.index(range.extent), b.index(0));
-    some.fits = false;
-    return some;
-  }
-
   /// The block of keys at `key`. The first one starts the queries' sums, the
   /// last one stores them as gradients.
   SmallVector<Value> writeKeyBlock(TileBuilder &b, Value key,
@@ -95,12 +87,8 @@ private:
     sums.all.extent = builder.dim(operands.querySums, 3);
     sums.all.fits = true;
     sums.before = item.sliceSequence(operands.querySums, sums.all);
-    sums.after = item.sliceSequence(
-        operands.querySums,
-        onlyIf(b, compare(arith::CmpIPredicate::ult, end, all), sums.all));
-    sums.gradient = item.sliceSequence(
-        operands.queryGrad,
-        onlyIf(b, compare(arith::CmpIPredicate::uge, end, all), item.queries));
+    sums.isLast = compare(arith::CmpIPredicate::uge, end, all);
+    sums.gradient = item.sliceSequence(operands.queryGrad, item.queries);
     // All subgroups multiply with all keys.
     Value slice = item.sliceSequence(operands.key, item.keys);
     for (DepthPart part : shared.parts)
@@ -119,11 +107,10 @@ private:
   struct QuerySums {
     /// Whole blocks of them.
     ItemRange all;
-    /// Whether none has been stored.
-    Value isFirst;
-    /// Where they are read, and where the new ones are stored, as sums or as
-    /// gradients.
-    Value before, after, gradient;
+    /// Whether none has been stored, and whether these are the last ones.
+    Value isFirst, isLast;
+    /// Where they lie as sums, and as gradients.
+    Value before, gradient;
     /// Depth parts of the keys.
     SmallVector<Value> keys;
   };
@@ -135,22 +122,40 @@ private:
                                   ValueRange spoilt) {
     const WorkItem &item = step.item;
     Value query = step.offset(LogitDim::Queries);
-    auto store = [&](Value tile, Value slice, DepthPart part) {
+    auto store = [&](TileBuilder &b, Value tile, Value slice, bool fits,
+                     DepthPart part) {
       b.store(tile, slice, {shared.zero, query, b.index(part.start)},
-              {item.rows.fits, false, true}, item.rowAlignment(slice));
+              {item.rows.fits, fits, true}, item.rowAlignment(slice));
     };
     SmallVector<Value> result;
-    for (auto [part, key, known] :
+    for (auto [each, key, known] :
          llvm::zip_equal(shared.parts, sums.keys, spoilt)) {
-      Value before = item.load(b, sums.before, query, sums.all, part);
+      DepthPart part = each;
+      Value before;
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(b.getBlock());
+        before = item.load(b, sums.before, query, sums.all, part);
+      }
       Value isFirst = tensor::SplatOp::create(
           b, sums.isFirst, TileBuilder::typeOf(before).clone(b.getI1Type()));
       Value sum = multiply(b, logitGrads, key,
                            b.select(isFirst, b.splatLike(before, 0), before));
-      store(sum, sums.after, part);
-      Value gradient =
-          b.mulf(sum, b.splatLike(sum, shared.getProductDerivative()));
-      store(b.convert(gradient, shared.facts.elementType), sums.gradient, part);
+      scf::IfOp::create(
+          b, sums.isLast,
+          [&](OpBuilder &nested, Location loc) {
+            TileBuilder inner(loc, nested);
+            Value gradient = inner.mulf(
+                sum, inner.splatLike(sum, shared.getProductDerivative()));
+            store(inner, inner.convert(gradient, shared.facts.elementType),
+                  sums.gradient, item.queries.fits, part);
+            scf::YieldOp::create(inner);
+          },
+          [&](OpBuilder &nested, Location loc) {
+            TileBuilder inner(loc, nested);
+            store(inner, sum, sums.before, sums.all.fits, part);
+            scf::YieldOp::create(inner);
+          });
       result.push_back(b.fma(sum, b.splatLike(sum, 0), known));
     }
     return result;
