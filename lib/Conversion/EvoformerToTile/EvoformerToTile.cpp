@@ -328,11 +328,17 @@ protected:
   /// is alone.
   SmallVector<AttentionGradientOp> findSharing(AttentionFamilyOpInterface op) {
     auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
-    bool mayShare = mayBeJoint(chip) || mayStoreSlabs(chip) || mayTakeHeads(chip);
+    bool mayShare =
+        mayBeJoint(chip) || mayStoreSlabs(chip) || mayTakeHeads(chip);
     if (!gradient || !mayShare || requests.isForced() || op.isRagged())
       return {};
     SmallVector<AttentionGradientOp> equal = findJointGradients(gradient);
-    if (equal.size() < 2)
+    // Only slabs and joint kernels are for the gradient of a bias as well.
+    if (!mayBeJoint(chip) && !mayStoreSlabs(chip))
+      llvm::erase_if(equal, [](AttentionGradientOp op) {
+        return !op.getQueryGrad() && !op.getKeyGrad() && !op.getValueGrad();
+      });
+    if (equal.size() < 2 || equal.front() != gradient)
       return {};
     return equal;
   }
@@ -485,8 +491,8 @@ protected:
 
   /// Steps with equal logits, from slabs of these or by heads where it pays.
   LogicalResult writeTogether(ArrayRef<AttentionGradientOp> ops,
-                             FunctionOpInterface host, TileBuilder &builder,
-                             KernelFactory &factory) {
+                              FunctionOpInterface host, TileBuilder &builder,
+                              KernelFactory &factory) {
     bool failedApart = false;
     auto writeSome = [&](TileBuilder &at, ArrayRef<AttentionGradientOp> ops) {
       for (AttentionGradientOp op : ops)

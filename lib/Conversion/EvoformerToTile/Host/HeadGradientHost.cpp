@@ -14,9 +14,6 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// There is at least one in so many of the items that fill a chip well.
-static constexpr int64_t kItemShare = 4;
-
 void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
                                  const AttentionFacts &facts,
                                  const GradientOperands &given,
@@ -34,10 +31,10 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
   };
   Value items = getProduct(builder, {sizeOf(0), sizeOf(1), sizeOf(2)});
   Value isEnough = compare(arith::CmpIPredicate::uge, items,
-                           builder.index(getWantedItems(target) / kItemShare));
+                           builder.index(getWantedItems(target)));
   Value queries = builder.roundUp(sizes[3], schedule.blocks.queries);
-  Value bytes = getProduct(builder,
-                           {items, queries, sizeOf(4), builder.index(4)});
+  Value bytes =
+      getProduct(builder, {items, queries, sizeOf(4), builder.index(4)});
   Value fits = compare(arith::CmpIPredicate::ule, bytes,
                        getPartBudget(builder, given, partialSumBytes));
   // Each block of keys adds to what is stored behind the last one.
@@ -54,8 +51,8 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
     SmallVector<OpFoldResult> ofSums = sizes;
     ofSums[3] = queries;
     operands.querySums = inside.allocate(ofSums, at.getF32Type());
-    operands = prepareOperands(at, inside, target, facts, operands,
-                               schedule.blocks);
+    operands =
+        prepareOperands(at, inside, target, facts, operands, schedule.blocks);
     GradientLaunch(inside, factory, facts, operands, schedule)
         .write(at, operands);
     inside.freeAll();

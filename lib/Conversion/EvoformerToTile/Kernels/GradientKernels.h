@@ -50,8 +50,8 @@ struct GradientOperands {
   /// or without it what there is of `keyGrad` and `valueGrad`, is of f32 and
   /// has the parts as a leading dimension. Null: one part.
   Value stepsOfPart;
-  /// [b, n, h, s, d] of f32, with the gradients of query, key and value at once:
-  /// what items keep of the query's from one block of keys to the next.
+  /// [b, n, h, s, d] of f32, with the gradients of query, key and value at
+  /// once: what items keep of the query's from one block of keys to the next.
   Value querySums;
   /// With all gradients at once: the keys of an item. Then `queryGrad` is of
   /// f32 and has the items that share a query as a leading dimension, and steps

@@ -73,10 +73,9 @@ private:
   /// last one stores them as gradients.
   SmallVector<Value> writeKeyBlock(TileBuilder &b, Value key,
                                    ValueRange spoilt) {
-    WorkItem item =
-        itemOf(b, ItemRange::whole(b, numQueries, blocks.queries),
-               ItemRange::ofBlock(b, numKeys, key, blocks.keys),
-               /*ownsKeyBlock=*/true);
+    WorkItem item = itemOf(b, ItemRange::whole(b, numQueries, blocks.queries),
+                           ItemRange::ofBlock(b, numKeys, key, blocks.keys),
+                           /*ownsKeyBlock=*/true);
     auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
       return arith::CmpIOp::create(b, predicate, x, y).getResult();
     };
@@ -115,6 +114,15 @@ private:
     SmallVector<Value> keys;
   };
 
+  /// The sums so far, asked for before the step computes anything: they are in
+  /// memory that other steps have written.
+  static Value loadFirst(TileBuilder &b, const WorkItem &item,
+                         const QuerySums &sums, Value query, DepthPart part) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(query);
+    return item.load(b, sums.before, query, sums.all, part);
+  }
+
   /// Adds a tile's share, the product of the gradients of its logits and its
   /// keys. Gives what tells of sums that are NaN.
   SmallVector<Value> addToQueries(TileBuilder &b, const BlockStep &step,
@@ -131,12 +139,7 @@ private:
     for (auto [each, key, known] :
          llvm::zip_equal(shared.parts, sums.keys, spoilt)) {
       DepthPart part = each;
-      Value before;
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(b.getBlock());
-        before = item.load(b, sums.before, query, sums.all, part);
-      }
+      Value before = loadFirst(b, item, sums, query, part);
       Value isFirst = tensor::SplatOp::create(
           b, sums.isFirst, TileBuilder::typeOf(before).clone(b.getI1Type()));
       Value sum = multiply(b, logitGrads, key,

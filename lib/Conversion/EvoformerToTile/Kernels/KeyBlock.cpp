@@ -53,8 +53,8 @@ KeyBlock::Sums KeyBlock::sum(Beside beside, bool isRepeated,
 }
 
 KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
-                                     const LogitRecompute &shared,
-                                     SumLoop loop, ValueRange beside) {
+                                     const LogitRecompute &shared, SumLoop loop,
+                                     ValueRange beside) {
   const GradientOperands &operands = shared.operands;
   Sums first = start(builder, shared);
   first.beside = llvm::to_vector(beside);

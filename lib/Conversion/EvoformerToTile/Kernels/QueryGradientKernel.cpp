@@ -43,10 +43,10 @@ void evoformer::writeQueryGradientOfSlab(TileBuilder &builder,
                   operands.queryGrad, item.queries);
 }
 
-SmallVector<Value> evoformer::sumKeysOfQueries(TileBuilder &builder,
-                                               const LogitRecompute &shared,
-                                               const WorkItem &item,
-                                               const LogitRecompute::Slices &slices) {
+SmallVector<Value>
+evoformer::sumKeysOfQueries(TileBuilder &builder, const LogitRecompute &shared,
+                            const WorkItem &item,
+                            const LogitRecompute::Slices &slices) {
   LogitRecompute::QueryTiles queries =
       shared.loadQueries(builder, item, slices, shared.zero);
   return BlockLoop::along(builder, LogitDim::Keys, item)
@@ -76,9 +76,8 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
   if (!shared.choosesDrops())
     sums = shared.repeatWithCare(
         builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
-          return sumKeysOfQueries(b, careful,
-                                  item.withCarefulBlocks(LogitDim::Keys),
-                                  slices);
+          return sumKeysOfQueries(
+              b, careful, item.withCarefulBlocks(LogitDim::Keys), slices);
         });
   item.storeParts(sums, shared.parts, shared.getProductDerivative(),
                   operands.queryGrad, item.queries);

@@ -178,6 +178,8 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                                : fitted::kGradientHeld.usually;
   loop.addressShare = getAddressShare(machine, fitted::kGradientAddresses,
                                       streams, loop.products);
+  if (kind == GradientKind::Head)
+    loop.otherSums = depth;
   // A bias's gradient has the operands of one block at a time, and room for one
   // of both.
   bool moves = facts.keys.moves(), hasLengths = facts.hasLengths;
@@ -235,6 +237,11 @@ ScheduleCost evoformer::estimate(const Machine &machine,
       cost.aheadRegisters +=
           std::max<int64_t>(others / fitted::kAheadOperands - heldOthers, 0);
   }
+  if (loop.otherSums) {
+    int64_t rows = llvm::divideCeil(loop.other, loop.subgroups);
+    cost.registers += accumulators(rows * loop.otherSums) +
+                      operand(rows * loop.own * loop.subgroups);
+  }
   // Rows in LDS are 16 bytes longer than their contents, against conflicts of
   // its banks, or as long as instructions of groups want them.
   constexpr int64_t kPadding = 16, kShortestRow = 32;
@@ -257,6 +264,12 @@ ScheduleCost evoformer::estimate(const Machine &machine,
       loop.own * loop.subgroups * loop.other * loop.copiedBiasBytes;
   cost.ldsBytes *= loop.stages * loop.rows;
   cost.leastLdsBytes *= loop.rows;
+  if (loop.otherSums) {
+    int64_t exchanged =
+        loop.own * loop.subgroups * (loop.other + loop.otherSums) * bytes;
+    cost.ldsBytes += exchanged;
+    cost.leastLdsBytes += exchanged;
+  }
   if (copiesOwn) {
     int64_t own = loop.own * loop.subgroups *
                   (readsLDS ? getPitch(loop.ownOperands * bytes)

@@ -64,6 +64,11 @@ struct LoopShape {
   int64_t twiceShare = 0;
   /// Whether loads to registers run ahead of the step as well.
   bool loadsAhead = false;
+  /// Elements of a row of the other side that each step sums as well, over the
+  /// own side: the subgroups share these rows, exchange the gradients of logits
+  /// through LDS, and all read operands of that many elements of each own row
+  /// there.
+  int64_t otherSums = 0;
 };
 
 /// The loop of the forward kernel.

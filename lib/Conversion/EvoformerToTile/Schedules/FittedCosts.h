@@ -93,8 +93,11 @@ inline constexpr int64_t kHeldBiasBytes = 2;
 /// instead of 6.3, at 64 as much.
 inline constexpr int64_t kSlabDepth = 96;
 
-/// Up to which depth one kernel makes the gradients of query, key and value.
-inline constexpr int64_t kMostHeadDepth = 32;
+/// Up to which depth one kernel makes the gradients of query, key and value
+/// where lanes' registers have them: LLVM 22, gfx90a, gfx942 and gfx950,
+/// modelled cycles a logit, 0.31, 0.20 and 0.21 at 32 instead of 0.44, 0.30 and
+/// 0.25, 0.63, 0.35 and 0.37 at 64 instead of 0.88, 0.44 and 0.41.
+inline constexpr int64_t kMostHeadDepth = 64;
 
 } // namespace mlir::evoformer::fitted
 

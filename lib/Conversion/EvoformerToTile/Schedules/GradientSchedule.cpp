@@ -278,8 +278,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   }
   // Copies run further ahead where all workgroups that lanes' registers let be
   // resident have the memory.
-  if (isCut && sumsKeys(kind) &&
-      machine.streamsMatrices(facts) && !request.stages) {
+  if (isCut && sumsKeys(kind) && machine.streamsMatrices(facts) &&
+      !request.stages) {
     GradientCut further = cut;
     ++further.stages;
     ScheduleCost ofFurther = costOf(further);

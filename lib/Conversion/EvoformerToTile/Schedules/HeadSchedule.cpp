@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HeadSchedule.h"
+#include "CostModel.h"
 #include "FittedCosts.h"
 #include "GradientSchedule.h"
 #include "ScheduleMachine.h"
@@ -15,31 +16,42 @@ using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
 bool evoformer::mayTakeHeads(TargetAttr target) {
-  return copiesPastRegisters(target);
+  return !target.isCPU() && !copiesPastRegisters(target);
 }
 
-std::optional<GradientSchedule> evoformer::chooseHeadSchedule(
-    Location loc, StringRef function, TargetAttr target,
-    const AttentionFacts &facts, const GradientOperands &operands) {
+std::optional<GradientSchedule>
+evoformer::chooseHeadSchedule(Location loc, StringRef function,
+                              TargetAttr target, const AttentionFacts &facts,
+                              const GradientOperands &operands) {
   if (!operands.queryGrad || !operands.logitGrads.empty() ||
       !operands.keyGrad || !operands.valueGrad || facts.elementType.isF32() ||
       facts.hasLengths || !facts.keys.isWhole() || facts.shared.any() ||
       std::max(facts.depth, facts.valueDepth) > fitted::kMostHeadDepth)
     return std::nullopt;
-  GradientOperands ofKeys = operands;
-  ofKeys.queryGrad = {};
-  FailureOr<GradientSchedule> schedule =
-      chooseGradientSchedule(loc, function, target, ofKeys, facts, {});
-  if (failed(schedule))
+  FailureOr<SmallVector<Machine>> machines =
+      findMachines(loc, target, facts.elementType);
+  if (failed(machines))
     return std::nullopt;
-  int q = 32, n = 4, st = 2, res = 2, kpw = 32;
-  if (const char *e = getenv("EVO_HEAD"))
-    sscanf(e, "%d,%d,%d,%d,%d", &q, &n, &st, &res, &kpw);
-  if (q == 0)
-    return std::nullopt;
-  schedule->blocks = {1, q, n * kpw};
-  schedule->attr = ScheduleAttr::get(
-      loc.getContext(), {1, n * kpw, q}, {1, n, 1}, st, res,
-      OwnOperands::Registers, ProductScope::Subgroup);
-  return *schedule;
+  // Rows of an atom for the queries' sums of each subgroup.
+  constexpr int64_t kSubgroups = 4, kQueries = 64;
+  for (int64_t keys : {32, 16})
+    for (const Machine &machine : *machines) {
+      GradientCut cut{kSubgroups * keys, kQueries, kSubgroups, /*stages=*/1};
+      if (!machine.instr || machine.instr.getK() == 1 ||
+          keys % machine.keyAtom() != 0)
+        continue;
+      ScheduleCost cost =
+          estimate(machine, facts,
+                   getGradientLoop(machine, GradientKind::Head, facts, cut));
+      if (cost.registers > target.getRegisters() ||
+          cost.leastLdsBytes > target.getLdsBytes())
+        continue;
+      GradientSchedule schedule;
+      schedule.blocks = {1, cut.other, cut.own};
+      schedule.attr =
+          ScheduleAttr::get(loc.getContext(), {1, cut.own, cut.other},
+                            {1, cut.subgroups, 1}, cut.stages);
+      return schedule;
+    }
+  return std::nullopt;
 }

@@ -169,8 +169,8 @@ static FailureOr<int64_t> countMoves(
             countStaging(reader, loaded.load.getSourceType(), machine);
         // What all subgroups read stays in workgroup memory until it is used.
         FailureOr<LaneMap> ofReader = getLaneMap(reader);
-        bool isShared = succeeded(ofReader) &&
-                        getSharing(*ofReader, machine.subgroups) > 1;
+        bool isShared =
+            succeeded(ofReader) && getSharing(*ofReader, machine.subgroups) > 1;
         count += getWeight(loaded.load) * staging.copies +
                  getWeight(isShared ? op : loaded.load) * staging.reads;
       }

@@ -55,9 +55,8 @@ static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
   // Slower subgroups may still read what the last iteration stored.
   if (op->getParentOfType<LoopLikeOpInterface>())
     BarrierOp::create(b);
-  Value result =
-      ExchangeOp::create(b, resultType, source, buffer,
-                         b.getI64IntegerAttr(plan.alignment));
+  Value result = ExchangeOp::create(b, resultType, source, buffer,
+                                    b.getI64IntegerAttr(plan.alignment));
   if (isBit)
     result = arith::TruncIOp::create(b, op.getType(), result);
   remark::passed(op.getLoc(),

@@ -75,7 +75,7 @@ struct StagingCount {
   int64_t reads, copies;
 };
 StagingCount countStaging(RankedTensorType reader, MemRefType memory,
-                     const LDSMachine &machine);
+                          const LDSMachine &machine);
 
 /// True for a row vector in a loop that is worth staging where other tiles are:
 /// all subgroups read it, and it takes many registers of a lane to load ahead.

@@ -348,8 +348,8 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     if (isStaged(load))
       return PromotionReason::Staged;
     // What all subgroups read would take the registers of each.
-    bool isShared = getSharing(*getLaneMap(load.getTileType()),
-                               machine.subgroups) > 1;
+    bool isShared =
+        getSharing(*getLaneMap(load.getTileType()), machine.subgroups) > 1;
     if ((kernel.getSchedule()->getOwn() == OwnOperands::LDS || isShared) &&
         isOwnOperand(load))
       return PromotionReason::Own;
