@@ -38,10 +38,12 @@ struct ToolFlags::Flags {
                       cl::desc("Where gradients of biases are computed: apart, "
                                "with-query or auto"),
                       cl::cat(category)),
-        partialSumBytes("partial-sum-bytes", cl::init(-1),
-                        cl::desc("The most memory for partial sums of a bias's "
-                                 "gradient (-1: the default)"),
-                        cl::cat(category)),
+        partialSumBytes(
+            "partial-sum-bytes", cl::init(-1),
+            cl::desc("The most memory for sums and gradients of logits "
+                     "that gradients' kernels share (-1: the default)"),
+
+            cl::cat(category)),
         f32Products("f32-products", cl::init("exact"),
                     cl::desc("Whether products of f32 may be made of narrower "
                              "ones: split or exact"),

@@ -68,8 +68,10 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
       llvm::cl::init("auto")};
   Option<int64_t> partialSumBytes{
       *this, "partial-sum-bytes",
-      llvm::cl::desc("the most memory that partial sums of one bias's gradient "
-                     "take; -1: that of the gradients of query, key and value"),
+      llvm::cl::desc(
+          "the most memory that sums and gradients of logits take which "
+          "kernels of gradients share; -1: that of the gradients of "
+          "query, key and value"),
       llvm::cl::init(-1)};
   Option<std::string> f32Products{
       *this, "f32-products",

@@ -522,16 +522,6 @@ func.func @exchange_memory(%a: tensor<4xf32, #one>, %m: memref<4xf32>) {
 
 // -----
 
-#apart = #evo_tile.lane_map<registers = [], lanes = [[4, 1]], subgroups = [[2, 4]]>
-#turned = #evo_tile.lane_map<registers = [], lanes = [[4, 2]], subgroups = [[2, 1]]>
-func.func @exchange_subgroups(%a: tensor<8xf32, #apart>, %m: memref<8xf32, #gpu.address_space<workgroup>>) {
-  // expected-error @below {{needs elements of other subgroups, for which it does not wait}}
-  %r = evo_tile.exchange %a through %m : tensor<8xf32, #apart> -> tensor<8xf32, #turned>, memref<8xf32, #gpu.address_space<workgroup>>
-  return
-}
-
-// -----
-
 #two = #evo_tile.lane_map<registers = [[2, 0, 1]], lanes = [[4, 1, 0]], subgroups = []>
 func.func @mixed(%a: tensor<4x2xf32, #two>) {
   // expected-error @below {{mixes tiles with and without a layout}}

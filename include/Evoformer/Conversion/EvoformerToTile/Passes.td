@@ -66,9 +66,10 @@ def ConvertEvoformerToTile
            "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x<n>,stages=<n>,resident=<n>,own=registers|lds, "
            "any subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...">,
     Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
-           "the most memory that partial sums of one bias's gradient take; 0: "
-           "none, sums are never cut; -1: that of the gradients of query, key "
-           "and value">,
+           "the most memory that partial sums of one step of the gradients take, or "
+           "sums between blocks of keys, or logits' gradients of some rows; 0: none, "
+           "sums are never cut, and gradients are made apart; -1: that of the "
+           "gradients of query, key and value">,
     F32ProductsOption<>
   ];
   let dependentDialects = [

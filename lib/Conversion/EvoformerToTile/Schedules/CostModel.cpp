@@ -18,8 +18,7 @@ static int64_t getBytes(const AttentionFacts &facts) {
   return facts.elementType.getIntOrFloatBitWidth() / 8;
 }
 
-/// Rows that the code generator reads late: powers of two of some bytes.
-static bool isRegular(const AttentionFacts &facts) {
+bool evoformer::isRegular(const AttentionFacts &facts) {
   return llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
                       [&](int64_t size) {
                         return llvm::isPowerOf2_64(size) &&

@@ -93,6 +93,10 @@ LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
 ScheduleCost estimate(const Machine &machine, const AttentionFacts &facts,
                       const LoopShape &loop);
 
+/// Whether rows are such as the code generator reads late: powers of two of
+/// some bytes.
+bool isRegular(const AttentionFacts &facts);
+
 /// Whether the loop sums the gradient of a bias: every step has other operands.
 inline bool sumsBias(GradientKind kind) {
   return kind == GradientKind::Bias || kind == GradientKind::QueryBias;

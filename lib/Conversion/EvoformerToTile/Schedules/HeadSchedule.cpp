@@ -23,15 +23,19 @@ std::optional<GradientSchedule>
 evoformer::chooseHeadSchedule(Location loc, StringRef function,
                               TargetAttr target, const AttentionFacts &facts,
                               const GradientOperands &operands) {
-  if (!operands.queryGrad || !operands.logitGrads.empty() ||
-      !operands.keyGrad || !operands.valueGrad || facts.elementType.isF32() ||
-      facts.hasLengths || !facts.keys.isWhole() || facts.shared.any() ||
+  if (!mayTakeHeads(target) || !operands.queryGrad ||
+      !operands.logitGrads.empty() || !operands.keyGrad ||
+      !operands.valueGrad || facts.elementType.isF32() || facts.hasLengths ||
+      !facts.keys.isWhole() || facts.shared.any() ||
       std::max(facts.depth, facts.valueDepth) > fitted::kMostHeadDepth)
     return std::nullopt;
   FailureOr<SmallVector<Machine>> machines =
       findMachines(loc, target, facts.elementType);
   if (failed(machines))
     return std::nullopt;
+  // What the estimate leaves for the code generator regular rows do not take.
+  int64_t mostRegisters =
+      isRegular(facts) ? target.getRegisters() : usableRegisters(target);
   // Rows of an atom for the queries' sums of each subgroup.
   constexpr int64_t kSubgroups = 4, kQueries = 64;
   for (int64_t keys : {32, 16})
@@ -43,7 +47,8 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
       ScheduleCost cost =
           estimate(machine, facts,
                    getGradientLoop(machine, GradientKind::Head, facts, cut));
-      if (cost.registers > target.getRegisters() ||
+      // Tiles in LDS may be read in narrow pieces.
+      if (cost.registers > mostRegisters ||
           cost.leastLdsBytes > target.getLdsBytes())
         continue;
       GradientSchedule schedule;

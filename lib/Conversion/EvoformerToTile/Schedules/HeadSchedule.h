@@ -1,4 +1,4 @@
-//===- HeadSchedule.h - When items have heads --------------------*- C++ -*-===//
+//===- HeadSchedule.h - When items have heads -------------------*- C++ -*-===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
