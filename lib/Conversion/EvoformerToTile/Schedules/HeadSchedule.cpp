@@ -19,6 +19,20 @@ bool evoformer::mayTakeHeads(TargetAttr target) {
   return !target.isCPU() && !copiesPastRegisters(target);
 }
 
+/// Bytes of biases for each logit that a step may copy to LDS: tiles of those
+/// that rows do not share, which nobody has transposed.
+static int64_t countCopiedBiasBytes(const GradientOperands &operands) {
+  int64_t bytes = 0;
+  for (ArrayRef<Bias> biases :
+       {ArrayRef(operands.biases), ArrayRef(operands.captures)})
+    for (const Bias &bias : biases)
+      if (!bias.broadcast[kBiasN] && !bias.broadcast[kBiasQ] &&
+          !bias.broadcast[kBiasK])
+        bytes += getElementBytes(
+            cast<MemRefType>(bias.memory.getType()).getElementType());
+  return bytes;
+}
+
 std::optional<GradientSchedule>
 evoformer::chooseHeadSchedule(Location loc, StringRef function,
                               TargetAttr target, const AttentionFacts &facts,
@@ -36,20 +50,26 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
   // What the estimate leaves for the code generator regular rows do not take.
   int64_t mostRegisters =
       isRegular(facts) ? target.getRegisters() : usableRegisters(target);
-  // Rows of an atom for the queries' sums of each subgroup.
-  constexpr int64_t kSubgroups = 4, kQueries = 64;
+  int64_t copiedBytes = countCopiedBiasBytes(operands);
+  // Rows of an atom for the queries' sums of each subgroup. A step pays with
+  // that many logits of a lane: with half of them gfx942 gains nothing.
+  constexpr int64_t kSubgroups = 4, kQueries = 64, kLogits = 32;
   for (int64_t keys : {32, 16})
     for (const Machine &machine : *machines) {
       GradientCut cut{kSubgroups * keys, kQueries, kSubgroups, /*stages=*/1};
       if (!machine.instr || machine.instr.getK() == 1 ||
-          keys % machine.keyAtom() != 0)
+          keys % machine.keyAtom() != 0 ||
+          keys * kQueries < kLogits * target.getSubgroupSize())
         continue;
       ScheduleCost cost =
           estimate(machine, facts,
                    getGradientLoop(machine, GradientKind::Head, facts, cut));
-      // Tiles in LDS may be read in narrow pieces.
+      // Tiles in LDS may be read in narrow pieces. One in so many bytes is
+      // padding against conflicts of its banks.
+      constexpr int64_t kPadding = 8;
+      int64_t ldsBytes = cost.leastLdsBytes + cut.own * cut.other * copiedBytes;
       if (cost.registers > mostRegisters ||
-          cost.leastLdsBytes > target.getLdsBytes())
+          ldsBytes + ldsBytes / kPadding > target.getLdsBytes())
         continue;
       GradientSchedule schedule;
       schedule.blocks = {1, cut.other, cut.own};
