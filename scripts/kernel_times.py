@@ -19,9 +19,9 @@ from _peaks import PEAKS
 # 132 of these at 1.98 GHz, the A100 108 at 1.41 GHz.
 EXPONENTIALS = {"H200": 16 * 132 * 1.98e9, "H100": 16 * 132 * 1.98e9,
                 "A100": 16 * 108 * 1.41e9}
-STEPS = ("delta", "query_grad", "key_value_grad", "bias_grad")
+STEPS = ("delta", "query_grad", "key_value_grad", "head_grads", "bias_grad")
 TITLES = {"delta": "delta", "query_grad": "dQ", "key_value_grad": "dK, dV",
-          "bias_grad": "dBias"}
+          "head_grads": "dQ, dK, dV", "bias_grad": "dBias"}
 TRIANGLE = ("B=1 N={0} H=4 Sq={0} Sk={0} D=32 type=bf16 bias=bnk:i1:normal "
             "bias=bhqk:bf16:normal sample=16 pass=backward")
 # One row n, of whose pair bias nothing is summed.
@@ -86,6 +86,17 @@ def floor(cost, peaks):
     return times[bound], bound
 
 
+def share(costs):
+    """The costs where one kernel has the gradients of query, key and value: the third
+    product of the first beside those of the others, whose inputs it reads."""
+    query, keys = (next(cost for cost in costs if cost["name"] == name)
+                   for name in ("query_grad", "key_value_grad"))
+    one = {"name": "head_grads", "exponentials": keys["exponentials"],
+           "matrix_flops": keys["matrix_flops"] + query["matrix_flops"] / 3,
+           "bytes": max(query["bytes"], keys["bytes"])}
+    return [one if cost is keys else cost for cost in costs if cost is not query]
+
+
 def find_peaks(device, given):
     if given:
         return dict(zip(("matrix", "exp", "memory"),
@@ -101,6 +112,8 @@ def table(found, peaks):
     costs = [step for step in found["steps"] if step["name"] != "attention"]
     groups = [entry for entry in group(found["launches"])
               if entry[0] != "attention_attention"]
+    if any(entry[0] == "head_grads" for entry in groups):
+        costs = share(costs)
     if [entry[0] for entry in groups] != [cost["name"] for cost in costs]:
         raise Failed(f"launches {[entry[0] for entry in groups]} do not fit the "
                      f"steps {[cost['name'] for cost in costs]}")
