@@ -86,7 +86,7 @@ def floor(cost, peaks):
     return times[bound], bound
 
 
-def share(costs):
+def with_heads(costs):
     """The costs where one kernel has the gradients of query, key and value: the third
     product of the first beside those of the others, whose inputs it reads."""
     query, keys = (next(cost for cost in costs if cost["name"] == name)
@@ -113,7 +113,7 @@ def table(found, peaks):
     groups = [entry for entry in group(found["launches"])
               if entry[0] != "attention_attention"]
     if any(entry[0] == "head_grads" for entry in groups):
-        costs = share(costs)
+        costs = with_heads(costs)
     if [entry[0] for entry in groups] != [cost["name"] for cost in costs]:
         raise Failed(f"launches {[entry[0] for entry in groups]} do not fit the "
                      f"steps {[cost['name'] for cost in costs]}")
