@@ -42,7 +42,6 @@ struct ToolFlags::Flags {
             "partial-sum-bytes", cl::init(-1),
             cl::desc("The most memory for sums and gradients of logits "
                      "that gradients' kernels share (-1: the default)"),
-
             cl::cat(category)),
         f32Products("f32-products", cl::init("exact"),
                     cl::desc("Whether products of f32 may be made of narrower "

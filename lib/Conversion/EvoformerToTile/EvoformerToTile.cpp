@@ -523,7 +523,7 @@ protected:
     ofHead.queryGrad = gradients.ofQuery.queryGrad;
     ofHead.logitGrads = gradients.ofQuery.logitGrads;
     std::optional<GradientSchedule> byHeads;
-    if (ofHead.query)
+    if (ofHead.query && partialSumBytes != 0)
       byHeads = chooseHeadSchedule(last.getLoc(), host.getName(), chip, facts,
                                    ofHead);
     if (!byHeads) {

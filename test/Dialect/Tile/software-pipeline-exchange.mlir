@@ -26,10 +26,18 @@
 //       CHECK:     evo_tile.exchange
 //       CHECK:     evo_tile.mma
 //       CHECK:     scf.yield
-// CHECK-LABEL: evo_tile.kernel @alone
-//       CHECK:   scf.for
-//       CHECK:     evo_tile.barrier
-//  CHECK-NEXT:     evo_tile.exchange
+// RUN: %python %S/Inputs/with_target.py gfx942 %s 'block = [64, 64, 32], subgroups = [1, 4, 1], stages = 2' > %t.amd.mlir
+// RUN: evoformer-opt %t.amd.mlir --evo-tile-assign-layouts --evo-tile-promote-to-lds | sed '/@turned/,/^  }/d' > %t.staged.mlir
+// RUN: evoformer-opt %t.staged.mlir --evo-tile-software-pipeline=prefetch-registers=64 | FileCheck %s --check-prefix=ALONE
+// The barrier need not stand next to it.
+// RUN: sed 's/.*= evo_tile.exchange/%%idle = arith.constant 7 : index\n&/' %t.staged.mlir | evoformer-opt --evo-tile-software-pipeline=prefetch-registers=64 | FileCheck %s --check-prefix=ALONE
+// ALONE-LABEL: evo_tile.kernel @alone
+//  ALONE-SAME:   evo_tile.pipelined
+//       ALONE:   scf.for
+//       ALONE:     evo_tile.mma
+//       ALONE:     evo_tile.barrier
+//       ALONE:     evo_tile.exchange
+//       ALONE:     scf.yield
 
 // Between writes and reads that take matrices.
 // LANES-LABEL: gpu.func @turned
@@ -66,14 +74,16 @@ evo_tile.kernel @alone(%a: memref<?x?xbf16>, %b: memref<32x64xbf16>, %c: memref<
     attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %size = memref.dim %a, %c1 : memref<?x?xbf16>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %ta = evo_tile.load %a[%c0, %c0] padding 0.0 : bf16 {alignment = 16 : i64} : memref<?x?xbf16> -> tensor<64x32xbf16>
   %tb = evo_tile.load %b[%c0, %c0] {alignment = 16 : i64, in_bounds = array<i1: true, true>} : memref<32x64xbf16> -> tensor<32x64xbf16>
-  %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> tensor<64x64xf32> {
-    %product = evo_tile.mma %ta, %tb, %acc : tensor<64x32xbf16>, tensor<32x64xbf16>, tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %size step %c32 iter_args(%acc = %zero) -> tensor<64x64xf32> {
+    %ta = evo_tile.load %a[%c0, %k] padding 0.0 : bf16 {alignment = 16 : i64} : memref<?x?xbf16> -> tensor<64x32xbf16>
+    %product = evo_tile.mma %ta, %tb, %zero : tensor<64x32xbf16>, tensor<32x64xbf16>, tensor<64x64xf32>
     %turned = evo_tile.transpose %product [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
-    %next = arith.addf %turned, %product : tensor<64x64xf32>
+    %both = arith.addf %turned, %product : tensor<64x64xf32>
+    %next = arith.addf %both, %acc : tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
   evo_tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>

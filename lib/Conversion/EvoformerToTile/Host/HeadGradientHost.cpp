@@ -42,7 +42,7 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
       compare(arith::CmpIPredicate::ne,
               builder.index(builder.dim(given.key, 3)), builder.index(0));
   Value isByHeads = host.both(host.both(isEnough, fits), hasKeys);
-  host.writeVariants(builder, isByHeads, [&](TileBuilder &at, bool isByHeads) {
+  auto write = [&](TileBuilder &at, bool isByHeads) {
     if (!isByHeads)
       return apart(at);
     HostBuilder inside(at, factory);
@@ -56,5 +56,9 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
     GradientLaunch(inside, factory, facts, operands, schedule)
         .write(at, operands);
     inside.freeAll();
-  });
+  };
+  // Known sizes need the kernels of one way.
+  if (std::optional<bool> known = evaluate(isByHeads))
+    return write(builder, *known);
+  host.writeVariants(builder, isByHeads, write);
 }

@@ -7,6 +7,8 @@
 
 #include "HostArithmetic.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::evoformer;
 
@@ -24,6 +26,30 @@ Value evoformer::countElements(TileBuilder &builder, Value memory) {
   for (int64_t dim = 0; dim < rank; ++dim)
     sizes.push_back(builder.index(builder.dim(memory, dim)));
   return getProduct(builder, sizes);
+}
+
+/// A value of constants; null: others have a part in it.
+static Attribute fold(Value value) {
+  Attribute known;
+  if (matchPattern(value, m_Constant(&known)))
+    return known;
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getNumRegions() != 0 || !isPure(def))
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : def->getOperands())
+    if (!operands.emplace_back(fold(operand)))
+      return {};
+  SmallVector<OpFoldResult> results;
+  if (failed(def->fold(operands, results)) || results.size() != 1)
+    return {};
+  auto same = dyn_cast<Value>(results.front());
+  return same ? fold(same) : cast<Attribute>(results.front());
+}
+
+std::optional<bool> evoformer::evaluate(Value condition) {
+  auto known = dyn_cast_if_present<IntegerAttr>(fold(condition));
+  return known ? std::optional(!known.getValue().isZero()) : std::nullopt;
 }
 
 Value evoformer::atLeastOne(TileBuilder &builder, Value value) {

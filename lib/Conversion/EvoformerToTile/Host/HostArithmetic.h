@@ -18,6 +18,9 @@ Value getProduct(TileBuilder &builder, ArrayRef<Value> values);
 /// The number of elements of a memref.
 Value countElements(TileBuilder &builder, Value memory);
 
+/// What a condition is where sizes make it known.
+std::optional<bool> evaluate(Value condition);
+
 Value atLeastOne(TileBuilder &builder, Value value);
 Value atMost(TileBuilder &builder, Value value, Value limit);
 Value ceilDiv(TileBuilder &builder, Value value, Value divisor);

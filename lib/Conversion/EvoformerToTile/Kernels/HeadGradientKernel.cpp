@@ -50,8 +50,8 @@ public:
         [&](TileBuilder &b, Value key, ValueRange spoilt) {
           return writeKeyBlock(b, key, spoilt);
         });
-    if (!shared.choosesDrops())
-      writeAgain(spoilt);
+    assert(!shared.choosesDrops() && "dropped keys are multiplied, too");
+    writeAgain(spoilt);
   }
 
 private:

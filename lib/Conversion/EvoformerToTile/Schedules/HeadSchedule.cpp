@@ -11,6 +11,8 @@
 #include "GradientSchedule.h"
 #include "ScheduleMachine.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -19,17 +21,19 @@ bool evoformer::mayTakeHeads(TargetAttr target) {
   return !target.isCPU() && !copiesPastRegisters(target);
 }
 
-/// Bytes of biases for each logit that a step may copy to LDS: tiles of those
-/// that rows do not share, which nobody has transposed.
-static int64_t countCopiedBiasBytes(const GradientOperands &operands) {
+/// Bytes for each logit that a step may copy to LDS: tiles of captures, and of
+/// biases that rows do not share, which nobody has transposed.
+static int64_t countCopiedBytes(const GradientOperands &operands) {
   int64_t bytes = 0;
-  for (ArrayRef<Bias> biases :
-       {ArrayRef(operands.biases), ArrayRef(operands.captures)})
-    for (const Bias &bias : biases)
-      if (!bias.broadcast[kBiasN] && !bias.broadcast[kBiasQ] &&
-          !bias.broadcast[kBiasK])
-        bytes += getElementBytes(
-            cast<MemRefType>(bias.memory.getType()).getElementType());
+  auto add = [&](const Bias &bias) {
+    if (!bias.broadcast[kBiasQ] && !bias.broadcast[kBiasK])
+      bytes += getElementBytes(
+          cast<MemRefType>(bias.memory.getType()).getElementType());
+  };
+  for (const Bias &bias : operands.biases)
+    if (!bias.broadcast[kBiasN])
+      add(bias);
+  llvm::for_each(operands.captures, add);
   return bytes;
 }
 
@@ -37,7 +41,10 @@ std::optional<GradientSchedule>
 evoformer::chooseHeadSchedule(Location loc, StringRef function,
                               TargetAttr target, const AttentionFacts &facts,
                               const GradientOperands &operands) {
-  if (!mayTakeHeads(target) || !operands.queryGrad ||
+  // Where loops choose what they drop, nobody looks for NaN afterwards.
+  bool chooses =
+      facts.weights.areLogits || (facts.score && !facts.score.isTotal);
+  if (!mayTakeHeads(target) || chooses || !operands.queryGrad ||
       !operands.logitGrads.empty() || !operands.keyGrad ||
       !operands.valueGrad || facts.elementType.isF32() || facts.hasLengths ||
       !facts.keys.isWhole() || facts.shared.any() ||
@@ -50,7 +57,7 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
   // What the estimate leaves for the code generator regular rows do not take.
   int64_t mostRegisters =
       isRegular(facts) ? target.getRegisters() : usableRegisters(target);
-  int64_t copiedBytes = countCopiedBiasBytes(operands);
+  int64_t copiedBytes = countCopiedBytes(operands);
   // Rows of an atom for the queries' sums of each subgroup. A step pays with
   // that many logits of a lane: with half of them gfx942 gains nothing.
   constexpr int64_t kSubgroups = 4, kQueries = 64, kLogits = 32;
@@ -76,6 +83,15 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
       schedule.attr =
           ScheduleAttr::get(loc.getContext(), {1, cut.own, cut.other},
                             {1, cut.subgroups, 1}, cut.stages);
+      remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
+                              .category("evo-schedule")
+                              .function(function))
+          << remark::metric("gradient", StringRef("query, key, value"))
+          << remark::metric("q", cut.other) << remark::metric("k", cut.own)
+          << remark::metric("subgroups", cut.subgroups)
+          << remark::metric("instruction", machine.instr.getName().str())
+          << remark::metric("registers", cost.registers)
+          << remark::metric("lds_bytes", ldsBytes);
       return schedule;
     }
   return std::nullopt;

@@ -27,6 +27,8 @@ static constexpr StringLiteral kPass = "evo-tile-share-operands";
 static bool mayChangeLDS(Operation *op) {
   if (isa<BarrierOp, WaitOp, AsyncCopyOp>(op) || op->getNumRegions() != 0)
     return true;
+  if (auto exchange = dyn_cast<ExchangeOp>(op))
+    return exchange.crossesSubgroups();
   auto store = dyn_cast<StoreOp>(op);
   return store && isWorkgroupMemory(store.getDestType());
 }

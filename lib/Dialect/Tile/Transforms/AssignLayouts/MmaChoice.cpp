@@ -170,7 +170,8 @@ static FailureOr<int64_t> countMoves(
         // What all subgroups read stays in workgroup memory until it is used.
         FailureOr<LaneMap> ofReader = getLaneMap(reader);
         bool isShared =
-            succeeded(ofReader) && getSharing(*ofReader, machine.subgroups) > 1;
+            succeeded(ofReader) && machine.subgroups > 1 &&
+            getSharing(*ofReader, machine.subgroups) == machine.subgroups;
         count += getWeight(loaded.load) * staging.copies +
                  getWeight(isShared ? op : loaded.load) * staging.reads;
       }

@@ -348,8 +348,9 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     if (isStaged(load))
       return PromotionReason::Staged;
     // What all subgroups read would take the registers of each.
-    bool isShared =
-        getSharing(*getLaneMap(load.getTileType()), machine.subgroups) > 1;
+    bool isShared = machine.subgroups > 1 &&
+                    getSharing(*getLaneMap(load.getTileType()),
+                               machine.subgroups) == machine.subgroups;
     if ((kernel.getSchedule()->getOwn() == OwnOperands::LDS || isShared) &&
         isOwnOperand(load))
       return PromotionReason::Own;

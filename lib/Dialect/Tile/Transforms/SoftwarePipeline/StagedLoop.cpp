@@ -33,7 +33,7 @@ static bool isSynchronisation(Operation *op) {
 
 /// Subgroups wait for each other amid it.
 static bool isWorkgroupExchange(Operation *op) {
-  auto exchange = dyn_cast_if_present<ExchangeOp>(op);
+  auto exchange = dyn_cast<ExchangeOp>(op);
   return exchange && exchange.crossesSubgroups();
 }
 
@@ -337,12 +337,13 @@ FailureOr<StagedLoop> LoopAnalysis::run(const PrefetchBudget &budget) {
   if (failed(splitStores()))
     return failure();
   collectPrefetches(budget);
-  // Without buffers no barrier stands at the top of each iteration, which is
-  // one before each exchange.
-  if (!staged.hasBuffers())
-    llvm::erase_if(staged.synchronisation, [](Operation *op) {
-      return isWorkgroupExchange(op->getNextNode());
-    });
+  // Without buffers no barrier stands at the top of each iteration, behind
+  // which the next exchange may write what the one before has read: then all
+  // stay.
+  if (!staged.hasBuffers() && llvm::any_of(*body, [](Operation &op) {
+        return isWorkgroupExchange(&op);
+      }))
+    llvm::erase_if(staged.synchronisation, llvm::IsaPred<BarrierOp>);
   reason.clear();
   return staged;
 }
