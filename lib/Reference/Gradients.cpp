@@ -36,9 +36,10 @@ private:
   }
 
   double weightOf(int64_t j) const { return head.weights[j] / head.total; }
-  /// With what dropout makes of it.
+  /// With what dropout makes of it: what is dropped is 0, NaN as well.
   double countedWeightOf(int64_t j) const {
-    return weightOf(j) * head.dropFactors[j];
+    double factor = head.dropFactors[j];
+    return factor == 0 ? 0 : weightOf(j) * factor;
   }
 
   /// The output before the gate: 0 in a row without keys, whatever the values.
