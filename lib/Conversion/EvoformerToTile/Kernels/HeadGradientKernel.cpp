@@ -130,6 +130,7 @@ private:
                                   ValueRange spoilt) {
     const WorkItem &item = step.item;
     Value query = step.offset(LogitDim::Queries);
+    Type element = cast<MemRefType>(sums.gradient.getType()).getElementType();
     auto store = [&](TileBuilder &b, Value tile, Value slice, bool fits,
                      DepthPart part) {
       b.store(tile, slice, {shared.zero, query, b.index(part.start)},
@@ -150,8 +151,8 @@ private:
             TileBuilder inner(loc, nested);
             Value gradient = inner.mulf(
                 sum, inner.splatLike(sum, shared.getProductDerivative()));
-            store(inner, inner.convert(gradient, shared.facts.elementType),
-                  sums.gradient, item.queries.fits, part);
+            store(inner, inner.convert(gradient, element), sums.gradient,
+                  item.queries.fits, part);
             scf::YieldOp::create(inner);
           },
           [&](OpBuilder &nested, Location loc) {
