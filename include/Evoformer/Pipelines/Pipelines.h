@@ -69,8 +69,8 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
   Option<int64_t> partialSumBytes{
       *this, "partial-sum-bytes",
       llvm::cl::desc(
-          "the most memory that sums and gradients of logits take which "
-          "kernels of gradients share; -1: that of the gradients of "
+          "the most memory for partial sums and for what kernels of "
+          "gradients leave to each other; -1: that of the gradients of "
           "query, key and value"),
       llvm::cl::init(-1)};
   Option<std::string> f32Products{
