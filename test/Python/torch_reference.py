@@ -68,9 +68,9 @@ def compare(ours, theirs, tensors, times=2, magnitude=None):
     """What a function of tensors gives and the gradients of a weighted sum of it, by us
     and by torch. The first tensor's rows have the depth. `magnitude` is what the absolute
     terms of an element of the last tensor's gradient add up to, which is a long sum."""
-    run = run_with_gradients
-    found, eager = run(ours, tensors), run(theirs, tensors)
-    exact = exactly(lambda *t: run(theirs, t), tensors)
+    found = run_with_gradients(ours, tensors)
+    eager = run_with_gradients(theirs, tensors)
+    exact = exactly(lambda *t: run_with_gradients(theirs, t), tensors)
     # Gradients of logits are differences of sums over the depth of normal numbers.
     terms = [1.0] + [tensors[0].shape[-1] ** 0.5] * len(tensors)
     if magnitude is not None:

@@ -29,18 +29,12 @@ class HeadGradient {
 public:
   HeadGradient(TileBuilder &builder, const LogitRecompute &shared)
       : builder(builder), shared(shared), operands(shared.operands),
-        blocks(shared.blocks) {
-    constexpr SpaceOrder order;
-    Value id[4];
-    for (int64_t dim = 0; dim < 4; ++dim)
-      id[dim] = WorkItemIdOp::create(builder, dim);
-    batch = id[order.batch];
-    row = id[order.rows];
-    head = id[order.head];
-    numRows = builder.dim(operands.query, 1);
-    numQueries = builder.dim(operands.query, 3);
-    numKeys = builder.dim(operands.key, 3);
-  }
+        blocks(shared.blocks),
+        whole(WorkItem::find(builder, shared.alignedRows, operands.getShape(),
+                             blocks, shared.facts.keys,
+                             /*ownsKeyBlock=*/true)),
+        numQueries(builder.dim(operands.query, 3)),
+        numKeys(builder.dim(operands.key, 3)) {}
 
   void write() {
     SmallVector<Value> start =
@@ -55,17 +49,13 @@ public:
   }
 
 private:
+  /// The head with these queries and keys.
   WorkItem itemOf(TileBuilder &b, const ItemRange &queries,
                   const ItemRange &keys, bool ownsKeyBlock) {
-    WorkItem item{b,
-                  shared.alignedRows,
-                  batch,
-                  head,
-                  ItemRange::ofBlock(b, numRows, row, blocks.rows),
-                  queries,
-                  keys,
-                  ownsKeyBlock};
-    item.seen = makeSeenKeys(b, shared.facts.keys, operands.getShape());
+    WorkItem item = whole.withHead(b, whole.head);
+    item.queries = queries;
+    item.keys = keys;
+    item.ownsKeyBlock = ownsKeyBlock;
     return item;
   }
 
@@ -194,8 +184,9 @@ private:
   const LogitRecompute &shared;
   const GradientOperands &operands;
   const AttentionBlocks &blocks;
-  Value batch, row, head;
-  OpFoldResult numRows, numQueries, numKeys;
+  /// The head, before any loop.
+  const WorkItem whole;
+  const OpFoldResult numQueries, numKeys;
 };
 } // namespace
 

@@ -170,8 +170,7 @@ static FailureOr<int64_t> countMoves(
         // What all subgroups read stays in workgroup memory until it is used.
         FailureOr<LaneMap> ofReader = getLaneMap(reader);
         bool isShared =
-            succeeded(ofReader) && machine.subgroups > 1 &&
-            getSharing(*ofReader, machine.subgroups) == machine.subgroups;
+            succeeded(ofReader) && isSharedByAll(*ofReader, machine);
         count += getWeight(loaded.load) * staging.copies +
                  getWeight(isShared ? op : loaded.load) * staging.reads;
       }

@@ -79,6 +79,12 @@ int64_t mlir::evoformer::tile::getSharing(const LaneMap &map,
   return std::max<int64_t>(subgroups / distinct, 1);
 }
 
+bool mlir::evoformer::tile::isSharedByAll(const LaneMap &map,
+                                          const LDSMachine &machine) {
+  return machine.subgroups > 1 &&
+         getSharing(map, machine.subgroups) == machine.subgroups;
+}
+
 /// Rows of `rowBytes` along `contiguous`, the other dimensions around them from
 /// the innermost to the outermost.
 static SharedLayout getPlacement(ArrayRef<int64_t> shape, int64_t contiguous,

@@ -65,6 +65,9 @@ int64_t getWantedDim(RankedTensorType reader, int64_t sourceDim,
 bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
                      TargetAttr target);
 
+/// Whether each of several subgroups has the whole tile.
+bool isSharedByAll(const LaneMap &map, const LDSMachine &machine);
+
 /// Words of a tile that each lane of a workgroup copies.
 int64_t getCopiedWords(RankedTensorType tile, const LDSMachine &machine);
 

@@ -348,10 +348,8 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
     if (isStaged(load))
       return PromotionReason::Staged;
     // What all subgroups read would take the registers of each.
-    bool isShared = machine.subgroups > 1 &&
-                    getSharing(*getLaneMap(load.getTileType()),
-                               machine.subgroups) == machine.subgroups;
-    if ((kernel.getSchedule()->getOwn() == OwnOperands::LDS || isShared) &&
+    if ((kernel.getSchedule()->getOwn() == OwnOperands::LDS ||
+         isSharedByAll(*getLaneMap(load.getTileType()), machine)) &&
         isOwnOperand(load))
       return PromotionReason::Own;
     PromotionReason reason = decidePromotion(
