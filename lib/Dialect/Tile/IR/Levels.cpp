@@ -111,16 +111,6 @@ LogicalResult mlir::evoformer::tile::requireFragments(KernelOp kernel,
   });
 }
 
-/// Whether the conversion needs elements that other subgroups hold.
-static bool crossesSubgroups(ConvertLayoutOp op) {
-  auto result = cast<RankedTensorType>(op.getType());
-  FailureOr<LaneMap> from =
-      getLaneMap(cast<RankedTensorType>(op.getSource().getType()));
-  FailureOr<LaneMap> to = getLaneMap(result);
-  return succeeded(from) && succeeded(to) &&
-         !LaneMap::findSources(*from, *to, result.getShape());
-}
-
 /// Each copy of the block is in the group that follows it.
 static LogicalResult checkGroups(Block &block, StringRef pass) {
   SmallVector<AsyncCopyOp> open;
@@ -153,7 +143,9 @@ LogicalResult mlir::evoformer::tile::requireStaged(KernelOp kernel,
     return failure();
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     if (auto convert = dyn_cast<ConvertLayoutOp>(op);
-        convert && crossesSubgroups(convert))
+        convert &&
+        crossesSubgroups(cast<RankedTensorType>(convert.getSource().getType()),
+                         cast<RankedTensorType>(convert.getType())))
       return WalkResult(op->emitError()
                         << pass
                         << " needs what subgroups exchange to pass through "

@@ -482,12 +482,16 @@ LogicalResult ExchangeOp::verify() {
   return success();
 }
 
+bool mlir::evoformer::tile::crossesSubgroups(RankedTensorType from,
+                                             RankedTensorType to) {
+  FailureOr<LaneMap> source = getLaneMap(from), result = getLaneMap(to);
+  return succeeded(source) && succeeded(result) &&
+         !LaneMap::findSources(*source, *result, to.getShape());
+}
+
 bool ExchangeOp::crossesSubgroups() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  FailureOr<LaneMap> from = getLaneMap(source);
-  FailureOr<LaneMap> to = getLaneMap(cast<RankedTensorType>(getType()));
-  return failed(from) || failed(to) ||
-         !LaneMap::findSources(*from, *to, source.getShape());
+  return tile::crossesSubgroups(cast<RankedTensorType>(getSource().getType()),
+                                cast<RankedTensorType>(getType()));
 }
 
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {

@@ -41,6 +41,10 @@ namespace mlir::evoformer::tile {
 /// cover the tile.
 FailureOr<LaneMap> getLaneMap(RankedTensorType type);
 
+/// Whether lanes that have a tile under the second layout need what lanes of
+/// other subgroups have under the first.
+bool crossesSubgroups(RankedTensorType from, RankedTensorType to);
+
 /// On a kernel: how many extents its space has, where its launches are
 /// elsewhere.
 inline constexpr char kNumExtentsAttr[] = "evo_tile.num_extents";

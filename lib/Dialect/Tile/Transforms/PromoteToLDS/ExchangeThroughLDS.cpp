@@ -19,12 +19,8 @@ using namespace mlir::evoformer::tile;
 static constexpr StringLiteral kPass = "evo-tile-promote-to-lds";
 
 static bool needsLDS(ConvertLayoutOp op) {
-  auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<LaneMap> from =
-      getLaneMap(cast<RankedTensorType>(op.getSource().getType()));
-  FailureOr<LaneMap> to = getLaneMap(type);
-  return succeeded(from) && succeeded(to) &&
-         !LaneMap::findSources(*from, *to, type.getShape());
+  return crossesSubgroups(cast<RankedTensorType>(op.getSource().getType()),
+                          cast<RankedTensorType>(op.getType()));
 }
 
 static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
