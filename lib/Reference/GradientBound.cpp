@@ -112,6 +112,8 @@ struct LogitErrors {
   /// lost makes of them.
   std::vector<double> gradients, lost;
   std::vector<ErrorSum> own;
+  /// Those that may be NaN instead.
+  std::vector<uint8_t> sunk;
   /// What the squares of their weights' errors are more in sums over keys.
   std::vector<double> dependent;
   /// Errors that all logits of the query have in common: alike for each, and
@@ -385,6 +387,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
   statistics = boundStatistics();
   LogitErrors &row = logits[i];
   row.gradients.assign(problem.keys, 0);
+  row.sunk = head.sunk;
   row.lost.assign(problem.keys, 0);
   row.own.assign(problem.keys, {});
   row.dependent.assign(problem.keys, 0);
@@ -589,6 +592,7 @@ void GradientHeadBound::addBiases(BiasSums &biases) const {
         sum->add(row.gradients[j]);
         sum->add(row.own[j], 1);
         sum->lost += row.lost[j];
+        sum->mayBeInfinite |= row.sunk[j] != 0;
         if (!sumsKeys)
           sum->add(row.common[j], 1);
         if (!isNarrow)
@@ -611,6 +615,9 @@ void GradientHeadBound::markInfinities(int64_t i) {
   for (int64_t j = 0; j < problem.keys; ++j) {
     if (head.kept[j] || !head.biases.keepsForAll(j))
       continue;
+    if (head.sunk[j])
+      for (int64_t e = 0; e < problem.valueDepth; ++e)
+        values[j * problem.valueDepth + e].mayBeInfinite = true;
     for (int64_t d = 0; d < problem.depth; ++d) {
       int64_t ofQuery = i * problem.depth + d;
       queries[ofQuery].mayBeInfinite |= std::isinf(keyAt(j, d));

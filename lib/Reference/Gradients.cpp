@@ -35,7 +35,7 @@ private:
     return head.inputs.value[j * problem.valueDepth + e];
   }
 
-  /// 0 in a row without keys, such as one whose logits are all -inf.
+  /// 0 in a row without keys.
   double weightOf(int64_t j) const {
     return head.total == 0 ? 0 : head.weights[j] / head.total;
   }

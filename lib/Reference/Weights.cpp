@@ -43,7 +43,7 @@ double HeadWeights::difference(int64_t j, int64_t other) const {
 }
 
 /// The kept key with the largest logit (any key whose logit is NaN), -1 if no
-/// key is left.
+/// key is left whose logit is more than -inf.
 int64_t HeadWeights::findLargest() const {
   int64_t largest = -1;
   double maximum = 0;
@@ -61,7 +61,8 @@ int64_t HeadWeights::findLargest() const {
       maximum = logit;
     }
   }
-  return largest;
+  // A row whose logits are all -inf counts as one without keys.
+  return maximum == -std::numeric_limits<double>::infinity() ? -1 : largest;
 }
 
 double HeadWeights::pullOf(int64_t j) const {
@@ -77,6 +78,17 @@ bool HeadWeights::makesNaN(int64_t j) const {
   return problem.keysFrom || problem.keysTo ||
          llvm::any_of(problem.biases,
                       [](const Bias &bias) { return !bias.broadcast[3]; });
+}
+
+void HeadWeights::sinkKeys() {
+  if (!std::isnan(total))
+    return;
+  for (int64_t j = 0; j < problem.keys; ++j)
+    if (kept[j] && products[j] == -std::numeric_limits<double>::infinity()) {
+      sunk[j] = 1;
+      kept[j] = 0;
+      weights[j] = 0;
+    }
 }
 
 /// Weights that are what `products` hold; false if no key is left.
@@ -107,6 +119,7 @@ bool HeadWeights::compute(int64_t i) {
   for (int64_t j = 0; j < problem.keys; ++j)
     dropFactors[j] = problem.getDropFactor(b, n, h, i, j);
   dependent.assign(problem.keys, 0.0);
+  sunk.assign(problem.keys, 0);
   biases.readQuery(i, kept,
                    [&](int64_t j, double term) { dependent[j] += term; });
   if (areLogits())
@@ -125,6 +138,7 @@ bool HeadWeights::compute(int64_t i) {
     weights[j] = std::exp(exponents[j]);
     total += weights[j];
   }
+  sinkKeys();
   const std::vector<double> &independent = biases.independent();
   double relative = dependent[largest] + products[largest] + std::log(total);
   lse = independent[largest] + relative;

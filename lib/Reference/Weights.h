@@ -39,6 +39,9 @@ public:
   /// The logits relative to the largest, and the scaled scores that they are
   /// made of; where a score makes logits of these, what it gives.
   std::vector<double> exponents, products;
+  /// Keys whose logit is -inf in a row that is NaN, both by infinite operands.
+  /// They count as dropped; kernels may give them NaN as well.
+  std::vector<uint8_t> sunk;
   /// What dropout multiplies each weight by, where values are summed.
   std::vector<double> dropFactors;
   /// There the scaled scores, and all that it says; else none.
@@ -74,6 +77,7 @@ public:
   }
 
 private:
+  void sinkKeys();
   void applyScore(int64_t i);
   void multiplyKeys(int64_t i);
   bool computeLogits(int64_t i);
