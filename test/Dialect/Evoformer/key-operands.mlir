@@ -107,6 +107,40 @@ func.func @fold(%q: !m, %o: !m, %w: index, %v: index) {
 
 // -----
 
+// What operands add is held to less than 2^30 in size together: beside others a constant
+// becomes a part of the map only where both are small, alone always, held like the sum.
+// FOLD-DAG:   #[[SMALL:.*]] = affine_map<(d0)[s0, s1, s2] -> (d0 - s2 + 1048576)>
+// FOLD-DAG:   #[[LARGE:.*]] = affine_map<(d0)[s0, s1, s2, s3] -> (d0 - s2 + s3 + 1)>
+// FOLD-DAG:   #[[BEHIND:.*]] = affine_map<(d0)[s0, s1, s2, s3] -> (s2 + s3 + 1048576)>
+// FOLD-DAG:   #[[BEFORE:.*]] = affine_map<(d0)[s0, s1, s2, s3] -> (s2 + s3 - 1073741824)>
+// FOLD-DAG:   #[[HELD:.*]] = affine_map<(d0)[s0, s1] -> (d0 - 1073741823)>
+// FOLD-DAG:   #[[CANCELS:.*]] = affine_map<(d0)[s0, s1] -> (d0 + 1048578)>
+// FOLD-LABEL: func @sums(
+// FOLD-SAME:      %[[W:[a-z0-9]+]]: index
+// FOLD-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+// FOLD-DAG:     %[[MORE:.*]] = arith.constant 1048577 : index
+// FOLD:         keys(from #[[SMALL]][%[[W]]], to #[[LARGE]][%[[MORE]], %[[W]]])
+// FOLD:         keys(from #[[BEFORE]][%[[W]], %[[ONE]]], to #[[BEHIND]][%[[W]], %[[ONE]]])
+// FOLD:         keys(from #[[HELD]], to #[[CANCELS]])
+!m = memref<2x3x?x8x32xf16>
+func.func @sums(%q: !m, %o: !m, %w: index) {
+  %one = arith.constant 1 : index
+  %more = arith.constant 1048577 : index
+  %huge = arith.constant -1073741824 : index
+  evoformer.attention query(%q : !m) key(%q : !m) value(%q : !m) outs(%o : !m)
+      keys(from affine_map<(i)[sq, sk, a, b, c] -> (i + a - b - c)>[%more, %w, %one],
+           to affine_map<(i)[sq, sk, a, b] -> (i - a + b + 1)>[%more, %w])
+  evoformer.attention query(%q : !m) key(%q : !m) value(%q : !m) outs(%o : !m)
+      keys(from affine_map<(i)[sq, sk, a, b] -> (a + b - 1073741824)>[%w, %one],
+           to affine_map<(i)[sq, sk, a, b] -> (a + b + 1048576)>[%w, %one])
+  evoformer.attention query(%q : !m) key(%q : !m) value(%q : !m) outs(%o : !m)
+      keys(from affine_map<(i)[sq, sk, a, b, c] -> (i + a - b + c)>[%huge, %more, %one],
+           to affine_map<(i)[sq, sk, a, b, c] -> (i + a - b + c + 1)>[%w, %w, %more])
+  return
+}
+
+// -----
+
 // Sizes say nothing of a bound that is of something else.
 // FOLD-LABEL: func @unknown(
 // FOLD:         keys(from #{{.*}}[%{{.*}}], to #{{.*}}[%{{.*}}])

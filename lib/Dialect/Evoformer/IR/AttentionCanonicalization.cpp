@@ -229,10 +229,16 @@ template <typename EditT> static void editOperands(Operation *op, EditT edit) {
 // Ranges of keys
 //===----------------------------------------------------------------------===//
 
-/// Takes a constant into a bound, if there is room for it.
-static bool addConstant(KeyBound &bound, int64_t factor, int64_t constant) {
-  int64_t sum = bound.constant + factor * KeyBound::hold(constant);
-  if (std::abs(sum) > KeyBound::kMaxConstant)
+/// Takes what constant operands add into a bound; false where that may give
+/// another one. What operands add is held to less than 2^30 in size together:
+/// beside others a constant stays among them, unless it and the map's are so
+/// small that a bound beyond the keys, where sums are held, stays beyond them.
+static bool addConstant(KeyBound &bound, int64_t constant, bool isAlone) {
+  constexpr int64_t kSmall = KeyBound::kMaxConstant >> 10;
+  int64_t added = isAlone ? KeyBound::hold(constant) : constant;
+  int64_t sum = bound.constant + added;
+  int64_t limit = isAlone ? KeyBound::kMaxConstant : kSmall;
+  if (std::abs(sum) > limit || std::abs(added) > limit)
     return false;
   bound.constant = sum;
   return true;
@@ -257,21 +263,40 @@ struct FoldBoundOperands : RewritePattern {
 private:
   using Role = AttentionOperand;
 
+  /// A bound's operands that matter, each once, with how often it is added.
+  struct Terms {
+    SmallVector<std::pair<Value, int64_t>> constants, others;
+    /// The sum of `constants`.
+    int64_t constant = 0;
+  };
+
+  static Terms getTerms(MutableArrayRef<OpOperand> operands,
+                        ArrayRef<int64_t> ofOperands) {
+    llvm::MapVector<Value, int64_t> factors;
+    for (auto [operand, factor] : llvm::zip_equal(operands, ofOperands))
+      factors[operand.get()] += factor;
+    Terms terms;
+    for (auto [operand, factor] : factors) {
+      if (factor == 0)
+        continue;
+      std::optional<int64_t> constant = getConstantIntValue(operand);
+      (constant ? terms.constants : terms.others).push_back({operand, factor});
+      terms.constant += factor * (constant ? KeyBound::hold(*constant) : 0);
+    }
+    return terms;
+  }
+
   static bool fold(AttentionFamilyOpInterface op, PatternRewriter &rewriter,
                    const std::optional<KeyBound> &bound, Role role) {
     if (!bound || !bound->hasOperands())
       return false;
-    llvm::MapVector<Value, int64_t> factors;
-    for (auto [operand, factor] :
-         llvm::zip_equal(op.getRoleOperands(role), bound->ofOperands))
-      factors[operand.get()] += factor;
     KeyBound simpler = *bound;
     simpler.ofOperands.clear();
+    Terms terms = getTerms(op.getRoleOperands(role), bound->ofOperands);
+    if (!addConstant(simpler, terms.constant, terms.others.empty()))
+      terms.others.append(terms.constants);
     SmallVector<Value> operands;
-    for (auto [operand, factor] : factors) {
-      std::optional<int64_t> constant = getConstantIntValue(operand);
-      if (constant && addConstant(simpler, factor, *constant))
-        continue;
+    for (auto [operand, factor] : terms.others) {
       // No term has another coefficient than 1 or -1.
       for (int64_t i = 0; i < std::abs(factor); ++i) {
         operands.push_back(operand);

@@ -130,8 +130,9 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     ```
 
     Any number is accepted: those of 2^30 or more in size, and a bound's sums of that
-    size, count as 2^30 - 1 with their sign. They have no gradient. A canonicalization makes a
-    constant operand a part of the map, and takes away what cancels or is not read.
+    size, count as 2^30 - 1 with their sign. They have no gradient. A canonicalization makes
+    constant operands a part of the map where the bound stays the same, and takes away what
+    cancels or is not read.
 
     Bounds may lie outside of the keys there are. With the last key of the last
     query, as FlashAttention has it, causal attention is `to (i + sk - sq + 1)`;
