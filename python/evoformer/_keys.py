@@ -31,8 +31,8 @@ CAUSAL_FROM_FIRST = (None, "i+1")
 # Numbers in bounds are at most this. Sequences are shorter.
 _LARGEST = 2 ** 30
 
-_WINDOW = ("accepted is a pair (left, right) of numbers of keys, each 0 or more, or "
-           "-1 or None for all")
+WINDOW = ("accepted is a pair (left, right) of numbers of keys, each 0 or more, or "
+          "-1 or None for all")
 _BOUND = ("accepted are sums of i or i/c*c, sq, sk and numbers up to 2^30, like "
           "'i/32*32+sk-sq-48', where i, sq and sk have the coefficients 0 or 1, -1 to "
           "1 and -1 to 1")
@@ -61,24 +61,24 @@ def resolve(causal: bool, window: Optional[Sequence[Optional[int]]],
 
 def _sides(window: Any) -> tuple[int, int]:
     if not isinstance(window, (tuple, list)):
-        raise TypeError(f"window is a {type(window).__name__}; {_WINDOW}")
+        raise TypeError(f"window is a {type(window).__name__}; {WINDOW}")
     if len(window) != 2:
         raise ValueError(f"window is {tuple(window)}, of {len(window)} numbers; "
-                         f"{_WINDOW}")
+                         f"{WINDOW}")
     return _side(window, window[0]), _side(window, window[1])
 
 
 def _side(window: Any, given: Any) -> int:
     if given is None:
         return -1
-    if isinstance(given, (float, str, bool)) or not hasattr(given, "__index__"):
-        raise TypeError(f"window is {tuple(window)}; {_WINDOW}")
+    if isinstance(given, (float, str, bool)):
+        raise TypeError(f"window is {tuple(window)}; {WINDOW}")
     try:
         side = operator.index(given)
-    except TypeError:  # A traced one has no value yet.
-        raise TypeError(f"window is {tuple(window)}; {_WINDOW}") from None
+    except TypeError:  # No integer, or a traced one that has no value yet.
+        raise TypeError(f"window is {tuple(window)}; {WINDOW}") from None
     if side < -1:
-        raise ValueError(f"window is {tuple(window)}; {_WINDOW}")
+        raise ValueError(f"window is {tuple(window)}; {WINDOW}")
     return side
 
 

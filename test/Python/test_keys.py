@@ -3,6 +3,8 @@
 """Queries that see a range of keys: causal attention, windows and bounds as text,
 against the function written out with what each query sees, in f64."""
 
+import functools
+
 import evoformer
 import numpy as np
 import pytest
@@ -218,6 +220,20 @@ def test_compile(device, name):
         for one, other in zip(gradients(compiled, case.operands, case.weight),
                               gradients(function, case.operands, case.weight),
                               strict=True):
+            assert torch.equal(one, other)
+
+
+def test_compile_windows(device):
+    """Whose numbers change from call to call."""
+    def function(left, right, *operands):
+        return evoformer.attention(*operands, window=(left, right))
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    case = Case(device, sq=19, sk=19)
+    for window in ((3, 0), (4, 0), (4, 6), (-1, 2)):
+        for one, other in zip(
+                gradients(functools.partial(compiled, *window), case.operands, case.weight),
+                gradients(functools.partial(function, *window), case.operands, case.weight),
+                strict=True):
             assert torch.equal(one, other)
 
 
