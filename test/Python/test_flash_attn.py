@@ -183,6 +183,7 @@ def test_padding(device):
 
 def test_bad_operands():
     q = torch.randn(2, 9, 4, 16)
+    starts = torch.tensor([0, 9], dtype=torch.int32)
     for call, error, text in (
             (lambda: flash_attn.flash_attn_func(q, q, None), TypeError,
              "v is a NoneType; accepted is a torch.Tensor"),
@@ -197,7 +198,12 @@ def test_bad_operands():
             (lambda: flash_attn.flash_attn_func(q, q, q, window_size=(1, 2, 3)),
              ValueError, r"window is \(1, 2, 3\), of 3 numbers; accepted is a pair"),
             (lambda: flash_attn.flash_attn_func(q, q, q, window_size=(-5, 0)),
-             ValueError, r"window is \(-5, 0\); accepted is a pair")):
+             ValueError, r"window is \(-5, 0\); accepted is a pair"),
+            (lambda: flash_attn.flash_attn_func(q, q, q, window_size=3),
+             TypeError, r"window_size is a int; accepted is a pair \(left, right\)"),
+            (lambda: flash_attn.flash_attn_varlen_func(
+                q[0], q[0], q[0], starts, starts, 9, 9, window_size=None),
+             TypeError, r"window_size is a NoneType; accepted is a pair")):
         with pytest.raises(error, match=text):
             call()
 

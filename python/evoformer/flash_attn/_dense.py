@@ -5,6 +5,7 @@ from typing import Any, Optional, Union
 
 from torch import Tensor, float32
 
+from .. import _keys
 from .._attention import attention
 from .._score import fast_tanh, tanh
 from .._torch import draw_state
@@ -36,6 +37,14 @@ def check(rank: int, **tensors: Any) -> None:
                             "torch.Tensor")
         if tensor.dim() != rank:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is {rank}")
+
+
+def sides(window_size: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(window_size)
+    except TypeError:
+        raise TypeError(f"window_size is a {type(window_size).__name__}; "
+                        f"{_keys.WINDOW}") from None
 
 
 def unpack(packed: Tensor, name: str, count: int, rank: int = 5) -> tuple[Tensor, ...]:
@@ -114,7 +123,7 @@ def flash_attn_func(
     check(4, q=q, k=k, v=v)
     call: Any = functools.partial(
         attention, q, k, scale=softmax_scale, layout="bshd", causal=bool(causal),
-        window=tuple(window_size), **scores(q, softcap, alibi_slopes, q.shape[0]))
+        window=sides(window_size), **scores(q, softcap, alibi_slopes, q.shape[0]))
     if not return_attn_probs:
         result: Tensor = call(v, dropout_p=dropout_p)
         return result

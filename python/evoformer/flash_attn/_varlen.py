@@ -6,7 +6,7 @@ from typing import Any, Optional
 from torch import Tensor
 
 from .._attention import attention
-from ._dense import Result, check, drop, refuse, scores, unpack
+from ._dense import Result, check, drop, refuse, scores, sides, unpack
 from ._probabilities import find_packed
 
 
@@ -40,7 +40,7 @@ def flash_attn_varlen_func(
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     call: Any = functools.partial(
         attention, q, k, scale=softmax_scale, layout="shd", causal=bool(causal),
-        window=tuple(window_size), cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
+        window=sides(window_size), cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
         max_seqlen=(max_seqlen_q, max_seqlen_k),
         **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
     if not return_attn_probs:
