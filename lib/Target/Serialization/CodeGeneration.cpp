@@ -228,19 +228,28 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
   });
 }
 
+static llvm::AnalysisID findPass(StringRef name) {
+  const llvm::PassInfo *pass =
+      llvm::PassRegistry::getPassRegistry()->getPassInfo(name);
+  return pass ? pass->getTypeInfo() : nullptr;
+}
+
+/// Changes LLVM's own order of passes for AMD's chips.
+///
 /// LLVM 22's SIPreEmitPeephole removes the AND of a comparison with EXEC before
 /// a branch (SIInstrInfo.cpp's isVOPC is all that it asks), though a scalar
 /// choice behind it reads that AND's SCC: where 64-bit sizes are compared, the
 /// choice is then by what SCC happened to be.
-static void leaveOutPeephole() {
-  static llvm::RegisterTargetPassConfigCallback leaveOut(
+static void changeMachinePasses() {
+  static llvm::RegisterTargetPassConfigCallback change(
       [](llvm::TargetMachine &machine, llvm::PassManagerBase &,
          llvm::TargetPassConfig *config) {
-        const llvm::PassInfo *pass =
-            llvm::PassRegistry::getPassRegistry()->getPassInfo(
-                llvm::StringRef("si-pre-emit-peephole"));
-        if (machine.getTargetTriple().isAMDGCN() && pass)
-          config->disablePass(pass->getTypeInfo());
+        if (!machine.getTargetTriple().isAMDGCN())
+          return;
+        if (llvm::AnalysisID peephole = findPass("si-pre-emit-peephole"))
+          config->disablePass(peephole);
+        if (llvm::AnalysisID spills = findPass("si-lower-sgpr-spills"))
+          config->insertPass(spills, createUnusedSlotsPass());
       });
 }
 
@@ -257,7 +266,7 @@ FailureOr<std::string> CodeGenerator::emit(const llvm::Module &module,
   LogicalResult result = run(copy->getContext(), [&] {
     llvm::raw_svector_ostream os(text);
     llvm::legacy::PassManager passes;
-    leaveOutPeephole();
+    changeMachinePasses();
     refused = machine->addPassesToEmitFile(passes, os, nullptr,
                                            llvm::CodeGenFileType::AssemblyFile);
     if (!refused)

@@ -16,6 +16,7 @@
 namespace llvm {
 class LLVMContext;
 class Module;
+class Pass;
 class TargetMachine;
 } // namespace llvm
 
@@ -56,6 +57,10 @@ void economizeRareWork(llvm::Module &module);
 /// Has AMD's WMMA instructions stay where all lanes take part in them. No pass
 /// that moves instructions of the IR may follow.
 void keepWavesWhole(llvm::Module &module);
+
+/// A pass of machine code, to be run behind the one that spills AMD's scalar
+/// registers: what it leaves unused takes no scratch memory.
+llvm::Pass *createUnusedSlotsPass();
 
 /// Writes the ISA text of an optimized module and the reports on its kernels.
 /// Where a kernel turns out to spill, to drain its loads in the hot loop or to
