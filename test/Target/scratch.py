@@ -4,10 +4,7 @@ barriers is reached with an access to workgroup memory under way, and no product
 matrices without all lanes: gradients of everything that there is, in each way to
 split them, for depths that are no multiple of an atom or of what a lane reads,
 sizes that are known and sizes that are not. What test/Target/backward-bounds.py
-looks at in addition is not repeated here. Known, and not drawn: 8 bytes on gfx1201 where
-ragged sequences share keys among rows at D = 40 in f16, 76 where D = 16 and Dv = 40 in
-f16 and one step has all queries of a static shape (of its 256 vector registers four
-hold a hundred scalar ones that are spilled). Every chip has a group of heads in a
+looks at in addition is not repeated here. Every chip has a group of heads in a
 window or rows that have lengths at D = 96, too, in turn. At greater depths, for which
 the registers of some chips do not do, test/Pipelines/compiles.py knows the bytes.
 Chips of 32 lanes a subgroup, which have the fewest registers, have programs that keep
@@ -84,14 +81,17 @@ KEEP_MORE = {
     "window=i/32*32-48:i/32*32+80 zero=n nan=1 pass=backward",
     "32, a table and dropout in a window": "N=2 H=2 Sq=35 Sk=50 D=32 type=bf16 "
     "bias=bhqk:bf16:normal score=matrix dropout=0.3 window=i-20:i+9 pass=backward",
+    "16, one step of known sizes": "B=2 N=3 H=5 Sq=63 Sk=65 D=16 Dv=40 type=f16 "
+    "bias=bhqk:f16:normal static=all pass=backward",
+    "40, ragged sequences share keys": "B=3 N=2 H=2 Sq=40 Sk=33 D=40 type=f16 share=n "
+    "ragged=random:random bias=hqk:f16:normal pass=backward",
+    "32, a mask and a matrix as score": "N=2 Sq=66 Sk=140 D=32 type=bf16 "
+    "bias=hqk:i1:sparse score=matrix pass=backward",
     "160, deep": "N=2 H=2 Sq=384 Sk=384 D=160 type=bf16 bias=bnk:i1:normal "
     "static=all pass=backward",
 }
-# The bytes of which the registers are too few, rounded up to a multiple of 32.
-KNOWN = {("gfx1100", "208, deep"): 320, ("gfx1201", "208, deep"): 64}
-# Kernels of waves of 64 lanes in which LLVM 22 keeps the place of a spill that it
-# has done away with: bytes that are reserved, and which nothing reads or writes.
-RESERVED = "bias_grad"
+# The bytes for which registers are too few, of the chip that has the fewest left.
+KNOWN = {"208, deep": 320}
 
 
 def ways_of(kind, depth):
@@ -106,20 +106,10 @@ def ways_of(kind, depth):
                   WAYS[way][1]) for way in ways}
 
 
-def is_only_reserved(target, name, listings):
-    """Whether no instruction of such a kernel has an address in scratch memory;
-    those of global memory and of LDS have other operands."""
-    code = re.search(rf"^{name}:.*?\.end_amdhsa_kernel", listings,
-                     flags=re.M | re.S)[0]
-    return (RESERVED in name and target in families()[-1] and
-            not re.search(r"^\s+(scratch_|buffer_.* off, s\[0:3\])", code,
-                          flags=re.M))
-
-
 def problems_of(target, kind, depth):
     found = []
     for way, (case, option) in ways_of(kind, depth).items():
-        report, listings = final_code(
+        report, _ = final_code(
             f"{sys.argv[1]}.{target}-{kind}-{str(depth).replace(' ', '-')}", target,
             module_of(case.format(t=kind)), option)
         kernels = re.findall(r"^kernel (\w+) for.*?^  scratch +(\d+) bytes",
@@ -129,8 +119,7 @@ def problems_of(target, kind, depth):
             found.append(f"{way}: no kernel with {wanted}")
         found += [f"{way}: {scratch} bytes of scratch in {name}"
                   for name, scratch in kernels
-                  if int(scratch) > KNOWN.get((target, depth), 0) and
-                  not is_only_reserved(target, name, listings)]
+                  if int(scratch) > KNOWN.get(depth, 0)]
     return found
 
 

@@ -114,6 +114,8 @@ struct SharedKeys {
   bool batch = false, rows = false;
 
   bool any() const { return groupSize != 1 || batch || rows; }
+  /// Through what shares keys.
+  int64_t countLoops() const { return (groupSize != 1) + batch + rows; }
 };
 
 /// What makes logits of scores, see Score.h; null: they are these. For
@@ -127,6 +129,8 @@ struct ScoreFacts {
   bool isSum = false;
   /// Whether it knows where keys are, so that logits may grow along a row.
   bool mayGrow = false;
+  /// Arguments of the body: captures that have a number for each pair.
+  SmallVector<Value> pairCaptures = {};
 
   explicit operator bool() const { return body; }
 };
@@ -144,6 +148,8 @@ struct AttentionFacts {
   Type elementType;
   int64_t depth, valueDepth;
   float scale;
+  /// If they are known.
+  int64_t queries = ShapedType::kDynamic;
   SharedKeys shared = {};
   /// Which keys a query sees.
   KeyRange keys = {};

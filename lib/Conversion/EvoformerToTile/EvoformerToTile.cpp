@@ -118,14 +118,6 @@ public:
   }
 
   RowLengths getLengths() {
-    auto getMost = [&](AttentionOperand role) -> Most {
-      MutableArrayRef<OpOperand> operands = op.getRoleOperands(role);
-      if (operands.empty())
-        return {};
-      Value most = operands.front().get();
-      std::optional<int64_t> known = getConstantIntValue(most);
-      return {known ? Value() : most, known};
-    };
     return {get(AttentionOperand::QueryLengths),
             get(AttentionOperand::KeyLengths),
             get(AttentionOperand::QueryStarts),
@@ -163,6 +155,44 @@ public:
   }
 
 private:
+  /// How many queries or keys a sequence has at most. What a program says may
+  /// be more than all sequences have: no item is launched for those, unless a
+  /// gradient has elements for them.
+  Most getMost(AttentionOperand role) {
+    MutableArrayRef<OpOperand> operands = op.getRoleOperands(role);
+    if (operands.empty())
+      return {};
+    Value most = operands.front().get();
+    if (std::optional<int64_t> known = getConstantIntValue(most))
+      return {{}, known};
+    bool ofKeys = role == AttentionOperand::MostKeys;
+    if (hasBiasGradientAlong(ofKeys ? kBiasK : kBiasQ))
+      return {most, {}};
+    OpOperand &rows = getOperandOfRows(ofKeys);
+    OpFoldResult all =
+        builder.dim(rows.get(), op.getOperandOrder(rows).getPosition('s'));
+    return {arith::MinUIOp::create(builder, most, builder.index(all)), {}};
+  }
+
+  bool hasBiasGradientAlong(int64_t dim) {
+    auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
+    return gradient &&
+           llvm::any_of(gradient.getBiasGradients(), [&](int64_t bias) {
+             return !gradient.getSummedDims(bias)[dim];
+           });
+  }
+
+  /// An operand that has all queries, or keys, there are.
+  OpOperand &getOperandOfRows(bool ofKeys) {
+    if (ofKeys)
+      return op.getRoleOperands(AttentionOperand::Key).front();
+    MutableArrayRef<OpOperand> queries =
+        op.getRoleOperands(AttentionOperand::Query);
+    return queries.empty()
+               ? op.getRoleOperands(AttentionOperand::Output).front()
+               : queries.front();
+  }
+
   /// What the operands of a bound add to it, see KeyOffsets.
   Value getOffset(const std::optional<KeyBound> &bound, AttentionOperand role) {
     if (!bound || !bound->hasOperands())
@@ -345,9 +375,10 @@ protected:
 
   AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
-    AttentionFacts facts = {op.getInputElementType(), sizes.depth,
-                            sizes.valueDepth,         op.getScaleValue(),
-                            {op.getGroupSizeOrOne()}, getKernelRange(op)};
+    AttentionFacts facts = {
+        op.getInputElementType(), sizes.depth,   sizes.valueDepth,
+        op.getScaleValue(),       sizes.queries, {op.getGroupSizeOrOne()},
+        getKernelRange(op)};
     std::array<bool, 2> shared = family::getSharedKeyDims(op);
     facts.shared.batch = shared[0];
     facts.shared.rows = shared[1];
@@ -363,6 +394,14 @@ protected:
           score, isTotal, isTotal && isScoreSum(*score),
           !score->getArgument(static_cast<unsigned>(ScoreArgument::Key))
                .use_empty()};
+      auto biases =
+          static_cast<unsigned>(op.getRoleOperands(Role::Bias).size());
+      for (auto [index, capture] : llvm::enumerate(
+               score->getArguments().drop_front(kNumScoreArguments))) {
+        std::array<bool, 5> isShared = op.getBiasBroadcast(biases + index);
+        if (!isShared[3] && !isShared[4])
+          facts.score.pairCaptures.push_back(capture);
+      }
     }
     facts.dropThreshold = family::getDropoutThreshold(op);
     if (WeightsAttr weights = family::getWeights(op)) {

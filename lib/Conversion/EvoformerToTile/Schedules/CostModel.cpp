@@ -47,12 +47,14 @@ static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
                           subgroups * machine.target.getSubgroupSize());
 }
 
-/// Numbers of a pair that a score has at once: what it makes of the product.
+/// Numbers of a pair that a score has at once: what it makes of the product
+/// and of captures.
 /// Each of its ops is done for a whole tile of logits.
 static int64_t countScoreNumbers(const ScoreFacts &score) {
   if (!score)
     return 1;
   DenseSet<Value> ofPair = {score.body->getArgument(0)}, live;
+  ofPair.insert_range(score.pairCaptures);
   for (Operation &op : *score.body)
     if (llvm::any_of(op.getOperands(),
                      [&](Value operand) { return ofPair.contains(operand); }))
@@ -182,8 +184,17 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   // A bias's gradient has the operands of one block at a time, and room for one
   // of both.
   bool moves = facts.keys.moves(), hasLengths = facts.hasLengths;
-  int64_t loops = ofKeys ? moves + (facts.shared.any() && (moves || hasLengths))
-                         : sumsBias(kind) && moves && hasLengths;
+  // One step that is known to be the only one is no loop: what a round keeps in
+  // its place is mixed with what the kernel begins and ends with.
+  bool isStraight =
+      !ShapedType::isDynamic(facts.queries) && facts.queries <= cut.other;
+  // Loops over what shares keys have the ends of rows as well.
+  int64_t ofSharers = facts.shared.countLoops();
+  if (hasLengths && ofSharers)
+    ++ofSharers;
+  int64_t loops =
+      ofKeys ? moves + isStraight + (moves || hasLengths ? ofSharers : 0)
+             : sumsBias(kind) && moves && hasLengths;
   if (!machine.streamsOperands())
     loop.loopRegisters = loops * fitted::kLoopRegisters;
   return loop;

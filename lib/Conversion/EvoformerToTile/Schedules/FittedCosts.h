@@ -55,9 +55,9 @@ inline constexpr AddressShares kGradientAddresses = {8, 4, 8, 8};
 
 /// What a gradient's kernel keeps of each loop that it has besides that over
 /// blocks which all are alike: over the rest of a window's blocks, and over
-/// what shares keys where what it sees of them differs. Much of it are scalars
-/// that the code generator spills to lanes. LLVM 22, gfx1100 and gfx1201,
-/// depths 8 to 40.
+/// what shares keys where what it sees of them differs; and of a step of such a
+/// kernel that no loop is around. Much of it are scalars that the code
+/// generator spills to lanes. LLVM 22, gfx1100 and gfx1201, depths 8 to 40.
 inline constexpr int64_t kLoopRegisters = 32;
 
 /// Of the other side's operands, what a gradient's loop holds at once.
