@@ -522,9 +522,11 @@ class Attention:
 def count_pairs(keys: _keys.Keys, sizes: dict[str, int], memory: dict[str, int]) -> int:
     """How many queries see how many keys, in all b of `sizes`; of sequences that lie
     one behind the other in `memory`, whose lengths only the device knows, at most."""
-    pairs = _keys.count_pairs(keys, sizes["q"], sizes["k"])
-    return min(sizes["b"] * pairs, memory["q"] * sizes["k"] * memory["b"],
-               memory["k"] * sizes["q"] * memory["b"])
+    # None has more than all of them.
+    queries, num_keys = min(sizes["q"], memory["q"]), min(sizes["k"], memory["k"])
+    pairs = _keys.count_pairs(keys, queries, num_keys)
+    return min(sizes["b"] * pairs, memory["q"] * num_keys * memory["b"],
+               memory["k"] * queries * memory["b"])
 
 
 def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:

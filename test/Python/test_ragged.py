@@ -132,6 +132,34 @@ def test_no_queries_at_all(device):
     assert all((gradient == 0).all() for gradient in gradients)
 
 
+def test_any_most(device):
+    """Items are counted by the rows there are, where max_seqlen says more."""
+    two = starts(PLACES[0], device)
+    bias = normal(1, 4, 1, 1, seed=3, device=device)
+    for causal in (False, True):
+        def function(most, q, k, v, *biases):
+            return evoformer.attention(q, k, v, biases, causal=causal, cu_seqlens=two,
+                                       max_seqlen=most)
+        given = [*operands(torch.float32, device), bias]
+        weight = normal(*given[0].shape, seed=5, device=device).detach()
+        found, expected = (
+            torch.autograd.grad(function(most, *given), given, weight)
+            for most in (2 ** 31 - 1, MOST))
+        assert all(map(torch.equal, found, expected))
+        assert torch.equal(function(2 ** 31 - 1, *given), function(MOST, *given))
+
+
+def test_cost_of_any_most():
+    q = torch.zeros(9, 2, 16)
+    for keys in ({}, dict(causal=True)):
+        found, expected = (
+            evoformer.explain(q, q, q, cu_seqlens=torch.tensor([0, 4, 9]).int(),
+                              max_seqlen=most, **keys)
+            for most in (2 ** 31 - 1, 9))
+        assert found.operations == expected.operations
+        assert str(found) == str(expected)
+
+
 def test_numpy():
     q, k, v = (t.detach().numpy() for t in operands(torch.float32, "cpu"))
     places = PLACES[0]

@@ -119,6 +119,8 @@ TEST_F(Attention, RaggedCost) {
   EXPECT_EQ(countLogits(1, 2), 2 * 3 * (3 * 1 * 2));
   EXPECT_EQ(countLogits(10, 5), 2 * 3 * (10 * 5));
   EXPECT_EQ(countLogits(4, 12), 2 * 3 * (12 * 4));
+  // No sequence has more than all of them.
+  EXPECT_EQ(countLogits(1 << 30, 1 << 30), 2 * 3 * (10 * 12));
   // Keys and values that rows share are read once.
   EXPECT_EQ(op.getCost(sizes).bytesRead,
             4.0 * (2 * 10 * 3 * 8 + 2 * 12 * 3 * 8 + 2 * 4));

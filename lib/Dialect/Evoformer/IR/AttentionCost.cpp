@@ -42,8 +42,12 @@ static double countQueries(AttentionFamilyOpInterface op,
 
 /// Those that queries see; of sequences whose lengths only the device knows, at
 /// most.
-static double countLogits(AttentionFamilyOpInterface op,
-                          const AttentionSizes &sizes) {
+static double countLogits(AttentionFamilyOpInterface op, AttentionSizes sizes) {
+  // None has more than all of them.
+  if (op.isRagged()) {
+    sizes.queries = std::min(sizes.queries, sizes.allQueries);
+    sizes.keys = std::min(sizes.keys, sizes.allKeys);
+  }
   KeyRange range = op.getKeyRange();
   double pairs = range.isWhole() ? static_cast<double>(sizes.queries) *
                                        static_cast<double>(sizes.keys)
