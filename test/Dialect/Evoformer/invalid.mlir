@@ -389,7 +389,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>,
             %k: memref<2x3x4x8x32xf16>,
             %v: memref<2x3x8x4x24xf16>,
             %o: memref<2x3x16x4x24xf16>) {
-  // expected-error @+1 {{H is 4 in query, but 8 in key (dimension 3)}}
+  // expected-error @+1 {{H is 4 in query, but 8 in key (dimension 3); heads that share keys need group_size(...)}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x4x8x32xf16>)
@@ -404,7 +404,7 @@ func.func @f(%q: memref<2x3x16x4x32xf16>,
             %k: memref<2x3x8x4x32xf16>,
             %v: memref<2x3x2x8x24xf16>,
             %o: memref<2x3x16x4x24xf16>) {
-  // expected-error @+1 {{H is 4 in query, but 2 in value (dimension 2)}}
+  // expected-error @+1 {{H is 4 in query, but 2 in value (dimension 2); heads that share keys need group_size(...)}}
   evoformer.attention
       query(%q : memref<2x3x16x4x32xf16>)
       key(%k : memref<2x3x8x4x32xf16>)

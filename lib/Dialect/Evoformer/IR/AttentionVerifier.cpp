@@ -304,6 +304,8 @@ static StringRef getAccepted(Family op, OpOperand &first, OpOperand &second,
   if ((letter == 'b' || letter == 'n') && (isOfKeys(first) || isOfKeys(second)))
     return "; key and value must match or have a static 1 alike, and so must "
            "their gradients";
+  if (letter == 'h' && isOfKeys(first) != isOfKeys(second))
+    return "; heads that share keys need group_size(...)";
   return "";
 }
 
