@@ -20,6 +20,10 @@ class Program:
         if not isinstance(module, str) or not isinstance(options, str):
             raise TypeError(f"module is a {type(module).__name__}, options are a "
                             f"{type(options).__name__}; accepted are texts")
+        for name, text in (("module", module), ("options", options)):
+            if "\0" in text:  # Where C takes a text to end.
+                raise ValueError(f"{name}: character {text.index(chr(0))} is NUL; "
+                                 "accepted are texts without")
         self._as_parameter_ = ctypes.c_void_p()
         check(library().evoformerCompile(module.encode(), options.encode(),
                                          ctypes.byref(self._as_parameter_)))

@@ -97,6 +97,10 @@ def test_needs_no_young_library():
 def test_errors_are_readable():
     with pytest.raises(evoformer.EvoformerError, match="line 3: .*unknown"):
         evoformer.Program("\n\n!x = !unknown.type\n")
+    with pytest.raises(ValueError, match=f"module: character {len(MODULE)} is NUL"):
+        evoformer.Program(MODULE + "\0 junk")
+    with pytest.raises(ValueError, match="options: character 10 is NUL"):
+        evoformer.Program(MODULE, "target=cpu\0")
     for options, text in (("target=sm_11", "sm_80"), ("device=tpu", "is unknown: it is cpu, cuda or hip"),
                           ("colour=red", "unknown option 'colour'"),
                           ("partial_sum_bytes=all", "partial_sum_bytes=all is no number of bytes"),
