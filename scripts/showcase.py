@@ -7,6 +7,7 @@ import html
 import json
 import math
 import os
+import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -46,6 +47,16 @@ def show_link(what):
     return f"[{name}]({path})"
 
 
+def check_chips(what, ours):
+    """A cell that names a vendor's chips names all that there are."""
+    for folder, _, names in os.walk(os.path.join(ROOT, "lib", "Target")):
+        chips = {name[:-len(".mlir")] for name in names if name.endswith(".mlir")}
+        missing = sorted(chips - set(re.findall(r"\w+", ours)))
+        if missing and len(missing) < len(chips):
+            raise Wrong(f"docs/features.json: '{what}' names chips, but not "
+                        f"{', '.join(missing)}")
+
+
 def feature_table(data):
     """Markdown."""
     peers, sources = data["peers"], data["sources"]
@@ -59,6 +70,7 @@ def feature_table(data):
         if ours.startswith("missing") == bool(row["show"]):
             raise Wrong(f"docs/features.json: '{what}' is either missing or "
                         "shown by something")
+        check_chips(what, ours)
         shown = ", ".join(map(show_link, row["show"]))
         cells = [what, f"{ours}: {shown}" if shown else ours]
         for text, source in row["peers"]:

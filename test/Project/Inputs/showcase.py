@@ -39,6 +39,8 @@ refused("either missing or shown", ours="missing")
 refused("has 0 cells for 1 peers", peers=[])
 refused("names the source b, which is not listed", peers=[["yes", "b"]])
 refused("says 'yes' of a peer without a source", peers=[["yes", None]])
+refused("names chips, but not gfx1100, gfx1201, gfx90a, gfx950", ours="gfx942")
+table(ours="sm_80, sm_86, sm_90 and sm_120")
 try:
     showcase.replace_part("no marks", "speed", "")
     raise AssertionError("a part that is not there is replaced")
