@@ -56,19 +56,31 @@ static Error writeStream(raw_fd_ostream &os, StringRef path,
   return error ? createFileError(path, error) : Error::success();
 }
 
+/// Writes to what is no regular file: a device, or a pipe.
+static Error writeInto(StringRef path,
+                       function_ref<void(raw_ostream &)> write) {
+  // Opening a pipe would wait for its reader.
+  int file = sys::RetryAfterSignal(-1, ::open, path.str().c_str(),
+                                   O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 && errno == ENXIO)
+    return createFileError(path,
+                           createStringError("it is a pipe that nobody reads"));
+  if (file < 0)
+    return createFileError(path, errnoAsErrorCode());
+  // A slow reader is waited for.
+  ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  raw_fd_ostream os(file, /*shouldClose=*/true);
+  return writeStream(os, path, write);
+}
+
 Error mlir::evoformer::writeFile(StringRef path,
                                  function_ref<void(raw_ostream &)> write) {
   if (path == "-")
     return writeStream(outs(), path, write);
   fs::file_status status;
   std::error_code absent = fs::status(path, status);
-  if (!absent && !fs::is_regular_file(status)) {
-    std::error_code error;
-    raw_fd_ostream os(path, error, fs::OF_None);
-    if (error)
-      return createFileError(path, error);
-    return writeStream(os, path, write);
-  }
+  if (!absent && !fs::is_regular_file(status))
+    return writeInto(path, write);
   // A link stays one: what it points to is replaced.
   SmallString<128> place(path);
   if (!absent)

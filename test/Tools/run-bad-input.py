@@ -2,6 +2,7 @@
 """What evoformer-run and evoformer-check are given wrongly: an error that says
 what, exit code 1, and no file that was not there before."""
 
+import io
 import os
 import pathlib
 import re
@@ -172,6 +173,15 @@ for name in ("pipe", "zero"):
            "evoformer-run", "attention.mlir", f"--target={name}.mlir")
     expect(f"'{name}.mlir': it is no regular file", "evoformer-check",
            f"--cases={name}.mlir")
+
+# Nor is a pipe's reader waited for; to one that is there, it is written.
+expect("'pipe.npy': it is a pipe that nobody reads", "evoformer-run", "plan.json",
+       *arguments(out="pipe.npy"))
+with open(os.open(work / "pipe.npy", os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+    result = run("evoformer-run", "plan.json", *arguments(out="pipe.npy"))
+    assert result.returncode == 0, result.stderr
+    assert np.load(io.BytesIO(reader.read())).shape == (B, N, S, H, D)
+
 (work / "object.json").write_text(
     '{"version": 1, "objects": [{"format": "llvm", "target": "cpu", '
     '"file": "zero.npy"}], "kernels": [], "functions": []}')

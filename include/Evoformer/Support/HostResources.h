@@ -28,7 +28,8 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(llvm::StringRef path);
 
 /// Writes a file whole or not at all: where anything fails, `path` is as it
-/// was. Devices and pipes are written to, not replaced; "-" is standard output.
+/// was. Devices and pipes that somebody reads are written to, not replaced; "-"
+/// is standard output.
 llvm::Error writeFile(llvm::StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> write);
 
