@@ -34,4 +34,4 @@ def schedules():
                            CASE + " pass=backward")
 
 
-random_cases.run("Dropout", 5, always=schedules, dropout=random_cases.DROPOUT)
+random_cases.run("Dropout", 25, always=schedules, dropout=random_cases.DROPOUT)

@@ -55,4 +55,4 @@ class Cases(random_cases.Cases):
         return re.sub("([:=+-])([0-9]+)", self.operand, word)
 
 
-random_cases.run("Bounds of operands", 6, always=check_work, make=Cases)
+random_cases.run("Bounds of operands", 30, always=check_work, make=Cases)

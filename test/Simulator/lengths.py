@@ -32,4 +32,4 @@ def check_work():
                                                         kernel, share)
 
 
-random_cases.run("Rows of their own lengths", 5, rows=("lengths",), always=check_work)
+random_cases.run("Rows of their own lengths", 25, rows=("lengths",), always=check_work)

@@ -14,4 +14,4 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 import random_cases
 
-random_cases.run("Random attentions", 6)
+random_cases.run("Random attentions", 30)

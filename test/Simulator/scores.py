@@ -14,4 +14,4 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
 import random_cases
 
-random_cases.run("Scores", 4, scores=random_cases.SCORES)
+random_cases.run("Scores", 20, scores=random_cases.SCORES)

@@ -43,5 +43,5 @@ def always():
         random_cases.check(target, case + " stats=1 pass=backward")
 
 
-random_cases.run("Weights that are logits", 6, always=always,
+random_cases.run("Weights that are logits", 30, always=always,
                  weights=random_cases.WEIGHTS)

@@ -4,11 +4,15 @@ with all gradients."""
 
 import argparse
 import json
+import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
-TARGETS = ("cpu", "gfx942", "gfx1100", "sm_80", "sm_90")
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "scripts"))
+import targets
+
 TYPES = ("bf16", "f16", "f32")
 # What a row has: all of the keys, lengths, or a place among the sequences.
 ROWS = ("all", "lengths", "ragged")
@@ -154,20 +158,21 @@ class Cases:
 
 def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(),
         weights=(), make=Cases):
-    """The command line of a test: `count` cases on every target by default, and
-    `always` before them."""
+    """The command line of a test: `count` cases, for which the processor and all GPUs
+    with code of their own take turns, and `always` before them."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=count)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--targets", default=",".join(TARGETS))
+    parser.add_argument("--targets", default=",".join(["cpu", *targets.gpus()]))
     parser.add_argument("--print", action="store_true", help="only print them")
     given = parser.parse_args()
     if given.count == count and not given.print:
         always()
-    for target in given.targets.split(","):
+    chosen = given.targets.split(",")
+    for number, target in enumerate(chosen):
         # Each has its own: a case on one chip is as good as on another.
         cases = make(f"{given.seed} {target}", rows, scores, dropout, weights)
-        lines = [cases.make() + "\n" for _ in range(given.count)]
+        lines = [cases.make() + "\n" for _ in range(number, given.count, len(chosen))]
         if given.print:
             print(*lines, sep="", end="")
             continue
