@@ -24,7 +24,8 @@ EVOFORMER_EXPORT const char *evoformerGetChips(void);
 /// without instructions that one chip alone has. Never fails.
 EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
 
-/// The MLIR module of one attention, from words separated by spaces:
+/// The MLIR module of one attention, from words separated by spaces, of which
+/// only bias and capture may be repeated:
 ///
 ///   type=bf16             of query, key and value: f16, bf16, f32
 ///   heads=4 depth=32      depth: 1 to 256; without heads they are dynamic
@@ -38,7 +39,7 @@ EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
 ///                         are the numbers of queries and keys; without: from
 ///                         the first, and to the last
 ///   key_lengths=bn        how many keys, and queries, row n of batch b has:
-///   the query_lengths=n       letters of bn whose dimensions the numbers have;
+///   query_lengths=n       the letters of bn whose dimensions the numbers have;
 ///                         without: all of them
 ///   ragged                sequences lie one behind the other: b of query, key,
 ///                         value, gate, out, lse and stats is 1, that of biases
@@ -61,8 +62,7 @@ EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
 ///                         entries in the place of keys
 ///   gate=bf16 out=f32     types; without gate= there is none
 ///   dropout=0.1           with which probability weights are dropped, from 0
-///   to
-///                         before 1
+///                         to before 1
 ///   weights=retention:1   how weights are made of logits: softmax (default),
 ///                         linear, or retention with the least divisor
 ///   lse stats             further results

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -138,6 +139,14 @@ static Error setWeights(StringRef key, StringRef value, std::string &weights) {
   return Error::success();
 }
 
+/// A word that has no value.
+static Error setFlag(StringRef key, StringRef value, bool &flag) {
+  if (!value.empty())
+    return expect(key, value, "a word without a value");
+  flag = true;
+  return Error::success();
+}
+
 static Error addWord(StringRef key, StringRef value, Description &result) {
   if (key == "type")
     return setType(key, value, result.type);
@@ -166,10 +175,8 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     return setLengths(key, value, result.keyLengths);
   if (key == "query_lengths")
     return setLengths(key, value, result.queryLengths);
-  if (key == "ragged") {
-    result.ragged = true;
-    return Error::success();
-  }
+  if (key == "ragged")
+    return setFlag(key, value, result.ragged);
   if (key == "depth")
     return setNumber(key, value, 256, result.depth);
   if (key == "value_depth")
@@ -185,10 +192,8 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
     llvm::replace(result.score, ';', '\n');
     return Error::success();
   }
-  if (key == "lse" || key == "stats") {
-    (key == "lse" ? result.lse : result.stats) = true;
-    return Error::success();
-  }
+  if (key == "lse" || key == "stats")
+    return setFlag(key, value, key == "lse" ? result.lse : result.stats);
   if (key == "scale") {
     double scale = 0;
     if (value.getAsDouble(scale) || !std::isfinite(static_cast<float>(scale)))
@@ -427,7 +432,11 @@ Expected<std::string> ModuleWriter::write() {
 
 static Expected<std::string> describe(StringRef text) {
   Description description;
+  StringSet<> given;
   if (Error error = forEachWord(text, [&](StringRef key, StringRef value) {
+        bool mayRepeat = key == "bias" || key == "capture";
+        if (!given.insert(key).second && !mayRepeat)
+          return expect(key, value, "there already; accepted is one of it");
         return addWord(key, value, description);
       }))
     return std::move(error);

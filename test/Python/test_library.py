@@ -159,6 +159,12 @@ def test_errors_are_readable():
                          "retention:M with a finite M from 0 on"),
                         ("type=f32 depth=8 dropout=1",
                          "'dropout=1': dropout is a probability, from 0 to before 1"),
+                        ("type=f32 depth=8 ragged=1",
+                         "'ragged=1': ragged is a word without a value"),
+                        ("type=f32 depth=8 stats=0", "stats is a word without a value"),
+                        ("type=f32 depth=8 keys_to=i+1 keys_to=i+2",
+                         "'keys_to=i+2': keys_to is there already; accepted is one of it"),
+                        ("type=f32 depth=8 lse lse", "lse is there already"),
                         ("type=f32 depth=8 fast", "unknown word 'fast' in the description of an attention"),
                         ("depth=8", "an attention needs type= and depth=")):
         with pytest.raises(evoformer.EvoformerError, match=re.escape(text)):
