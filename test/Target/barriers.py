@@ -54,5 +54,13 @@ assert seen == [f"kernel_{name}" for name in EARLY], seen
 early, seen = walk(RIGHT)
 assert not early, early
 assert len(seen) == len(RIGHT), seen
+# Accesses that other counters count, or may: they are refused wherever they are.
+for access in ("global_load_lds_dwordx4 v[0:1], off", "flat_store_dword v[0:1], v2",
+               "buffer_load_dword v0, s[0:3], 0 offen lds"):
+    try:
+        walk({"unknown": dict(before=f"\t{access}", first="", last=WAIT)})
+        raise SystemExit(f"{access} is taken")
+    except AssertionError as problem:
+        assert str(problem) == f"not known here: {access}", problem
 # A kernel without barriers is not one of them.
 assert early_barriers("kernel:\n\ts_endpgm\n") == ([], [])
