@@ -22,11 +22,36 @@ def bound(device: str, single: bool, operations: float, size: float
     return None
 
 
+_WIDTHS = {"f32": 4, "f16": 2, "bf16": 2, "i1": 1}
+
+
+def _count_bytes(attention: Attention) -> int:
+    """Of operands and output, without what a range of keys leaves out."""
+    size, memory = attention.sizes, attention.memory
+    queries, num_keys = size["q"], size["k"]
+    seen = (memory["k"] if attention.ragged else
+            _keys.count_seen(attention.keys, queries, num_keys))
+    query, key, value = (math.prod(sizes) for sizes, _ in attention._views)
+    output = math.prod(attention.shape)
+    count = _WIDTHS[attention.type] * (
+        query + output + (key + value) * seen // max(memory["k"], 1))
+    if attention.gate_type:
+        count += _WIDTHS[attention.gate_type] * output
+    for has, kind, sizes, _ in attention._biases:
+        elements = math.prod(sizes)
+        if "k" in has and not attention.ragged:
+            pairs = _keys.count_pairs(attention.keys, queries, num_keys)
+            elements = (elements * pairs // max(queries * num_keys, 1) if "q" in has
+                        else elements * seen // max(num_keys, 1))
+        count += _WIDTHS[kind] * elements
+    return count
+
+
 class Explanation:
     """Text for people by `print`; `kernels` (those that are launched, in order),
     `operations`, `bytes`, `workspace_bytes`, `milliseconds` for programs.
     `milliseconds` is the least that matrix products and memory allow, None where
-    the device's rates are not known."""
+    the device's rates are not known. What a range of keys leaves out is in neither."""
 
     def __init__(self, attention: Attention, device: Device, call: Call,
                  addresses: Sequence[int]) -> None:
@@ -36,20 +61,7 @@ class Explanation:
         self.workspace_bytes = call.workspace_bytes
         size = attention.sizes
         self.operations = 2 * attention.logits * (size["d"] + size["e"])
-        width = {"f32": 4, "f16": 2, "bf16": 2, "i1": 1}
-        memory = attention.memory
-        elements = memory["b"] * memory["n"] * memory["h"]
-        self.bytes = width[attention.type] * elements * (
-            memory["q"] * (size["d"] + size["e"]) +
-            memory["k"] * (size["d"] + size["e"]))
-        if attention.gate_type:
-            self.bytes += width[attention.gate_type] * elements * memory["q"] * (
-                size["e"])
-        for _, kind, sizes, _ in attention._biases:
-            count = width[kind]
-            for length in sizes:
-                count *= length
-            self.bytes += count
+        self.bytes = _count_bytes(attention)
         for lengths, _ in [*(view for _, view in attention._lengths.values()),
                            *attention._starts]:
             self.bytes += 4 * math.prod(lengths)

@@ -151,3 +151,15 @@ def count_pairs(keys: Keys, queries: int, num_keys: int) -> int:
     if keys[1]:
         end = np.minimum(end, parse(keys[1]).at(index, queries, num_keys))
     return int(np.maximum(end - first, 0).sum())
+
+
+def count_seen(keys: Keys, queries: int, num_keys: int) -> int:
+    """How many keys there are from the first to the last that any query sees."""
+    if not queries or keys[:2] == ALL[:2]:
+        return num_keys
+    # Bounds do not fall with the query.
+    first = max(parse(keys[0]).at(0, queries, num_keys), 0) if keys[0] else 0
+    end = num_keys
+    if keys[1]:
+        end = min(parse(keys[1]).at(queries - 1, queries, num_keys), num_keys)
+    return max(end - first, 0)

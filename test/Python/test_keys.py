@@ -277,6 +277,17 @@ def test_counts(name):
     assert prepared.attention.logits == 2 * 2 * pairs
 
 
+@pytest.mark.parametrize("arguments, seen, pairs", [
+    (dict(), 64, 64 * 64), (dict(keys=(None, "8")), 8, 64 * 8),
+    (dict(keys=("sk", None)), 0, 0), (dict(causal=True), 64, 64 * 65 // 2)], ids=str)
+def test_explained_bytes(arguments, seen, pairs):
+    """Keys, values and elements of biases that some query sees; a head of keys of two."""
+    query, key = torch.zeros(1, 1, 64, 2, 16), torch.zeros(1, 1, 64, 1, 16)
+    mask, pair = torch.ones(1, 1, 1, 1, 64, dtype=bool), torch.zeros(1, 1, 2, 64, 64)
+    shown = evoformer.explain(query, key, key, [mask, pair], **arguments)
+    assert shown.bytes == 4 * (2 * 2 * 64 * 16 + 2 * seen * 16) + seen + 4 * 2 * pairs
+
+
 def test_nothing_is_kept_of_a_whole_range():
     """Without arguments nothing is said to the compiler, nor where a side is open."""
     assert _keys.resolve(False, None, None) == _keys.ALL

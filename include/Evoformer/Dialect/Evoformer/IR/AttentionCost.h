@@ -29,7 +29,7 @@ struct AttentionCost {
   /// One for each logit, and one for each element of the gate.
   double exponentials = 0;
   /// Bytes of all inputs, each element read once (a broadcast dimension counts
-  /// once, an i1 is a byte).
+  /// once, an i1 is a byte), also those that a range of keys leaves out.
   double bytesRead = 0;
   /// Bytes of output, lse and stats.
   double bytesWritten = 0;
