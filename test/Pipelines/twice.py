@@ -1,18 +1,21 @@
 # RUN: %python %s %source_dir %t
 """Every pass and pipeline of the project on the IR of every level and on what
 every other one makes of it: an error or a result, and of its own result the same
-again. Many inputs share a process; where one ends it, its input is found."""
+again; of larger programs, with products of whole groups of subgroups and with all
+gradients, only of its own result. Many inputs share a process; where one ends it, its
+input is found."""
 
 import concurrent.futures
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 ROOT, WORK = map(pathlib.Path, sys.argv[1:])
 WORK.mkdir(exist_ok=True)
 sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.append(str(ROOT / "test" / "Inputs"))
+import bounded
 from inventory import passes
 
 LEVELS = ("buffers", "tiles", "fragments", "staged", "pipelined", "lanes", "machine")
@@ -31,6 +34,25 @@ func.func @attention(
   return %0 : tensor<1x2x64x1x16xbf16>
 }
 """
+BACKWARD = """
+func.func @backward(
+    %q: tensor<1x2x64x1x64xbf16>, %k: tensor<1x2x64x1x64xbf16>,
+    %pair: tensor<1x1x1x64x64xf32>, %stats: tensor<2x1x2x1x64xf32>)
+    -> (tensor<1x2x64x1x64xbf16>, tensor<1x2x64x1x64xbf16>, tensor<1x2x64x1x64xbf16>,
+        tensor<1x1x1x64x64xf32>) {
+  %0:4 = evoformer.attention_backward
+      query(%q : tensor<1x2x64x1x64xbf16>) key(%k : tensor<1x2x64x1x64xbf16>)
+      value(%k : tensor<1x2x64x1x64xbf16>) bias(%pair : tensor<1x1x1x64x64xf32>)
+      output(%q : tensor<1x2x64x1x64xbf16>) stats(%stats : tensor<2x1x2x1x64xf32>)
+      output_grad(%q : tensor<1x2x64x1x64xbf16>)
+      query_grad(%q : tensor<1x2x64x1x64xbf16>) key_grad(%k : tensor<1x2x64x1x64xbf16>)
+      value_grad(%k : tensor<1x2x64x1x64xbf16>) bias_grad[0](%pair : tensor<1x1x1x64x64xf32>)
+  return %0#0, %0#1, %0#2, %0#3 : tensor<1x2x64x1x64xbf16>, tensor<1x2x64x1x64xbf16>,
+      tensor<1x2x64x1x64xbf16>, tensor<1x1x1x64x64xf32>
+}
+"""
+# What is larger, by chip.
+LARGE = {"sm_90": ATTENTION.replace("x16xbf16", "x64xbf16"), "gfx942": BACKWARD}
 SUM = """
 #schedule = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 3>
 evo_tile.kernel @sum(%a: memref<?x16xbf16>, %b: memref<?x16xbf16>,
@@ -73,17 +95,21 @@ def report(text, arguments, problem):
 def opt(texts, *arguments):
     """The result of each text, or None for an error. A crash or a hang is a
     problem of the first text that has it alone."""
-    done = subprocess.run(
-        ["evoformer-opt", "-", "--split-input-file", "--mlir-print-op-on-diagnostic=false",
-         *arguments], input=f"\n{MARK}\n".join(texts), capture_output=True, text=True,
-        timeout=300)
-    if done.returncode in (0, 1):
-        results = done.stdout.split(MARK)
-        assert len(results) == len(texts), (arguments, len(results), len(texts))
-        return [result.strip() or None for result in results]
+    try:
+        done = bounded.run(
+            ["evoformer-opt", "-", "--split-input-file",
+             "--mlir-print-op-on-diagnostic=false", *arguments],
+            input=f"\n{MARK}\n".join(texts))
+        if done.returncode in (0, 1):
+            results = done.stdout.split(MARK)
+            assert len(results) == len(texts), (arguments, len(results), len(texts))
+            return [result.strip() or None for result in results]
+        problem = done.stderr
+    except bounded.Hangs as hangs:
+        problem = str(hangs)
     if len(texts) == 1:
-        reason = re.findall(r".*(?:Assertion|runtime error|ERROR).*", done.stderr)
-        report(texts[0], " ".join(arguments), (reason or [done.stderr[:300]])[0])
+        reason = re.findall(r".*(?:Assertion|runtime error|ERROR|computes for).*", problem)
+        report(texts[0], " ".join(arguments), (reason or [problem[:300]])[0])
         return [None]
     half = len(texts) // 2
     return opt(texts[:half], *arguments) + opt(texts[half:], *arguments)
@@ -112,10 +138,24 @@ def check_repetition(call, texts):
             report(text, call, "its own result becomes another")
 
 
+def all_calls(chip):
+    calls = [options(name, chip) for name in passes()]
+    return [*calls, "--evoformer-lower=target=cpu"]
+
+
+def check_large(chip, source):
+    texts = lowered(source, chip, LEVELS[:5])
+    calls = all_calls(chip)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda call: check_repetition(call, texts), calls))
+    print(f"{chip}: {len(calls)} passes twice on {len(texts)} larger modules")
+
+
 def main():
+    for chip, source in LARGE.items():
+        check_large(chip, source)
     for chip in CHIPS:
-        calls = [options(name, chip) for name in passes()]
-        calls.append("--evoformer-lower=target=cpu")
+        calls = all_calls(chip)
         attention, product = lowered(ATTENTION, chip, LEVELS[:5]), lowered(SUM, chip, LEVELS)
         # The levels at which only an attention is something of its own.
         few = product + attention[:3]

@@ -249,11 +249,9 @@ def origin(folder, module=MODULE, **options):
 def origin_and_errors(folder, module=MODULE, wait=""):
     script = ("import evoformer, sys; "
               "print(evoformer.Program(sys.stdin.read()).origin)")
-    done = subprocess.run([sys.executable, "-c", script], input=module,
-                          check=True, capture_output=True, text=True,
-                          timeout=120,
-                          env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder),
-                               "EVOFORMER_CACHE_WAIT": wait})
+    done = bounded.run([sys.executable, "-c", script], input=module, check=True,
+                       env={**os.environ, "EVOFORMER_CACHE_DIR": str(folder),
+                            "EVOFORMER_CACHE_WAIT": wait})
     return done.stdout.strip(), done.stderr
 
 

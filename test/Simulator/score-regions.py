@@ -6,10 +6,11 @@
 # CHECK: all right
 # CHECK-NOT: {{.}}
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "Runtime" / "Inputs"))
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Inputs"))
+import bounded
 import npy
 
 FOLDER = pathlib.Path(sys.argv[1])
@@ -85,10 +86,9 @@ REGIONS = {
 def run(module, target, *options):
     out = FOLDER / "out.npy"
     device = [] if target == "cpu" else ["--device=sim"]
-    done = subprocess.run(
+    done = bounded.run(
         ["evoformer-run", module, f"--target={target}", *device, "--random=3",
-         f"--input=bias={FOLDER / 'bias.npy'}", f"--output=out={out}", *options],
-        capture_output=True, text=True, timeout=300, check=False)
+         f"--input=bias={FOLDER / 'bias.npy'}", f"--output=out={out}", *options])
     assert done.returncode == 0, (module, target, options, done.stderr)
     return npy.read(out)[2]
 
@@ -110,6 +110,6 @@ doubled = ["%d0 = arith.subi %i, %j : i32"] + [
 doubled += ["%f = arith.sitofp %d40 : i32 to f32", "%y = arith.addf %x, %f : f32"]
 module = FOLDER / "doubled.mlir"
 module.write_text(MODULE.replace("BODY", "\n".join(doubled)), encoding="utf-8")
-subprocess.run(["evoformer-opt", module, "--evoformer-lower=target=sm_80", "-o", "/dev/null"],
-               timeout=120, check=True)
+bounded.run(["evoformer-opt", module, "--evoformer-lower=target=sm_80", "-o", "/dev/null"],
+            check=True)
 print("all right")
