@@ -11,6 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+import targets
 from cases import final_code, module_of
 from whole_waves import partial_waves
 
@@ -77,7 +78,7 @@ for cases, lanes, whole in ((PARTIAL, 32, False), (WHOLE, 32, True),
         assert bool(found) != whole, (lanes, name, found)
 assert partial_waves("kernel:\n\ts_endpgm\n") == ([], [])
 
-for target in ("gfx1100", "gfx1201", "gfx90a"):
+for target in targets.gpus(architecture="amdgcn"):
     for number, case in enumerate((
             "Sq=37 Sk=53 D=8 type=f16 bias=hqk:f16:normal static=all",
             "Sq=5 Sk=7 D=8 type=f16 static=all")):
