@@ -90,7 +90,9 @@ private:
   /// The defects to make, those of a group one after the other.
   std::vector<sim::Mutant>
   draw(llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const;
-  sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module);
+  /// What becomes of a defect, and the case that reports it.
+  sim::MutantOutcome runMutant(const LaunchedKernel &kernel, Operation *module,
+                               std::string &reporting);
   /// Why a defect is not reported.
   Expected<std::string> explain(const LaunchedKernel &kernel,
                                 const sim::Mutation &mutation);
@@ -327,7 +329,8 @@ MutantChecker::runCase(const LaunchedKernel &kernel, GroupCase &entry,
 }
 
 sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
-                                            Operation *module) {
+                                            Operation *module,
+                                            std::string &reporting) {
   Expected<std::unique_ptr<sim::Simulator>> created =
       sim::Simulator::create(module);
   Error refusal =
@@ -343,8 +346,10 @@ sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
       sim::MutantOutcome here = runCase(kernel, entry, broken, seed);
       if (here == sim::MutantOutcome::Differs)
         outcome = here;
-      else if (here != sim::MutantOutcome::Survived)
+      else if (here != sim::MutantOutcome::Survived) {
+        reporting = entry.problem.str();
         return here;
+      }
     }
   return outcome;
 }
@@ -417,7 +422,10 @@ Error MutantChecker::check(llvm::raw_ostream &os) {
       os << mutant.number << ": " << kernel.name << ": " << what << "\n";
       continue;
     }
-    sim::MutantOutcome outcome = runMutant(kernel, **module);
+    std::string reporting;
+    sim::MutantOutcome outcome = runMutant(kernel, **module, reporting);
+    if (!reporting.empty())
+      what += "\n  by " + reporting;
     if (options.explain && (outcome == sim::MutantOutcome::Survived ||
                             outcome == sim::MutantOutcome::Differs)) {
       Expected<std::string> why = explain(kernel, mutant.mutation);

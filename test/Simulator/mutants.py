@@ -22,6 +22,7 @@ import argparse
 import collections
 import concurrent.futures
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
@@ -115,6 +116,11 @@ NAN_ELEMENTS = " ".join(f"put=out_grad:nan:0.0.{2 * k + 1}.0.{(5 * k + k // 32) 
 # lanes that have it.
 NAN_VALUES = " ".join(f"put=value:nan:0.0.{(23 * k + 5) % 70}.0.{(5 * k) % 32}"
                       for k in range(6))
+# Queries whose logits are so large that rows take both statistics: a loop of its own in
+# kernels that own keys, which else only redoes what is NaN.
+LARGE_QUERIES = " ".join(
+    f"put=query:{(400, -900, 6000)[k % 3]}:0.0.{5 * k + 2}.0.{3 * k % 16}"
+    for k in range(13))
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # Several blocks of queries and of keys, and a single one; and several whose rows whole
@@ -167,6 +173,13 @@ def gradient_cases(step):
             if sparse:
                 yield (f"{sizes} {program} {NAN_ELEMENTS} pass=backward "
                        f"seed={k + 9}")
+    for k, (n, _, program) in enumerate(GRADIENT_PROGRAMS):
+        plain = re.sub(" nan=\\w+", "", program)
+        normal = re.sub("(hqk:\\w+):\\w+", "\\1:normal", plain)
+        for index, sizes in enumerate(("Sq=140 Sk=300", "Sq=136 Sk=136",
+                                       "Sq=67 Sk=77")):
+            yield (f"N={n} {sizes} {normal} {LARGE_QUERIES} pass=backward "
+                   f"seed={k + 3 * index + 51}")
     for index, sizes in enumerate(NAN_IN_A_ROW):
         yield (f"{sizes} {GRADIENT_PROGRAMS[2][2]} pass=backward "
                f"seed={102 + 4 * (2 * index - index // 2)}")
@@ -191,6 +204,9 @@ def key_cases(step):
                                           *(f"{letter}={n} {s}" for s in LONG))):
                 yield (f"{size} {program} {bias}:{values[index % 2]} {words} "
                        f"seed={index + 61}")
+            for index, size in enumerate(("Sq=140 Sk=300", "Sq=264 Sk=328")):
+                yield (f"{letter}={n} {size} {program} {bias}:normal "
+                       f"{LARGE_QUERIES} {words} seed={index + 91}")
             # What a maximum or a reference must not leave out.
             for index, (size, value) in enumerate((("Sq=150 Sk=70", "columns"),
                                                    ("Sq=70 Sk=264", "growing"))):
