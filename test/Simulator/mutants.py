@@ -87,15 +87,15 @@ GRADIENT_PROGRAMS = (
 # place, at about as many queries as keys.
 KEY_PROGRAMS = (
     (1, "N", "D=32 type=bf16 H=6 group=6 window=:i+sk-sq+1", "bias=bhqk:bf16"),
-    (3, "N", "D=32 type=f16 lens=random:random window=i/32*32-200:i/32*32+231",
+    (3, "N", "D=32 type=f16 lens=random:random window=i/32*32-500:i/32*32+531",
      "bias=bnhqk:f16"),
     (2, "B", "D=32 type=f16 out=f32 H=6 group=6 ragged=random:random "
-     "window=i+sk-sq-200:i+sk-sq+9", "bias=bhqk:f16"),
+     "window=i+sk-sq-600:i+sk-sq+9", "bias=bhqk:f16"),
     (2, "N", "D=64 type=bf16 lens=random:random bias=bnk:i1:normal",
      "bias=hqk:f32"))
 KEY_SIZES = ("Sq=140 Sk=300", "Sq=300 Sk=140", "Sq=65 Sk=129", "Sq=1 Sk=1",
              "Sq=136 Sk=136", "Sq=304 Sk=72", "Sq=40 Sk=520", "Sq=264 Sk=328",
-             "Sq=520 Sk=264")
+             "Sq=520 Sk=264", "Sq=700 Sk=650")
 # Many blocks of queries, or of keys: rings come round, behind an edge and in front of it.
 LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100")
 # A depth is padded to a power of two: the less, the fewer products are of zeros only.
@@ -193,8 +193,10 @@ def key_cases(step):
     rows are done again because of NaN and most results are numbers."""
     values = ("normal", "sparse nan=some")
     sizes = [(size, value) for size in KEY_SIZES for value in values]
-    sizes += [(f"Sq={37 * r % 71 + 1} Sk={r + 32 * (r // 2 % 3)}",
-               values[r // step % 2]) for r in range(1, 33, step)]
+    # Every other one behind a whole block.
+    sizes += [(f"Sq={37 * r % 71 + 1 + 128 * (r // step % 2)} "
+               f"Sk={r + 32 * (r // 2 % 3) + 128 * (r // step % 2)}",
+               values[r // step // 2 % 2]) for r in range(1, 33, step)]
     for n, letter, program, bias in KEY_PROGRAMS:
         for words in ("lse=1 stats=1", "pass=backward"):
             for index, (size, value) in enumerate(sizes):
