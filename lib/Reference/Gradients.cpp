@@ -35,10 +35,7 @@ private:
     return head.inputs.value[j * problem.valueDepth + e];
   }
 
-  /// 0 in a row without keys.
-  double weightOf(int64_t j) const {
-    return head.total == 0 ? 0 : head.weights[j] / head.total;
-  }
+  double weightOf(int64_t j) const { return head.weights[j] / head.total; }
   /// With what dropout makes of it: what is dropped is 0, NaN as well.
   double countedWeightOf(int64_t j) const {
     double factor = head.dropFactors[j];

@@ -113,9 +113,9 @@ struct SharedKeys {
   int64_t groupSize = 1;
   bool batch = false, rows = false;
 
-  bool any() const { return groupSize != 1 || batch || rows; }
   /// Through what shares keys.
   int64_t countLoops() const { return (groupSize != 1) + batch + rows; }
+  bool any() const { return countLoops() != 0; }
 };
 
 /// What makes logits of scores, see Score.h; null: they are these. For

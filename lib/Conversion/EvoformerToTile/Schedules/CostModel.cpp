@@ -48,8 +48,7 @@ static int64_t narrowCopyRegisters(const Machine &machine, int64_t depth,
 }
 
 /// Numbers of a pair that a score has at once: what it makes of the product
-/// and of captures.
-/// Each of its ops is done for a whole tile of logits.
+/// and of captures. Each of its ops is done for a whole tile of logits.
 static int64_t countScoreNumbers(const ScoreFacts &score) {
   if (!score)
     return 1;
