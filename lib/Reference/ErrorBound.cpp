@@ -78,7 +78,7 @@ private:
     error.add(Rounding{1 / 3.0, 1, 0}, 1 / head.total, type.smallest);
     // Others are large enough for the type or are raised before.
     if (head.areLogits() && type.isFlushed(head.weights[j]))
-      error.shared += share;
+      error.addFlushed(share);
     return error;
   }
 
@@ -121,7 +121,7 @@ private:
         elements[e].add(narrowing, value);
         if (type.isFlushed(valueAt(j, e))) {
           double flushed = std::fabs(share * value);
-          elements[e].shared += flushed;
+          elements[e].addFlushed(flushed);
           along.shared += flushed * factor[e] * factor[e] * std::fabs(out[e]);
         }
         ofLost[e] += errors.lost[j] * std::fabs(difference);

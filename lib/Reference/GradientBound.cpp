@@ -54,7 +54,8 @@ struct ElementSum {
     all.add(sum.error, 1);
     all.add(ofFactor, sum.getTotal());
     all.shared += std::fabs(vanished);
-    return {all.square, all.most, all.getShared(), common, lost, mayBeInfinite};
+    return {all.square, all.most, all.getShared(), all.flushed,
+            common,     lost,     mayBeInfinite};
   }
 
   PartialSums sum;
@@ -337,7 +338,7 @@ ErrorSum GradientHeadBound::boundDifference(int64_t j,
     difference += product;
     sum.add(product);
     if (type.isFlushed(weighted[e]) || type.isFlushed(valueAt(j, e)))
-      sum.error.shared += std::fabs(product);
+      sum.error.addFlushed(product);
     total += product;
     squares += product * product;
   }
@@ -363,7 +364,7 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
     all.add(kWeight, weight, type.unit);
     all.add(kUnderflow, 1, type.smallest);
     if (head.areLogits() && type.isFlushed(weight))
-      all.shared += std::fabs(weight);
+      all.addFlushed(weight);
   }
   for (int64_t e = 0; e < problem.valueDepth; ++e) {
     ElementSum &sum = values[j * problem.valueDepth + e];
@@ -376,7 +377,7 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
     sum.add(all, counted);
     sum.addCommon(weightedErrors[e], weight * factor);
     if (type.isFlushed(weighted[e]))
-      sum.errors.shared += std::fabs(weight * counted);
+      sum.errors.addFlushed(weight * counted);
     if (!errors.hasDigits)
       sum.lost += errors.getLargestWeight(j) * std::fabs(counted);
   }
@@ -448,7 +449,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
                       ofScore, type.unit);
       narrowed[j].add(kUnderflow, 1, type.smallest);
       if (type.isFlushed(ofScore))
-        narrowed[j].shared += std::fabs(ofScore);
+        narrowed[j].addFlushed(ofScore);
     }
     for (int64_t d = 0; d < problem.depth; ++d) {
       double query = head.inputs.query[i * problem.depth + d];
@@ -462,7 +463,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
       sum.add(narrowed[j], factor);
       sum.addCommon(common, derivative * factor);
       if (type.isFlushed(query))
-        sum.errors.shared += std::fabs(ofScore * factor);
+        sum.errors.addFlushed(ofScore * factor);
       sum.lost += row.lost[j] * std::fabs(derivative * factor);
     }
     ofWeight.add(statistics, weight);
@@ -558,7 +559,7 @@ void GradientHeadBound::boundQueryGradient(int64_t i) {
       sum.add(narrowed[j], ofScore);
       sum.errors.square += row.dependent[j] * factor * factor;
       if (type.isFlushed(key))
-        sum.errors.shared += std::fabs(term);
+        sum.errors.addFlushed(term);
       sum.lost += row.lost[j] * std::fabs(factor);
       if (isWeightedStored)
         for (int64_t e = 0; e < problem.valueDepth; ++e)

@@ -111,9 +111,11 @@ Comparison mlir::evoformer::reference::compareGradient(
       deviation = std::sqrt(of.square + ulp * ulp / 12);
       // Beside errors of the usual size what is lost tells nothing.
       bool isUsual = of.lost <= deviation;
+      // Nor is what products leave symmetric, as the median's errors are.
+      bool isSymmetric = isUsual && of.flushed <= deviation;
       hasDigits &= isUsual;
       double own = std::fabs(given[e] - expected);
-      double share = bound.addElement(own, allowed, deviation, isUsual);
+      double share = bound.addElement(own, allowed, deviation, isSymmetric);
       // What is stored as 0 lacks all of itself.
       double vanished =
           std::fabs(expected) + inner < ulpOf(0, gradient.type) / 2

@@ -47,7 +47,7 @@ void WeightErrors::boundScores(int64_t i) {
     for (int64_t j = 0; j < problem.keys; ++j) {
       sums[j].add(q * keys[j]);
       if (type.isFlushed(query) || type.isFlushed(keys[j]))
-        sums[j].error.shared += std::fabs(q * keys[j]);
+        sums[j].error.addFlushed(q * keys[j]);
     }
   }
   for (int64_t j = 0; j < problem.keys; ++j)

@@ -41,6 +41,8 @@ struct ErrorSum {
   /// What is not independent: of either sign, and of each Alike of this pass
   /// and of an earlier one, whose draws may be others.
   double shared = 0;
+  /// The part of it that operands leave which a product takes for 0.
+  double flushed = 0;
   std::array<double, 2 * kNumAlike> alike = {};
 
   /// `isExact`: whether that is the quantity, and no bound on it.
@@ -60,8 +62,14 @@ struct ErrorSum {
     square += other.square * factor * factor;
     most += other.most * std::fabs(factor);
     shared += other.shared * std::fabs(factor);
+    flushed += other.flushed * std::fabs(factor);
     for (size_t k = 0; k < alike.size(); ++k)
       alike[k] += other.alike[k] * factor;
+  }
+  /// A term that a product takes for 0.
+  void addFlushed(double term) {
+    shared += std::fabs(term);
+    flushed += std::fabs(term);
   }
   /// The same as made by an earlier pass.
   ErrorSum ofEarlier() const {

@@ -55,10 +55,11 @@ AttentionGradients computeEagerGradients(const AttentionProblem &problem,
                                          unsigned threads = 0);
 
 /// Of an element: the mean square of what it may be off by, the most that
-/// independent errors add up to, what they have in common; of the mean square
-/// what other rows share; and what weights without digits may make of it.
+/// independent errors add up to, what they have in common and which part of
+/// that products leave which take operands for 0; of the mean square what other
+/// rows share; and what weights without digits may make of it.
 struct ElementErrors {
-  double square = 0, most = 0, shared = 0, common = 0, lost = 0;
+  double square = 0, most = 0, shared = 0, flushed = 0, common = 0, lost = 0;
   /// Whether it may be NaN or infinite, whatever the gradient is: 0, the weight
   /// of a key that a bias of the query or a range drops, times an infinity.
   bool mayBeInfinite = false;
