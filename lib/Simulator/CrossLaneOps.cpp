@@ -213,8 +213,25 @@ static void checkMembers(Wave &w, const Inst *i, uint32_t members) {
            });
 }
 
-/// PTX ISA, 'shfl.sync': a: value, b: lane operand, c: clamp and segment mask;
-/// imm2: member mask register; imm: register of the predicate, or UINT32_MAX.
+/// PTX ISA, 'shfl.sync': the operand for the lane, and that for the clamp with
+/// the mask of segments.
+std::optional<unsigned> mlir::evoformer::sim::getShuffleSource(CrossLane mode,
+                                                               unsigned lane,
+                                                               uint32_t by,
+                                                               uint32_t clamp) {
+  int me = lane, other = by & 31, segment = clamp >> 8 & 31;
+  int minLane = me & segment;
+  int maxLane = minLane | (int(clamp & 31) & ~segment);
+  int from = mode == CrossLane::ShflUp     ? me - other
+             : mode == CrossLane::ShflDown ? me + other
+             : mode == CrossLane::ShflXor  ? me ^ other
+                                           : minLane | (other & ~segment);
+  bool isThere = mode == CrossLane::ShflUp ? from >= maxLane : from <= maxLane;
+  return isThere ? std::optional<unsigned>(from) : std::nullopt;
+}
+
+/// a: value, b: lane operand, c: clamp and segment mask; imm2: member mask
+/// register; imm: register of the predicate, or UINT32_MAX.
 template <CrossLane Mode> static const Inst *shuffle(Wave &w, const Inst *i) {
   const uint32_t *v = w.reg<uint32_t>(i->a), *b = w.reg<uint32_t>(i->b),
                  *c = w.reg<uint32_t>(i->c);
@@ -222,32 +239,15 @@ template <CrossLane Mode> static const Inst *shuffle(Wave &w, const Inst *i) {
                w.reg<uint32_t>(uint32_t(i->imm2))[__builtin_ctzll(w.mask)]);
   uint32_t *d = w.reg<uint32_t>(i->dst);
   forLanes(w.mask, [&](unsigned lane) {
-    int segment = c[lane] >> 8 & 31, clamp = c[lane] & 31, by = b[lane] & 31;
-    int maxLane = (int(lane) & segment) | (clamp & ~segment);
-    int minLane = int(lane) & segment;
-    int from;
-    bool valid;
-    if (Mode == CrossLane::ShflUp) {
-      from = int(lane) - by;
-      valid = from >= maxLane;
-    } else if (Mode == CrossLane::ShflDown) {
-      from = int(lane) + by;
-      valid = from <= maxLane;
-    } else if (Mode == CrossLane::ShflXor) {
-      from = int(lane) ^ by;
-      valid = from <= maxLane;
-    } else {
-      from = minLane | (by & ~segment);
-      valid = from <= maxLane;
-    }
-    if (!valid)
-      from = lane;
+    std::optional<unsigned> source =
+        getShuffleSource(Mode, lane, b[lane], c[lane]);
+    unsigned from = source.value_or(lane);
     if (!active(w, from))
       report(w, i, FindingKind::DivergentOperation, lane, 0,
              [] { return std::string("the source lane is inactive"); });
     d[lane] = v[from];
     if (i->imm != UINT32_MAX)
-      w.reg<uint8_t>(i->imm)[lane] = valid;
+      w.reg<uint8_t>(i->imm)[lane] = source.has_value();
   });
   return i + 1;
 }

@@ -198,6 +198,10 @@ enum class CrossLane {
   VoteBallot,
 };
 Handler crossLaneHandler(CrossLane op);
+/// The lane that a shuffle of NVIDIA reads, or none where the lane that is
+/// asked for is not there, so that the lane has its own.
+std::optional<unsigned> getShuffleSource(CrossLane mode, unsigned lane,
+                                         uint32_t by, uint32_t clamp);
 Handler permuteBytesHandler(bool amd);
 
 enum class Special {

@@ -241,7 +241,8 @@ changeInAssembly(Operation *op, StringRef what,
 static constexpr StringLiteral kGroupProduct = "wgmma.mma_async",
                                kGroupStep = "add.s64",
                                kGroupWait = "wgmma.wait_group",
-                               kProxyFence = "fence.proxy";
+                               kProxyFence = "fence.proxy",
+                               kDropExchange = "drop exchange";
 
 /// One of a single thread orders what the compiler emits, nothing else.
 static bool isHardwareFence(Operation *op) {
@@ -288,7 +289,7 @@ static const Operator operators[] = {
        return store && !isLDSPointer(store.getAddr());
      },
      erase},
-    {"drop exchange",
+    {kDropExchange,
      [](Operation *op) {
        int k = exchangedOperand(nameOf(op));
        return k >= 0 && op->getNumResults() == 1 &&
@@ -513,6 +514,10 @@ static bool changesNoThread(ThreadNumbers &numbers, Operation *op,
                             const Operator &o) {
   if (op->getNumResults() != 1)
     return false;
+  if (auto shuffle = dyn_cast<NVVM::ShflOp>(op))
+    return o.kind == kDropExchange && numbers.isNeedless(shuffle);
+  if (!numbers.has(op))
+    return false;
   // A copy is broken, whose value another operation keeps hold of.
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
@@ -544,8 +549,7 @@ std::vector<Mutation> mlir::evoformer::sim::listMutations(Operation *module,
     for (Operation *op : operations) {
       if (used.contains(op) && !asked.contains(op))
         for (const Operator &o : operators)
-          if (o.applies(op) &&
-              !(numbers.has(op) && changesNoThread(numbers, op, o)))
+          if (o.applies(op) && !changesNoThread(numbers, op, o))
             list.push_back({o.kind, index});
       ++index;
     }

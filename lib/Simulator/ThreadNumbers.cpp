@@ -7,9 +7,9 @@
 
 #include "ThreadNumbers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::sim;
@@ -135,9 +135,8 @@ ThreadNumbers::evaluate(Operation *op, unsigned thread,
                                  : a.srem(b);
 }
 
-ThreadNumbers::Numbers
-ThreadNumbers::evaluate(Operation *op,
-                        const llvm::DenseMap<Value, Numbers> &changed) {
+ThreadNumbers::Numbers ThreadNumbers::evaluate(Operation *op,
+                                               const Changes &changed) {
   // Making one may move the others in the map.
   for (Value operand : op->getOperands())
     get(operand);
@@ -160,8 +159,7 @@ const ThreadNumbers::Numbers &ThreadNumbers::get(Value value) {
   auto it = known.find(value);
   if (it != known.end())
     return it->second;
-  return known[value] =
-             evaluate(value.getDefiningOp(), llvm::DenseMap<Value, Numbers>());
+  return known[value] = evaluate(value.getDefiningOp(), Changes());
 }
 
 /// Whether each is defined and the same.
@@ -176,12 +174,20 @@ static bool areSame(const Numbers &a, const Numbers &b) {
 bool ThreadNumbers::isEqual(Operation *op, Value broken) {
   if (!has(op) || broken.getType() != op->getResult(0).getType())
     return false;
+  llvm::SetVector<Operation *> shuffles;
   auto isRead = [&](Operation *maker) {
-    return llvm::any_of(maker->getUsers(), [&](Operation *user) {
-      return !isMadeHere.contains(user);
+    return llvm::any_of(maker->getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isMadeHere.contains(user))
+        return false;
+      bool tellsWhichLane =
+          isa<NVVM::ShflOp>(user) && use.getOperandNumber() >= 2;
+      if (tellsWhichLane)
+        shuffles.insert(user);
+      return !tellsWhichLane;
     });
   };
-  llvm::DenseMap<Value, Numbers> changed;
+  Changes changed;
   Operation *definition = broken.getDefiningOp();
   if (isMade(broken))
     changed[op->getResult(0)] = get(broken);
@@ -189,8 +195,7 @@ bool ThreadNumbers::isEqual(Operation *op, Value broken) {
            llvm::all_of(definition->getOperands(),
                         [&](Value v) { return isMade(v); }) &&
            (isArithmetic(definition) || isa<LLVM::ConstantOp>(definition)))
-    changed[op->getResult(0)] =
-        evaluate(definition, llvm::DenseMap<Value, Numbers>());
+    changed[op->getResult(0)] = evaluate(definition, Changes());
   else
     return false;
   for (Operation *maker : made) {
@@ -210,5 +215,7 @@ bool ThreadNumbers::isEqual(Operation *op, Value broken) {
     if (isRead(maker))
       return false;
   }
-  return true;
+  return llvm::all_of(shuffles, [&](Operation *shuffle) {
+    return givesTheSame(cast<NVVM::ShflOp>(shuffle), changed);
+  });
 }

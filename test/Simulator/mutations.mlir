@@ -21,6 +21,14 @@
 // THREADS: total {{ *}}2 {{ *}}6 {{ *}}0 {{ *}}0 {{ *}}0
 // THREADS: increment constant: {{.*}}constant(1 : i32)
 // THREADS: wrong: {{.*}} decrement constant: {{.*}}constant(32 : i32)
+// RUN: evoformer-sim %s --kernel=exchanges --block=32 --arg=i32:7 --arg=out:128 --mutants=1000 --verbose | FileCheck %s --check-prefix=EXCHANGES
+// Odd lanes take what even ones have, lane 31 that of 30, so that lane 30 may as well be the last to be read, or only lanes
+// below the reader. All lanes have the number that is read of lane 0. Only lanes below four come to where the sum with lanes
+// below eight is used, which does not go through 31 either.
+// EXCHANGES: drop exchange {{ *}}0 {{ *}}2 {{ *}}0 {{ *}}0 {{ *}}0
+// EXCHANGES: exchange operands {{ *}}0 {{ *}}1 {{ *}}0 {{ *}}0 {{ *}}0
+// EXCHANGES: total {{ *}}2 {{ *}}13 {{ *}}0 {{ *}}0 {{ *}}0
+// EXCHANGES-NOT: increment constant: {{.*}}constant(1 : i32)
 module attributes {gpu.container_module} {
   gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
     llvm.func @votes(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
@@ -88,6 +96,43 @@ module attributes {gpu.container_module} {
       %v = llvm.select %valid, %other, %t : i1, i32
       %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
       llvm.store %v, %p : i32, !llvm.ptr<1>
+      llvm.return
+    }
+
+    llvm.func @exchanges(%n: i32, %out: !llvm.ptr<1>) attributes {gpu.kernel, gpu.known_block_size = array<i32: 32, 1, 1>, nvvm.kernel} {
+      %all = llvm.mlir.constant(-1 : i32) : i32
+      %last = llvm.mlir.constant(31 : i32) : i32
+      %zero = llvm.mlir.constant(0 : i32) : i32
+      %lanes = llvm.mlir.constant(32 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      %bit = llvm.mlir.constant(1 : i32) : i32
+      %four = llvm.mlir.constant(4 : i32) : i32
+      %t = nvvm.read.ptx.sreg.tid.x : i32
+      %f = llvm.sitofp %t : i32 to f32
+      %bits = llvm.bitcast %f : f32 to i32
+
+      %clamp = llvm.sub %lanes, %one : i32
+      %other = nvvm.shfl.sync bfly %all, %bits, %bit, %clamp : i32 -> i32
+      %isOdd = llvm.trunc %t : i32 to i1
+      %chosen = llvm.select %isOdd, %other, %bits : i1, i32
+
+      %same = nvvm.shfl.sync idx %all, %n, %zero, %last : i32 -> i32
+      %v = llvm.add %chosen, %same : i32
+      %p = llvm.getelementptr %out[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      llvm.store %v, %p : i32, !llvm.ptr<1>
+
+      %lanes2 = llvm.mlir.constant(32 : i32) : i32
+      %last2 = llvm.mlir.constant(1 : i32) : i32
+      %clamp2 = llvm.sub %lanes2, %last2 : i32
+      %far = nvvm.shfl.sync bfly %all, %bits, %four, %clamp2 : i32 -> i32
+      %moved = llvm.bitcast %far : i32 to f32
+      %sum = llvm.fadd %f, %moved : f32
+      %isLow = llvm.icmp "ult" %t, %four : i32
+      llvm.cond_br %isLow, ^low, ^end
+    ^low:
+      llvm.store %sum, %p : f32, !llvm.ptr<1>
+      llvm.br ^end
+    ^end:
       llvm.return
     }
   }
