@@ -144,6 +144,16 @@ int64_t KeyBound::at(int64_t query, int64_t numQueries, int64_t numKeys,
          ofKeys * numKeys + constant + ofOperands;
 }
 
+std::optional<int64_t> KeyRange::getWidth() const {
+  if (!from || !to || from->hasOperands() || to->hasOperands())
+    return std::nullopt;
+  KeyBound shifted = *from;
+  shifted.constant = to->constant;
+  if (!(shifted == *to))
+    return std::nullopt;
+  return std::max<int64_t>(to->constant - from->constant, 0);
+}
+
 KeyRange KeyRange::simplified(std::optional<int64_t> numQueries,
                               std::optional<int64_t> numKeys) const {
   KeyRange result = *this;

@@ -17,7 +17,9 @@ BIASES = "bias=bnk:i1:normal bias=bhqk:f32:normal pass=backward sample=1"
 # Length, depth, range and what else, and the most that each kernel may compute.
 CASES = ((1024, 32, CAUSAL, 0.60), (1024, 64, CAUSAL, 0.60),
          (1024, 32, CAUSAL + " " + BIASES, 0.60),
-         (4096, 64, "window=i+sk-sq-127:i+sk-sq+1 sample=1", 0.07))
+         (4096, 64, "window=i+sk-sq-127:i+sk-sq+1 sample=1", 0.07),
+         # 32 queries and 128 keys: at least 0.0625.
+         (2048, 32, "window=i/32*32-48:i/32*32+80 sample=1", 0.11))
 # Products of a logit, each as long as the depth; all of them are computed
 # without a range, see counters.test.
 PRODUCTS = {"attention_attention": 2, "attention_query_grad": 3,

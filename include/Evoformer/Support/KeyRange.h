@@ -98,6 +98,9 @@ struct KeyRange {
   bool moves() const {
     return (from && from->coefficient) || (to && to->coefficient);
   }
+  /// How many keys each query sees where that is the same for all and known,
+  /// but for those that there are not.
+  std::optional<int64_t> getWidth() const;
   /// The clause `keys(..)` of the textual form; empty where it is whole.
   /// Operands are called %from0, %from1, .. and %to0, ..
   std::string str() const;

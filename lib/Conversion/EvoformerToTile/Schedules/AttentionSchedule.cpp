@@ -109,11 +109,15 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
   };
   cut(atoms, step);
 
-  // Queries of a block compute all keys that any of them sees.
+  // Queries of a block compute all keys that any of them sees: of a window half
+  // as many keys again, unless it is so narrow that loading it counts.
   bool mayShrink = !request.queries && !request.subgroups;
   if (mayShrink && facts.keys.moves()) {
-    constexpr int64_t kMostQueries = 128;
-    while (choice.subgroups > 1 && choice.blocks.queries > kMostQueries) {
+    constexpr int64_t kFewQueries = 64, kMostQueries = 128;
+    int64_t most =
+        std::clamp(facts.keys.getWidth().value_or(2 * kMostQueries) / 2,
+                   kFewQueries, kMostQueries);
+    while (choice.subgroups > 1 && choice.blocks.queries > most) {
       choice.subgroups /= 2;
       cut(atoms, step);
     }
