@@ -83,6 +83,8 @@ public:
   /// Learns which kernels the cases launch.
   Error listKernels();
   Error check(llvm::raw_ostream &os);
+  /// Lists the blocks that no case enters.
+  Error listUnreached(llvm::raw_ostream &os);
 
 private:
   /// Runs a group's unbroken cases and records the launches of `wanted`.
@@ -96,6 +98,9 @@ private:
   /// Why a defect is not reported.
   Expected<std::string> explain(const LaunchedKernel &kernel,
                                 const sim::Mutation &mutation);
+  /// How often each of so many probes is met in all cases.
+  Expected<std::vector<uint64_t>> countProbes(const LaunchedKernel &kernel,
+                                              Operation *traced, size_t probes);
   /// A case with a broken kernel.
   sim::MutantOutcome runCase(const LaunchedKernel &kernel, GroupCase &entry,
                              std::shared_ptr<sim::Simulator> broken,
@@ -354,14 +359,13 @@ sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
   return outcome;
 }
 
-Expected<std::string> MutantChecker::explain(const LaunchedKernel &kernel,
-                                             const sim::Mutation &mutation) {
-  sim::MutationTrace trace =
-      sim::traceMutation(kernel.module->getModule(), kernel.name, mutation);
-  auto traced = sim::Simulator::create(*trace.module);
+Expected<std::vector<uint64_t>>
+MutantChecker::countProbes(const LaunchedKernel &kernel, Operation *module,
+                           size_t probes) {
+  auto traced = sim::Simulator::create(module);
   if (!traced)
     return traced.takeError();
-  std::vector<uint64_t> counts(trace.probes.size());
+  std::vector<uint64_t> counts(probes);
   for (const GroupCase &entry : kernel.group->cases) {
     auto launches = entry.launches.find({kernel.module.get(), kernel.name});
     if (launches == entry.launches.end())
@@ -375,7 +379,51 @@ Expected<std::string> MutantChecker::explain(const LaunchedKernel &kernel,
           counts[*probe] += finding.count;
     }
   }
-  return trace.explain(counts);
+  return counts;
+}
+
+Expected<std::string> MutantChecker::explain(const LaunchedKernel &kernel,
+                                             const sim::Mutation &mutation) {
+  sim::MutationTrace trace =
+      sim::traceMutation(kernel.module->getModule(), kernel.name, mutation);
+  auto counts = countProbes(kernel, *trace.module, trace.probes.size());
+  if (!counts)
+    return counts.takeError();
+  return trace.explain(*counts);
+}
+
+Error MutantChecker::listUnreached(llvm::raw_ostream &os) {
+  std::set<KernelName> wanted;
+  for (const LaunchedKernel &kernel : kernels)
+    wanted.insert({kernel.module.get(), kernel.name});
+  Group *last = nullptr;
+  unsigned unreached = 0, all = 0;
+  for (const LaunchedKernel &kernel : kernels) {
+    if (last && last != kernel.group)
+      last->cases.clear();
+    last = kernel.group;
+    if (!last->isPrepared)
+      if (Error error = prepare(*last, wanted))
+        return error;
+    sim::BlockTrace trace =
+        sim::traceBlocks(kernel.module->getModule(), kernel.name);
+    auto counts = countProbes(kernel, *trace.module, trace.blocks.size());
+    if (!counts)
+      return counts.takeError();
+    os << "kernel " << kernel.name << " of "
+       << last->cases.front().problem.str() << "\n";
+    for (auto [block, count] : llvm::zip_equal(trace.blocks, *counts)) {
+      all += block.mutations;
+      if (count)
+        continue;
+      unreached += block.mutations;
+      os << "  " << block.mutations << " possible defects: " << block.first
+         << "\n    to: " << block.last << "\n";
+    }
+  }
+  os << unreached << " of " << all
+     << " possible defects are in blocks that no case enters\n";
+  return Error::success();
 }
 
 std::vector<sim::Mutant> MutantChecker::draw(
@@ -448,5 +496,5 @@ Error mlir::evoformer::checkMutants(MLIRContext &context,
   MutantChecker checker(context, cases, compileOptions, options);
   if (Error error = checker.listKernels())
     return error;
-  return checker.check(os);
+  return options.onlyUnreached ? checker.listUnreached(os) : checker.check(os);
 }

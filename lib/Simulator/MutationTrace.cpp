@@ -117,9 +117,9 @@ static Value toBits(OpBuilder &b, Location loc, Value value) {
                                  value);
 }
 
-void Tracer::divide(OpBuilder &b, Value isEqual, MutationTrace::Probe probe) {
-  Location loc =
-      NameLoc::get(b.getStringAttr(probeName + Twine(trace.probes.size())));
+/// Divides by zero where `isEqual` is false.
+static void divide(OpBuilder &b, Value isEqual, unsigned number) {
+  Location loc = NameLoc::get(b.getStringAttr(probeName + Twine(number)));
   Type type = b.getI32Type();
   Attribute one = b.getI32IntegerAttr(1);
   if (auto vector = dyn_cast<VectorType>(isEqual.getType())) {
@@ -130,6 +130,14 @@ void Tracer::divide(OpBuilder &b, Value isEqual, MutationTrace::Probe probe) {
   Value ones = LLVM::ConstantOp::create(b, loc, type, cast<TypedAttr>(one));
   Value divisor = LLVM::ZExtOp::create(b, loc, type, isEqual);
   LLVM::UDivOp::create(b, loc, ones, divisor);
+}
+
+static void divideAlways(OpBuilder &b, Location loc, unsigned number) {
+  divide(b, LLVM::ConstantOp::create(b, loc, b.getBoolAttr(false)), number);
+}
+
+void Tracer::divide(OpBuilder &b, Value isEqual, MutationTrace::Probe probe) {
+  ::divide(b, isEqual, trace.probes.size());
   trace.probes.push_back(std::move(probe));
 }
 
@@ -197,11 +205,13 @@ void Tracer::run(const Mutation &mutation) {
   target = operations[mutation.index];
   OpBuilder b(target);
   if (target->getNumResults() != 1) {
-    Value never =
-        LLVM::ConstantOp::create(b, target->getLoc(), b.getBoolAttr(false));
-    divide(b, never, {print(target), {}, true});
+    divideAlways(b, target->getLoc(), trace.probes.size());
+    trace.probes.push_back({print(target), {}, true});
     return;
   }
+  trace.runProbe = trace.probes.size();
+  divideAlways(b, target->getLoc(), *trace.runProbe);
+  trace.probes.push_back({print(target), {}, false});
   // The defect in a copy, of which a user says what became.
   Value value = target->getResult(0);
   b.setInsertionPointAfter(target);
@@ -236,6 +246,32 @@ MutationTrace mlir::evoformer::sim::traceMutation(Operation *module,
   return trace;
 }
 
+BlockTrace mlir::evoformer::sim::traceBlocks(Operation *module,
+                                             StringRef kernel) {
+  BlockTrace trace;
+  // How many there are up to each operation, by its position in a walk.
+  llvm::DenseMap<unsigned, unsigned> mutations;
+  for (const Mutation &mutation : listMutations(module, kernel))
+    ++mutations[mutation.index];
+  trace.module = module->clone();
+  trace.module->walk([&](LLVM::LLVMFuncOp function) {
+    if (function.getName() != kernel)
+      return;
+    // The function itself is visited last.
+    unsigned index = 0;
+    for (Block &block : function.getBody()) {
+      BlockTrace::Block entry = {print(&block.front()), print(&block.back()),
+                                 0};
+      for (size_t k = 0, e = block.getOperations().size(); k < e; ++k)
+        entry.mutations += mutations.lookup(index++);
+      OpBuilder b = OpBuilder::atBlockBegin(&block);
+      divideAlways(b, function.getLoc(), trace.blocks.size());
+      trace.blocks.push_back(std::move(entry));
+    }
+  });
+  return trace;
+}
+
 std::optional<unsigned> MutationTrace::getProbe(StringRef location) {
   unsigned number = 0;
   size_t at = location.find(probeName);
@@ -249,8 +285,13 @@ std::string MutationTrace::explain(ArrayRef<uint64_t> counts) const {
   constexpr unsigned most = 8;
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (llvm::none_of(counts, [](uint64_t n) { return n; })) {
-    os << "\n  nothing differs, or it does not run";
+  if (runProbe && !counts[*runProbe]) {
+    os << "\n  it does not run";
+    return text;
+  }
+  auto differs = [&](unsigned k) { return counts[k] != 0 && runProbe != k; };
+  if (llvm::none_of(llvm::seq<unsigned>(counts.size()), differs)) {
+    os << (runProbe ? "\n  nothing differs" : "\n  it does not run");
     return text;
   }
   auto list = [&](StringRef what, auto &&wanted) {
@@ -261,7 +302,6 @@ std::string MutationTrace::explain(ArrayRef<uint64_t> counts) const {
     if (found > most)
       os << "\n  " << what << ": " << found - most << " more";
   };
-  auto differs = [&](unsigned k) { return counts[k] != 0; };
   list("reaches", [&](unsigned k) { return differs(k) && probes[k].isEnd; });
   list("is equal again at", [&](unsigned k) {
     return !differs(k) && llvm::any_of(probes[k].sources, differs);

@@ -108,6 +108,11 @@ cl::opt<bool> mutantsExplainOption(
     cl::desc("Say of each defect that is not reported where the values that it "
              "changes lead, and what makes them equal again"),
     cl::cat(category));
+cl::opt<bool> mutantsUnreachedOption(
+    "mutants-unreached",
+    cl::desc("Make no defects, but list the blocks of kernels that no case "
+             "enters, in which none can be reported"),
+    cl::cat(category));
 cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
                             cl::cat(category));
 
@@ -137,6 +142,7 @@ struct Settings : ToolSettings {
       mutantsFolderOption};
   std::string mutantsKernels = mutantsKernelsOption;
   bool mutantsExplain = mutantsExplainOption;
+  bool mutantsUnreached = mutantsUnreachedOption;
   bool kernelTimes = kernelTimesOption;
   bool verbose = verboseOption;
 };
@@ -194,10 +200,15 @@ static Error runMutants(llvm::ArrayRef<AttentionCase> cases) {
   mlir::DialectRegistry registry;
   registerForCompilation(registry);
   mlir::MLIRContext context(registry);
-  MutantOptions options = {settings->mutants,        settings->mutantsKernels,
-                           settings->part,           settings->parts,
-                           settings->device.threads, settings->verbose,
-                           settings->mutantsExplain, settings->list};
+  MutantOptions options = {settings->mutants,
+                           settings->mutantsKernels,
+                           settings->part,
+                           settings->parts,
+                           settings->device.threads,
+                           settings->verbose,
+                           settings->mutantsExplain,
+                           settings->list,
+                           settings->mutantsUnreached};
   return checkMutants(context, cases, settings->compile, options, llvm::outs());
 }
 

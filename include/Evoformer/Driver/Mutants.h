@@ -33,6 +33,9 @@ struct MutantOptions {
   bool explain = false;
   /// Make the defects, but run nothing.
   bool onlyLists = false;
+  /// Make no defects, but list the blocks of kernels that no case enters, in
+  /// which none can be reported.
+  bool onlyUnreached = false;
 };
 
 /// Draws defects of the kernels that the cases launch. A defect is reported if

@@ -71,6 +71,8 @@ struct MutationTrace {
   /// location names the probe.
   mlir::OwningOpRef<mlir::Operation *> module;
   std::vector<Probe> probes;
+  /// The one that counts how often the operation runs that the defect breaks.
+  std::optional<unsigned> runProbe;
   static std::optional<unsigned> getProbe(llvm::StringRef location);
 
   /// Where the values differ in the end and what makes them equal again, given
@@ -80,6 +82,23 @@ struct MutationTrace {
 
 MutationTrace traceMutation(mlir::Operation *module, llvm::StringRef kernel,
                             const Mutation &mutation);
+
+/// A copy of the module whose kernel divides by zero at the start of each
+/// block.
+struct BlockTrace {
+  struct Block {
+    /// The first and the last operation.
+    std::string first, last;
+    /// The number of defects that can be made in it.
+    unsigned mutations = 0;
+  };
+
+  mlir::OwningOpRef<mlir::Operation *> module;
+  /// Probes of a MutationTrace have the numbers of the blocks.
+  std::vector<Block> blocks;
+};
+
+BlockTrace traceBlocks(mlir::Operation *module, llvm::StringRef kernel);
 
 /// A defect of one of several kernels.
 struct Mutant {
