@@ -121,6 +121,8 @@ NAN_VALUES = " ".join(f"put=value:nan:0.0.{(23 * k + 5) % 70}.0.{(5 * k) % 32}"
 LARGE_QUERIES = " ".join(
     f"put=query:{(400, -900, 6000)[k % 3]}:0.0.{5 * k + 2}.0.{3 * k % 16}"
     for k in range(13))
+# Sizes for NaN in elements of all columns: keys of several blocks, whole vectors or not.
+NAN_COLUMNS = (("N=1", 260, 70), ("N=2", 264, 136))
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # Several blocks of queries and of keys, and a single one; and several whose rows whole
@@ -156,6 +158,16 @@ def attention_cases(sparse):
     return with_and_without_nan([*cases, *remainders()], sparse)
 
 
+def nan_columns(program, queries):
+    """NaN in one element of every other query's output's gradient, as often in each
+    column. Where no operand holds NaN besides, a key's gradient of values has numbers
+    next to NaN, so that each lane has others to exchange."""
+    depth = int((re.search("Dv=(\\d+)", program) or re.search("D=(\\d+)", program))[1])
+    return " ".join(
+        f"put=out_grad:nan:0.0.{2 * k + 1}.0.{(5 * k + k // depth) % depth}"
+        for k in range(queries // 2))
+
+
 def gradient_cases(step):
     """Both loops end after each of 32: that over keys and that over queries."""
     for n, least, program in GRADIENT_PROGRAMS:
@@ -173,6 +185,13 @@ def gradient_cases(step):
             if sparse:
                 yield (f"{sizes} {program} {NAN_ELEMENTS} pass=backward "
                        f"seed={k + 9}")
+    for k, (_, _, program) in enumerate(GRADIENT_PROGRAMS):
+        if "sparse" not in program:
+            continue
+        for index, (rows, queries, keys) in enumerate(NAN_COLUMNS):
+            yield (f"{rows} Sq={queries} Sk={keys} {program.replace(' nan=some', '')} "
+                   f"{nan_columns(program, queries)} pass=backward "
+                   f"seed={k + 100 + index}")
     for k, (n, _, program) in enumerate(GRADIENT_PROGRAMS):
         plain = re.sub(" nan=\\w+", "", program)
         normal = re.sub("(hqk:\\w+):\\w+", "\\1:normal", plain)
