@@ -126,6 +126,8 @@ bool HeadWeights::compute(int64_t i) {
     return computeLogits(i);
   int64_t largest = findLargest();
   if (largest < 0) {
+    // Those whose logit is -inf count as dropped.
+    kept.assign(problem.keys, 0);
     weights.assign(problem.keys, 0.0);
     total = 0;
     lse = stats = -std::numeric_limits<double>::infinity();
