@@ -123,6 +123,9 @@ LARGE_QUERIES = " ".join(
     for k in range(13))
 # Sizes for NaN in elements of all columns: keys of several blocks, whole vectors or not.
 NAN_COLUMNS = (("N=1", 260, 70), ("N=2", 264, 136))
+# NaN in queries of each block, of which the logits of keys that are dropped must not be:
+# in kernels of few keys, and in those of whole vectors.
+NAN_QUERIES = ((53, 40), (136, 72))
 # What only a backward pass launches.
 GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # Several blocks of queries and of keys, and a single one; and several whose rows whole
@@ -194,6 +197,13 @@ def gradient_cases(step):
                    f"seed={k + 100 + index}")
     for k, (n, _, program) in enumerate(GRADIENT_PROGRAMS):
         plain = re.sub(" nan=\\w+", "", program)
+        # Of f32 such a NaN may be in a bias's gradient at dropped keys, too.
+        for index, (queries, keys) in enumerate(
+                NAN_QUERIES if "type=f32" not in program else ()):
+            puts = " ".join(f"put=query:nan:0.0.{i}.0.{i % 16}"
+                            for i in range(3, queries, 7))
+            yield (f"N={n} Sq={queries} Sk={keys} {plain} {puts} pass=backward "
+                   f"seed={k + 150 + 10 * index}")
         normal = re.sub("(hqk:\\w+):\\w+", "\\1:normal", plain)
         for index, sizes in enumerate(("Sq=140 Sk=300", "Sq=136 Sk=136",
                                        "Sq=67 Sk=77")):
