@@ -57,12 +57,12 @@ static Error writeStream(raw_fd_ostream &os, StringRef path,
 }
 
 /// Writes to what is no regular file: a device, or a pipe.
-static Error writeInto(StringRef path,
+static Error writeInto(StringRef path, fs::file_type type,
                        function_ref<void(raw_ostream &)> write) {
   // Opening a pipe would wait for its reader.
   int file = sys::RetryAfterSignal(-1, ::open, path.str().c_str(),
                                    O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0 && errno == ENXIO)
+  if (file < 0 && errno == ENXIO && type == fs::file_type::fifo_file)
     return createFileError(path,
                            createStringError("it is a pipe that nobody reads"));
   if (file < 0)
@@ -80,7 +80,7 @@ Error mlir::evoformer::writeFile(StringRef path,
   fs::file_status status;
   std::error_code absent = fs::status(path, status);
   if (!absent && !fs::is_regular_file(status))
-    return writeInto(path, write);
+    return writeInto(path, status.type(), write);
   // A link stays one: what it points to is replaced.
   SmallString<128> place(path);
   if (!absent)

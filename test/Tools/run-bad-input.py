@@ -181,6 +181,9 @@ with open(os.open(work / "pipe.npy", os.O_RDONLY | os.O_NONBLOCK), "rb") as read
     result = run("evoformer-run", "plan.json", *arguments(out="pipe.npy"))
     assert result.returncode == 0, result.stderr
     assert np.load(io.BytesIO(reader.read())).shape == (B, N, S, H, D)
+os.mknod(work / "socket.npy", stat.S_IFSOCK | 0o600)
+expect("'socket.npy': No such device or address", "evoformer-run", "plan.json",
+       *arguments(out="socket.npy"))
 
 (work / "object.json").write_text(
     '{"version": 1, "objects": [{"format": "llvm", "target": "cpu", '
