@@ -286,6 +286,7 @@ def test_explained_bytes(arguments, seen, pairs):
     mask, pair = torch.ones(1, 1, 1, 1, 64, dtype=bool), torch.zeros(1, 1, 2, 64, 64)
     shown = evoformer.explain(query, key, key, [mask, pair], **arguments)
     assert shown.bytes == 4 * (2 * 2 * 64 * 16 + 2 * seen * 16) + seen + 4 * 2 * pairs
+    assert evoformer.explain(query[:, :, :0], key, key, [mask], **arguments).bytes == 0
 
 
 def test_nothing_is_kept_of_a_whole_range():
