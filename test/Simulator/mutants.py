@@ -98,6 +98,12 @@ KEY_SIZES = ("Sq=140 Sk=300", "Sq=300 Sk=140", "Sq=65 Sk=129", "Sq=1 Sk=1",
              "Sq=520 Sk=264", "Sq=700 Sk=650")
 # Many blocks of queries, or of keys: rings come round, behind an edge and in front of it.
 LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100")
+# Several rows, and heads of keys, more than there are of anything above: what is made for
+# each, and sums over them in kernels that only small problems have.
+SEVERAL = ((4, "Sq=70 Sk=90"), (5, "Sq=100 Sk=40"), (9, "Sq=40 Sk=100"),
+           (12, "Sq=67 Sk=33"))
+# Sizes of which queries all over have large logits.
+LARGE_SIZES = ((140, 300), (264, 328), (70, 264), (100, 90), (300, 140))
 # A depth is padded to a power of two: the less, the fewer products are of zeros only.
 # Several rows, of which one has NaN, for what sums over rows in parts.
 NAN_IN_A_ROW = ("N=3 Sq=130 Sk=55", "N=3 Sq=138 Sk=79", "N=3 Sq=174 Sk=59")
@@ -133,6 +139,35 @@ GRADIENT_KERNELS = "grad|delta|sum_parts|copy_bias_[0-9]"
 # turn for each where parts of them would be larger than the operands.
 BLOCKS = ("Sq=140 Sk=300", "Sq=300 Sk=140", "B=2 H=2 Sq=65 Sk=129", "Sq=1 Sk=1",
           "H=2 Sq=136 Sk=136", "Sq=304 Sk=72")
+
+
+def large_queries(queries, letter, rows, heads, largest):
+    """Queries of all blocks, rows and heads whose logits are large."""
+    if letter == "B":
+        queries, rows = 2 * queries - 20, 1
+    return " ".join(
+        f"put=query:{(400, -900, 6000, largest)[k % 4]}:0.{k % rows}."
+        f"{(11 * k + 3) % queries}.{k % heads}.{3 * k % 16}" for k in range(24))
+
+
+def with_more_heads(program):
+    """Of keys: the number of heads is no fact of a program."""
+    if " H=" in program:
+        return program.replace(" H=6", " H=12")
+    return f"{program} H=3"
+
+
+def with_ends(r, program):
+    """Rows, or sequences, of which the first ends behind each of 32 queries and keys,
+    and the second elsewhere: where they end at random, few of these places are met."""
+    queries = (r + 32 * (r % 3), 33 - r)
+    keys = (11 * r % 32 + 1 + 32 * (r // 2 % 3), 5 * r % 32 + 1)
+    starts = [f"0.{a}.{a + b}" for a, b in (queries, keys)]
+    # In turn: as many for two rows as for three.
+    lengths = [f"{a}.{b}.{a}" for a, b in (keys, queries)]
+    program = program.replace("ragged=random:random", f"ragged={starts[0]}:{starts[1]}")
+    program = program.replace("lens=random:random", f"lens={lengths[0]}:{lengths[1]}")
+    return f"Sq={max(queries)} Sk={max(keys)} {program}"
 
 
 def remainders():
@@ -238,6 +273,25 @@ def key_cases(step):
             for index, size in enumerate(("Sq=140 Sk=300", "Sq=264 Sk=328")):
                 yield (f"{letter}={n} {size} {program} {bias}:normal "
                        f"{LARGE_QUERIES} {words} seed={index + 91}")
+            more = with_more_heads(program)
+            for index, (rows, size) in enumerate(SEVERAL):
+                for value in values:
+                    yield (f"{letter}={rows} {size} {more} {bias}:{value} {words} "
+                           f"seed={index + 101}")
+            largest = 60000 if " type=f16" in program else 30000000
+            for index, (queries, keys) in enumerate(LARGE_SIZES):
+                puts = large_queries(queries, letter, n,
+                                     6 if "H=6" in program else 1, largest)
+                # As long as the last of these queries needs.
+                some = program.replace(
+                    "ragged=random:random",
+                    f"ragged=0.{queries - 9}.{2 * queries - 20}:"
+                    f"0.{keys // 2}.{keys // 2 + keys - 3}")
+                yield (f"{letter}={n} Sq={queries} Sk={keys} {some} {bias}:normal "
+                       f"{puts} {words} seed={index + 111}")
+            for r in range(1, 33, step):
+                yield (f"{letter}={n} {with_ends(r, more)} "
+                       f"{bias}:{values[r // step % 2]} {words} seed={r + 120}")
             # What a maximum or a reference must not leave out.
             for index, (size, value) in enumerate((("Sq=150 Sk=70", "columns"),
                                                    ("Sq=70 Sk=264", "growing"))):
