@@ -51,7 +51,8 @@ class Explanation:
     """Text for people by `print`; `kernels` (those that are launched, in order),
     `operations`, `bytes`, `workspace_bytes`, `milliseconds` for programs.
     `milliseconds` is the least that matrix products and memory allow, None where
-    the device's rates are not known. What a range of keys leaves out is in neither."""
+    the device's rates are not known. `operations` and `bytes` are without what a range
+    of keys leaves out."""
 
     def __init__(self, attention: Attention, device: Device, call: Call,
                  addresses: Sequence[int]) -> None:
