@@ -1,6 +1,6 @@
 // Sequences of which a program says that they may have more rows than all of them have:
 // items are counted by the rows there are, so that this ends, and gives what the right
-// number does. All logits are equal: the output is the mean of the keys of a sequence.
+// number does; of a constant as well, whether the rows are known or not. All logits are equal: the output is the mean of the keys of a sequence.
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: %python %S/Inputs/npy.py write %t/starts.npy i4 3 0,1,4
@@ -8,9 +8,15 @@
 // RUN: %python %S/Inputs/npy.py write %t/ones.npy f4 1,1,4,1,1 1,1,1,1
 // RUN: %python %S/Inputs/npy.py write %t/values.npy f4 1,1,4,1,1 1,3,8,16
 
+// RUN: sed 's/%most: index.*/%unused: index {evoformer.name = "most"}) { %most = arith.constant 2147483647 : index/' \
+// RUN:   %s > %t/constant.mlir
+// RUN: sed 's/<1x1x?x1x1xf32>/<1x1x4x1x1xf32>/; s/<2x1x1x1x?xf32>/<2x1x1x1x4xf32>/' %t/constant.mlir \
+// RUN:   > %t/static.mlir
+
+// DEFINE: %{file} = %s
 // DEFINE: %{target} =
 // DEFINE: %{most} =
-// DEFINE: %{run} = evoformer-run %s %{target} --input=q=%t/zeros.npy --input=v=%t/values.npy \
+// DEFINE: %{run} = evoformer-run %{file} %{target} --input=q=%t/zeros.npy --input=v=%t/values.npy \
 // DEFINE:   --input=dout=%t/ones.npy --input=starts=%t/starts.npy --scalar=most=%{most} \
 // DEFINE:   --shape=stats=2x1x1x1x4 --shape=out=1x1x4x1x1 --shape=dv=1x1x4x1x1 \
 // DEFINE:   --output=out=%t/out.npy --output=dv=%t/dv.npy --check && \
@@ -23,6 +29,14 @@
 // REDEFINE: %{target} = --target=gfx942 --device=sim
 // RUN: %{run} | FileCheck %s
 // REDEFINE: %{target} = --target=sm_80 --device=sim
+// RUN: %{run} | FileCheck %s
+// REDEFINE: %{file} = %t/constant.mlir
+// RUN: %{run} | FileCheck %s
+// REDEFINE: %{file} = %t/static.mlir
+// RUN: %{run} | FileCheck %s
+// REDEFINE: %{target} =
+// RUN: %{run} | FileCheck %s
+// REDEFINE: %{file} = %t/constant.mlir
 // RUN: %{run} | FileCheck %s
 // CHECK: (1, 1, 4, 1, 1) 1 9 9 9{{$}}
 // CHECK: (1, 1, 4, 1, 1) 1 1 1 1{{$}}

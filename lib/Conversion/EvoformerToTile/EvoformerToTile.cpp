@@ -163,14 +163,20 @@ private:
     if (operands.empty())
       return {};
     Value most = operands.front().get();
-    if (std::optional<int64_t> known = getConstantIntValue(most))
-      return {{}, known};
+    std::optional<int64_t> known = getConstantIntValue(most);
     bool ofKeys = role == AttentionOperand::MostKeys;
     if (hasBiasGradientAlong(ofKeys ? kBiasK : kBiasQ))
-      return {most, {}};
+      return known ? Most{{}, known} : Most{most, {}};
     OpOperand &rows = getOperandOfRows(ofKeys);
     OpFoldResult all =
         builder.dim(rows.get(), op.getOperandOrder(rows).getPosition('s'));
+    std::optional<int64_t> numRows = getConstantIntValue(all);
+    if (known && numRows)
+      return {{}, std::min(*known, *numRows)};
+    // One that stands for any number is worth more held than known.
+    constexpr int64_t kMostKnown = 1 << 20;
+    if (known && *known <= kMostKnown)
+      return {{}, known};
     return {arith::MinUIOp::create(builder, most, builder.index(all)), {}};
   }
 
