@@ -27,12 +27,12 @@ double mlir::evoformer::reference::findMedian(std::vector<double> values) {
 }
 
 double BoundJudge::addElement(double error, double most, double deviation,
-                              bool hasDigits) {
+                              bool isUsual) {
   double share = error == 0 ? 0
                  : most > 0 ? error / most
                             : std::numeric_limits<double>::infinity();
   comparison.worstRatio = std::max(comparison.worstRatio, share);
-  if (hasDigits && deviation > 0) {
+  if (isUsual && deviation > 0) {
     shares.push_back(share);
     deviations.push_back(error / deviation);
   }
