@@ -32,9 +32,9 @@ class BoundJudge {
 public:
   explicit BoundJudge(Comparison &comparison) : comparison(comparison) {}
 
-  /// An element's error as a share of its bound. `isUsual`: whether it is a draw
-  /// of roundings, which it is not without digits, nor beside what products
-  /// leave away.
+  /// An element's error as a share of its bound. `isUsual`: whether it is a
+  /// draw of roundings, which it is not without digits, nor beside what
+  /// products leave away.
   double addElement(double error, double most, double deviation, bool isUsual);
   /// A row's error along itself, which counts `weight` times.
   void addRow(double along, double variance, double shared, double weight);
