@@ -89,6 +89,9 @@ public:
 private:
   /// Runs a group's unbroken cases and records the launches of `wanted`.
   Error prepare(Group &group, const std::set<KernelName> &wanted);
+  /// Prepares a group that follows, of which the one before is not needed
+  /// again.
+  Error moveTo(Group &group, const std::set<KernelName> &wanted);
   /// The defects to make, those of a group one after the other.
   std::vector<sim::Mutant>
   draw(llvm::ArrayRef<std::vector<sim::Mutation>> mutations) const;
@@ -114,6 +117,7 @@ private:
   SimDevice device;
   std::map<std::string, Group> groups;
   std::vector<LaunchedKernel> kernels;
+  Group *current = nullptr;
   Arena arena;
 };
 } // namespace
@@ -392,26 +396,28 @@ Expected<std::string> MutantChecker::explain(const LaunchedKernel &kernel,
   return trace.explain(*counts);
 }
 
+Error MutantChecker::moveTo(Group &group, const std::set<KernelName> &wanted) {
+  if (current && current != &group)
+    current->cases.clear();
+  current = &group;
+  return group.isPrepared ? Error::success() : prepare(group, wanted);
+}
+
 Error MutantChecker::listUnreached(llvm::raw_ostream &os) {
   std::set<KernelName> wanted;
   for (const LaunchedKernel &kernel : kernels)
     wanted.insert({kernel.module.get(), kernel.name});
-  Group *last = nullptr;
   unsigned unreached = 0, all = 0;
   for (const LaunchedKernel &kernel : kernels) {
-    if (last && last != kernel.group)
-      last->cases.clear();
-    last = kernel.group;
-    if (!last->isPrepared)
-      if (Error error = prepare(*last, wanted))
-        return error;
+    if (Error error = moveTo(*kernel.group, wanted))
+      return error;
     sim::BlockTrace trace =
         sim::traceBlocks(kernel.module->getModule(), kernel.name);
     auto counts = countProbes(kernel, *trace.module, trace.blocks.size());
     if (!counts)
       return counts.takeError();
     os << "kernel " << kernel.name << " of "
-       << last->cases.front().problem.str() << "\n";
+       << current->cases.front().problem.str() << "\n";
     for (auto [block, count] : llvm::zip_equal(trace.blocks, *counts)) {
       all += block.mutations;
       if (count)
@@ -451,15 +457,10 @@ Error MutantChecker::check(llvm::raw_ostream &os) {
     wanted.insert(
         {kernels[mutant.kernel].module.get(), kernels[mutant.kernel].name});
   sim::MutantTable table;
-  Group *last = nullptr;
   for (const sim::Mutant &mutant : mutants) {
     const LaunchedKernel &kernel = kernels[mutant.kernel];
-    if (last && last != kernel.group)
-      // No defect of it follows.
-      last->cases.clear();
-    last = kernel.group;
-    if (!options.onlyLists && !last->isPrepared)
-      if (Error error = prepare(*last, wanted))
+    if (!options.onlyLists)
+      if (Error error = moveTo(*kernel.group, wanted))
         return error;
     std::string what;
     Expected<OwningOpRef<Operation *>> module = sim::makeMutant(

@@ -64,29 +64,24 @@ ThreadNumbers::getSources(NVVM::ShflOp shuffle, const Changes &changed) {
   return sources;
 }
 
-bool ThreadNumbers::givesTheSame(NVVM::ShflOp shuffle, const Changes &changed) {
+bool ThreadNumbers::givesTheSame(NVVM::ShflOp shuffle,
+                                 ArrayRef<std::optional<unsigned>> sources) {
   // A predicate would tell whether the lane is there.
   if (shuffle.getType() != shuffle.getVal().getType())
     return false;
   if (isUniform(shuffle.getVal()))
     return true;
-  auto before = getSources(shuffle, Changes()),
-       after = getSources(shuffle, changed);
+  auto before = getSources(shuffle, Changes());
   return llvm::all_of(
       findReaders(shuffle.getResult()).set_bits(), [&](unsigned thread) {
-        return before[thread] && before[thread] == after[thread];
+        return before[thread] && before[thread] == sources[thread];
       });
 }
 
 bool ThreadNumbers::isNeedless(NVVM::ShflOp shuffle) {
-  if (!threads || shuffle.getType() != shuffle.getVal().getType())
-    return false;
-  if (isUniform(shuffle.getVal()))
-    return true;
-  auto sources = getSources(shuffle, Changes());
-  return llvm::all_of(
-      findReaders(shuffle.getResult()).set_bits(),
-      [&](unsigned thread) { return sources[thread] == thread; });
+  std::vector<std::optional<unsigned>> own(threads);
+  llvm::copy(llvm::seq(threads), own.begin());
+  return threads && givesTheSame(shuffle, own);
 }
 
 llvm::BitVector ThreadNumbers::findReadersThrough(OpOperand &use) {

@@ -216,6 +216,7 @@ bool ThreadNumbers::isEqual(Operation *op, Value broken) {
       return false;
   }
   return llvm::all_of(shuffles, [&](Operation *shuffle) {
-    return givesTheSame(cast<NVVM::ShflOp>(shuffle), changed);
+    auto exchange = cast<NVVM::ShflOp>(shuffle);
+    return givesTheSame(exchange, getSources(exchange, changed));
   });
 }

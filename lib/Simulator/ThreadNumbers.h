@@ -51,8 +51,10 @@ private:
   /// The thread that each thread reads, or none where that is not known.
   std::vector<std::optional<unsigned>> getSources(NVVM::ShflOp shuffle,
                                                   const Changes &changed);
-  /// Whether a shuffle that reads other lanes gives the same to those who care.
-  bool givesTheSame(NVVM::ShflOp shuffle, const Changes &changed);
+  /// Whether a shuffle that reads these threads instead gives the same to those
+  /// who use it.
+  bool givesTheSame(NVVM::ShflOp shuffle,
+                    ArrayRef<std::optional<unsigned>> sources);
   /// The threads for which anything may depend on a value, as far as choices,
   /// branches and shuffles tell.
   const llvm::BitVector &findReaders(Value value);

@@ -1,6 +1,7 @@
 // Sequences of which a program says that they may have more rows than all of them have:
 // items are counted by the rows there are, so that this ends, and gives what the right
-// number does; of a constant as well, whether the rows are known or not. All logits are equal: the output is the mean of the keys of a sequence.
+// number does; of a constant as well, whether the rows are known or not. All logits are
+// equal: the output is the mean of the keys of a sequence.
 
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: %python %S/Inputs/npy.py write %t/starts.npy i4 3 0,1,4
