@@ -128,20 +128,22 @@ evo_tile.kernel @nested(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) a
   evo_tile.return
 }
 
-// One known iteration: the copies of the second are left out of the prologue.
-// CHECK-LABEL: evo_tile.kernel @one_iteration
+// Two known iterations: the copies of the third are left out of the prologue.
+// CHECK-LABEL: evo_tile.kernel @two_iterations
 //       CHECK:   evo_tile.async_copy
+//       CHECK:   evo_tile.async_group(
+//       CHECK:   evo_tile.async_copy
+//       CHECK:   evo_tile.async_group(
 //   CHECK-NOT:   evo_tile.async_copy
-//       CHECK:   evo_tile.async_group
-//       CHECK:   evo_tile.async_group
-//       CHECK:   evo_tile.async_group
+//       CHECK:   evo_tile.async_group()
 //       CHECK:   scf.for
 //      REMARK: remark: [Passed] pipelined | {{.*}}stages=4
-evo_tile.kernel @one_iteration(%m: memref<?x16xf16>, %o: memref<?x16xf16>) attributes {target = #tiny, schedule = #five} {
+evo_tile.kernel @two_iterations(%m: memref<?x16xf16>, %o: memref<?x16xf16>) attributes {target = #tiny, schedule = #five} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
   %lds = evo_tile.alloc_lds : !lds
-  scf.for %i = %c0 to %c16 step %c16 {
+  scf.for %i = %c0 to %c32 step %c16 {
     evo_tile.barrier
     %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
     %group = evo_tile.async_group(%copy)
@@ -531,6 +533,47 @@ evo_tile.kernel @again(%a: memref<?x16xf16>, %o: memref<?x16xf16>, %n: index) at
     %x = evo_tile.load %a[%i, %c0] : memref<?x16xf16> -> !tile
     %y = arith.negf %x : !tile
     evo_tile.store %y, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+
+// A loop of one iteration at most has none to copy ahead of; one of two may.
+// CHECK-LABEL: evo_tile.kernel @one_at_most
+//   CHECK-NOT:   memref<{{.}}x16x16xf16
+//       CHECK:   evo_tile.alloc_lds : memref<16x16xf16
+//   CHECK-NOT:   evo_tile.pipelined
+// CHECK-LABEL: evo_tile.kernel @two_at_most
+//       CHECK:   evo_tile.alloc_lds : memref<3x16x16xf16
+evo_tile.kernel @one_at_most(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %c: i1) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = arith.select %c, %c16, %c0 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
+  }
+  evo_tile.return
+}
+evo_tile.kernel @two_at_most(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %c: i1) attributes {target = #tiny, schedule = #two} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c17 = arith.constant 17 : index
+  %n = arith.select %c, %c17, %c0 : index
+  %lds = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c16 {
+    evo_tile.barrier
+    %copy = evo_tile.async_copy %m[%i, %c0] to %lds[%c0, %c0] as !tile {alignment = 16 : i64} : memref<?x16xf16>, !lds
+    %group = evo_tile.async_group(%copy)
+    evo_tile.wait %group
+    evo_tile.barrier
+    %x = evo_tile.load %lds[%c0, %c0] : !lds -> !tile
+    evo_tile.store %x, %o[%i, %c0] : !tile, memref<?x16xf16>
   }
   evo_tile.return
 }

@@ -126,6 +126,12 @@ static BlockStep makeStep(TileBuilder &b, const WorkItem &item, bool keysFirst,
 
 /// The number of blocks on the edges of a range.
 static Value countEdges(TileBuilder &b, const SeenBlocks &blocks) {
+  if (blocks.isOneEdge) {
+    // Passes see that there is no second one.
+    Value isAny = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                        blocks.fullEnd, blocks.end);
+    return b.select(isAny, b.index(1), b.index(0));
+  }
   return b.sub(b.sub(blocks.end, blocks.begin),
                b.sub(blocks.fullEnd, blocks.fullBegin));
 }

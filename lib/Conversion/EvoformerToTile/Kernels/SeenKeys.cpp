@@ -114,6 +114,7 @@ SeenBlocks SeenKeys::find(TileBuilder &b, LogitDim dim, int64_t block,
   Value fullEnd;
   if (isExact(dim)) {
     fullEnd = roundedDown(allEnd);
+    blocks.isOneEdge = !begin && !end && !isFull;
   } else {
     // Of the last block elements that do not exist are no matter.
     Value isWhole =

@@ -20,6 +20,8 @@ struct SeenBlocks {
   Value begin, end, fullBegin, fullEnd;
   /// Whether blocks before the full ones, and behind them, may be visited.
   bool hasLow, hasHigh;
+  /// Whether at most one is on an edge: the last of a row, which ends in it.
+  bool isOneEdge = false;
 };
 
 /// Whether later queries (keys) go with more of the other dimension, so that
