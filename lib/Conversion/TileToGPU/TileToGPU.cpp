@@ -50,6 +50,15 @@ static bool leavesLanesIdle(StoreOp store) {
          ArrayRef(map.getBox()) != store.getTileType().getShape();
 }
 
+/// Whether nothing comes between a barrier and `op` that a second one would
+/// keep apart.
+static bool isBehindBarrier(Operation *op) {
+  Operation *before = op->getPrevNode();
+  while (before && isMemoryEffectFree(before))
+    before = before->getPrevNode();
+  return isa_and_nonnull<BarrierOp>(before);
+}
+
 /// Places the kernel's LDS buffers, with barriers where one takes over the
 /// memory of another.
 static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
@@ -66,6 +75,8 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
             std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
   });
   for (Operation *op : placement.takeovers) {
+    if (isBehindBarrier(op))
+      continue;
     OpBuilder builder(op);
     BarrierOp::create(builder, op->getLoc());
   }

@@ -1,0 +1,86 @@
+// A buffer takes over the memory of another behind a barrier: the program's own,
+// where nothing comes between them, or else one more.
+//
+// RUN: %python %S/../../Dialect/Tile/Inputs/with_target.py gfx942 %s "block = [1, 64, 64], subgroups = [2, 1, 1], stages = 1" > %t.gfx942
+// RUN: evoformer-opt %t.gfx942 --convert-tile-to-gpu | FileCheck %s
+#rows = #evo_tile.lane_map<registers = [[4, 0, 1], [2, 0, 8]], lanes = [[32, 1, 0], [2, 0, 4]], subgroups = [[2, 0, 0]], inner = 1>
+!lds = memref<32x16xf32, #gpu.address_space<workgroup>>
+!tile = tensor<32x16xf32, #rows>
+
+// CHECK-LABEL: gpu.func @behind_one
+//       CHECK:   scf.for
+//       CHECK:   amdgpu.lds_barrier
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @behind_one(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.barrier
+  %end = arith.addi %n, %n : index
+  scf.for %i = %n to %end step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.return
+}
+
+// CHECK-LABEL: gpu.func @one_more
+//       CHECK:   scf.for
+//       CHECK:   amdgpu.lds_barrier
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @one_more(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  %end = arith.addi %n, %n : index
+  scf.for %i = %n to %end step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.return
+}
+
+// What reads the first buffer behind the program's barrier is kept apart, too.
+// CHECK-LABEL: gpu.func @read_behind_one
+//       CHECK:   scf.for
+//       CHECK:   amdgpu.lds_barrier
+//       CHECK:   amdgpu.lds_barrier
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @read_behind_one(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.barrier
+  %r = evo_tile.load %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !lds -> !tile
+  evo_tile.store %r, %x[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, memref<32x16xf32>
+  %end = arith.addi %n, %n : index
+  scf.for %i = %n to %end step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.return
+}
