@@ -80,6 +80,21 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     `scale` is any finite f32; the default is D^(-1/2) rounded to f32.
 
+    #### Clauses
+
+    The text has the clauses in this order, each at most once but for `bias` and
+    `capture`; `query`, `key`, `value` and `outs` are always there:
+
+    ```
+    query(…) key(…) value(…) bias(…)… capture(…)… gate(…)
+    lengths(keys …, queries …) ragged(queries …, keys …, most …, …) dropout(p, …)
+    outs(…) lse(…) stats(…)
+    scale(…) group_size(…) keys(from …, to …) weights(…) score(…) {…}
+    ```
+
+    Attributes that are none of the op's own follow. Of `lengths` and `keys` one part
+    is enough, `ragged` has all of its own.
+
     #### Lengths
 
     With `lengths(keys %j, queries %i)` row n of batch b has the first `j[b,n]` of the

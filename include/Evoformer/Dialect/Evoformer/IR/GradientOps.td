@@ -88,6 +88,14 @@ def Evoformer_AttentionBackwardOp
     A dropped key gets no gradient, and neither does anything of a query without
     keys: zeros, whatever `value` holds.
 
+    The clauses have the order of those of `evoformer.attention`; in the place of its
+    destinations stand
+
+    ```
+    output(…) stats(…) output_grad(…)
+    query_grad(…) key_grad(…) value_grad(…) bias_grad[t](…)… gate_grad(…)
+    ```
+
     ```mlir
     %query_grad, %pair_grad = evoformer.attention_backward
         query(%q : tensor<1x384x384x4x32xbf16>)
@@ -155,6 +163,13 @@ def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
     `output` is what the gate has been applied to, which is why delta needs no
     gate. `weighted_grad` is the gradient of the weighted sum of values;
     without a gate it is `output_grad` in another type.
+
+    The order of the clauses:
+
+    ```
+    gate(…) lengths(queries …) ragged(queries …, most …) output(…) output_grad(…)
+    delta(…) weighted_grad(…) gate_grad(…)
+    ```
   }];
   let arguments = (ins
     Optional<Evoformer_Shaped>:$gate,
@@ -189,6 +204,14 @@ def Evoformer_AttentionGradientOp
     The region of a score gives two numbers here, the score and its derivative by
     the first argument, which `evoformer-split-backward` has made of it; where the
     gradient of a capture is asked for, alone, the derivative by that.
+
+    The clauses have the order of those of `evoformer.attention`; there is no gate, and
+    in the place of its destinations stand
+
+    ```
+    weighted_grad(…) stats(…) delta(…)
+    query_grad(…) key_grad(…) value_grad(…) bias_grad[t](…)…
+    ```
   }];
   let arguments = (ins
     Evoformer_Shaped:$query,
