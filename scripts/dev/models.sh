@@ -13,8 +13,7 @@ create_models_venv() {
   "$torch" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
     >"$packages/torch-environment.pth" || return
   "$new/bin/python" -c 'import torch, boltz, protenix' || return
-  rm -rf "$folder"
-  mv "$new" "$folder"
+  move_venv "$new" "$folder"
 }
 
 # ensure_models: needs ensure_torch before it.

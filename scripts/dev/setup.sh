@@ -78,6 +78,16 @@ ensure_venv() {
   set_stamp venv "$key"
 }
 
+# move_venv NEW FOLDER: whole or not at all. What pip and venv wrote to bin/ names
+# the folder that it was made in, and has to name the other one.
+move_venv() {
+  local new="$1" folder="$2"
+  find "$new/bin" -type f -exec sed -i "s|${new##*/}|${folder##*/}|g" {} + || return
+  rm -rf "$folder"
+  # Another set-up that was faster has left an environment as good.
+  mv -T "$new" "$folder" || { rm -rf "$new" && [ -x "$folder/bin/python" ]; }
+}
+
 # torch is large: its environment is kept outside of the checkout, by content.
 # What `./dev test` and `./dev bench` add to it are the tests' own packages.
 create_torch_venv() {
@@ -96,9 +106,7 @@ create_torch_venv() {
       "$LLVM_PREFIX/bin/clang" || return
   fi
   "$new/bin/python" -c 'import torch; torch.ones(1)' || return
-  # Whole or not at all; `bin/python` finds its packages wherever it lies.
-  rm -rf "$folder"
-  mv "$new" "$folder"
+  move_venv "$new" "$folder"
 }
 
 ensure_torch() {
