@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union, overload
 
 from . import _keys, _score, _weights
-from ._problem import Lengths
+from ._problem import Lengths, to_number
 
 if TYPE_CHECKING:
     from ._numpy import Gradients
@@ -105,11 +105,8 @@ def _with_score(seen: _keys.Keys, biases: Sequence[Any], score: Optional[Score],
 
 def _dropout(probability: Any, state: Any, lengths: Lengths) -> tuple[float, Lengths]:
     """The probability, and the state beside what else the device reads."""
-    try:
-        probability = float(probability)
-    except (TypeError, ValueError):
-        raise TypeError(f"dropout_p is a {type(probability).__name__}; accepted is a "
-                        "number from 0 to before 1") from None
+    probability = to_number("dropout_p", probability,
+                            "a number from 0 to before 1")
     # The number is an f32, of which 1 is none.
     if not 0 <= probability < 1 - 2 ** -25:
         raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1, in f32")

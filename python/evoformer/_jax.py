@@ -107,7 +107,7 @@ class _Checked:
             lengths = lengths._replace(dropout=_make_state(lengths.dropout))
         arrays = _name(query, key, value, biases, gate, lengths, keys.captures)
         _check(arrays, scale)
-        layout = layout or _problem.default_layout(query.ndim)
+        layout = _problem.default_layout(query.ndim) if layout is None else layout
         if "d" in layout and layout[-1] != "d":
             raise ValueError(f"layout {layout!r}: for JAX, whose arrays are dense, "
                              "accepted are those that end in 'd'")

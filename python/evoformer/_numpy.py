@@ -37,6 +37,20 @@ def _usable(array: npt.ArrayLike) -> Array:
         array, dtype=array.dtype.newbyteorder("="))
 
 
+def _check_types(query: object, key: object, value: object, biases: Sequence[object],
+                 gate: object, captures: int) -> None:
+    names = ["query", "key", "value", *_problem.name_biases(len(biases), captures)]
+    arrays = [query, key, value, *biases]
+    if gate is not None:
+        names, arrays = names + ["gate"], arrays + [gate]
+    for name, array in zip(names, arrays):
+        if not isinstance(array, (np.ndarray, np.generic)):
+            raise TypeError(
+                f"{name} is a {type(array).__name__}; accepted is a " +
+                ("torch.Tensor, a jax.Array or a numpy.ndarray" if array is query else
+                 "numpy.ndarray, as query is one"))
+
+
 def _upwards(array: Array) -> Array:
     """The array where it lies, or a copy where that is backwards."""
     return array.copy() if any(stride < 0 for stride in array.strides) else array
@@ -71,6 +85,7 @@ class _Prepared:
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
                  gate: Any, scale: Optional[float], layout: Optional[str],
                  keys: _keys.Keys, lengths: _problem.Lengths) -> None:
+        _check_types(query, key, value, biases, gate, keys.captures)
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None

@@ -121,7 +121,9 @@ class Layout:
 
 def default_layout(rank: int) -> str:
     """`bnshd` without what a smaller rank leaves out, from the left."""
-    return "bnshd"[5 - rank:] if 3 <= rank <= 5 else "bnshd"
+    if not 3 <= rank <= 5:
+        raise ValueError(f"query has rank {rank}; accepted is 3 to 5")
+    return "bnshd"[5 - rank:]
 
 
 class Attention:
@@ -146,7 +148,8 @@ class Attention:
         rank = len(query.shape)
         self._dropout = _check_dropout(keys.dropout_p, lengths.dropout)
         lengths = lengths._replace(dropout=None)
-        self.layout = Layout(layout or default_layout(rank), lengths.ragged)
+        self.layout = Layout(default_layout(rank) if layout is None else layout,
+                             lengths.ragged)
         self._check_sequences(query, key, value, gate)
         self.scale = _check_scale(scale)
         _keys.check(keys)
@@ -544,10 +547,21 @@ def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
     return state.shape, state.strides
 
 
+def to_number(name: str, value: Any, accepted: str = "a number") -> float:
+    """The argument of this name as Python's own float."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is a {type(value).__name__}; accepted is {accepted}"
+                        ) from None
+
+
 def _check_scale(scale: Any) -> Optional[float]:
     if scale is None:
         return None
-    number = float(scale)
+    number = to_number("scale", scale)
     if not math.isfinite(number) or abs(number) > 3.4028234663852886e38:
         raise ValueError(f"scale is {scale}; accepted is a finite float32")
     return number

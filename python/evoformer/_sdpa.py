@@ -42,6 +42,8 @@ def scaled_dot_product_attention(
             "call_function", scaled_dot_product_attention,
             (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa), {})
         return traced
+    if not isinstance(is_causal, bool):
+        raise TypeError(f"is_causal is {is_causal!r}; accepted are True and False")
     if is_causal and attn_mask is not None:
         raise RuntimeError("attn_mask is given and is_causal is True; accepted is one "
                            "of them")
@@ -65,6 +67,11 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any) -> None:
                             "torch.Tensor")
         if name != "attn_mask" and tensor.dim() < 2:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is 2 or more")
+    if attn_mask is not None:
+        accepted = dict.fromkeys((torch.bool, query.dtype, torch.float32))
+        if attn_mask.dtype not in accepted:
+            raise TypeError(f"attn_mask has type {attn_mask.dtype}; accepted are "
+                            f"{', '.join(map(str, accepted))}")
 
 
 def _broadcast(query: Tensor, key: Tensor, value: Tensor, grouped: bool

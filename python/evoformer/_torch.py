@@ -417,7 +417,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
     if layout is None:
         layout = _problem.default_layout(query.dim())
     if scale is not None:
-        scale = float(scale)
+        scale = _problem.to_number("scale", scale)
     if not query.is_meta and torch.is_autocast_enabled(query.device.type):
         query, key, value, gate, biases = _autocast(query, key, value, gate,
                                                     biases)
@@ -477,8 +477,8 @@ def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                         "'cuda'")
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
-        layout or _problem.default_layout(query.dim()), keys, (False,) * len(biases),
-        lengths)
+        _problem.default_layout(query.dim()) if layout is None else layout, keys,
+        (False,) * len(biases), lengths)
     call = prepared.attention.forward(prepared.where)
     return Explanation(prepared.attention, prepared.where, call,
                        [tensor.data_ptr() for tensor in inputs] + [0])

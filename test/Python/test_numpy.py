@@ -214,7 +214,14 @@ REFUSED = [
     (dict(biases=[np.zeros((1,) * 6, np.float32)]), ValueError, "rank 6"),
     (dict(layout="bnsdx"), ValueError, "layout 'bnsdx'"),
     (dict(layout="bnshh"), ValueError, "layout 'bnshh'"),
+    (dict(layout=""), ValueError, "layout '': accepted are the letters"),
     (dict(scale=float("inf")), ValueError, "scale is inf"),
+    (dict(scale="x"), TypeError, "scale is a str; accepted is a number"),
+    (dict(scale=1j), TypeError, "scale is a complex; accepted is a number"),
+    (dict(query=None), TypeError, "query is a NoneType; accepted is a torch.Tensor, a jax"),
+    (dict(value=[1.0]), TypeError, "value is a list; accepted is a numpy.ndarray, as query"),
+    (dict(query=np.zeros((3, 4), np.float32)), ValueError,
+     "query has rank 2; accepted is 3 to 5"),
 ]
 
 

@@ -42,7 +42,7 @@ cl::opt<std::string> caseFileOption("cases",
 cl::opt<std::string>
     coverOption("cover",
                 cl::desc("A pairwise covering set: small, quick or "
-                         "full"),
+                         "full, of gradients backward-small and so on"),
                 cl::cat(category));
 cl::opt<unsigned>
     partOption("part", cl::init(0),
@@ -387,6 +387,8 @@ static Expected<size_t> runTool() {
     llvm::outs() << makeModule(*parsed);
     return 0;
   }
+  if (settings->parts == 0)
+    return llvm::createStringError("--parts is at least 1");
   if (settings->part >= settings->parts)
     return llvm::createStringError(llvm::formatv(
         "part is below parts, which is {0}, not {1}: the first is 0",
@@ -408,6 +410,11 @@ static Expected<size_t> runTool() {
     llvm::outs() << entry.str() << '\n';
   return 0;
 }
+
+/// Behind the options.
+static cl::extrahelp
+    caseHelp("\nA case is KEY=VALUE, any of these, separated by spaces:\n"),
+    caseWords(kCaseWords);
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);

@@ -67,64 +67,11 @@ struct PutNumber {
   std::vector<int64_t> index;
 };
 
-/// An attention problem as a line of text, `key=value` separated by spaces:
-///
-///     B N H Sq Sk D Dv   sizes (Dv: as D)
-///     group              heads of queries that share one of keys and values;
-///                        divides H
-///     share              b, n or bn: where keys and values have one for all
-///     window             FROM:TO, the bounds of the keys that query i sees,
-///                        each a sum of i or i/c*c, sq, sk and numbers or
-///                        empty: window=i+sk-sq-8:i+sk-sq+1. A number behind
-///                        an @, of 64 bits, is one that the program is given
-///                        when it runs: window=i-@8:i+@-1
-///     lens               KEYS[:QUERIES][/b|/n], how long rows are: each
-///                        random, half, full, none or numbers, '5.0.99', that
-///                        rows have in turn; with /b for each b alone, with /n
-///                        for each n alone. What lies behind them is NaN
-///     ragged             QUERIES:KEYS, the B sequences lie one behind the
-///                        other, each with at most Sq queries and Sk keys:
-///                        random, or where they start and the last one ends,
-///                        and behind a / how many there are:
-///                        ragged=0.7.7.20/25:random. What is of no sequence is
-///                        NaN, and must not be written
-///     type, out, gate    bf16, f16, f32; gate may be none
-///     bias               dims:type:values[:memory], any number of times
-///     score              NAME:NUMBER, what makes logits of scaled scores:
-///     softcap,
-///                        fastcap, alibi, temperature, swish, distance,
-///                        buckets, slopes, matrix, keywise, querywise, table or
-///                        leaky,
-///                        see Evoformer/Reference/Score.h; alibi, slopes and
-///                        matrix have no number. Captures are normal numbers
-///     dropout            P[:SEED], the probability with which weights are
-///                        dropped, and a number of which seed and offset are
-///                        made; default: the case's
-///     weights            linear, or retention:MIN; default: softmax. Without
-///                        lse and biases of numbers
-///     lse, stats         0 or 1
-///     scale              a number; default D^-1/2
-///     order              dimension order of q, k, v, gate, out in the IR
-///     memory             their dimensions outermost first in memory
-///     pad, offset        unused elements per row; before the first
-///     zero               a letter: stride 0 of k and v there
-///     static             none, heads, all: sizes known when compiling
-///     nan                1: keys that a mask drops hold NaN
-///     nan_values         1: so do their values
-///     first              1: the first element of queries, values and gate is
-///                        NaN where the result shows it in one row or column
-///                        only: loads outside of a tile fall back to it
-///     put                operand:number:index, any number of times: the
-///                        number (nan, inf and -inf too) in one element of an
-///                        input;
-///                        operands as the modules name them (out_grad, bias0),
-///                        indices in the default order, '0.0.3.0.1'
-///     large              1: every third query is 2^122 times as large, beyond
-///                        f16
-///     pass               forward, or backward: every gradient as well
-///     grads              bf16, f16, f32: type of gradients; default: operands'
-///     seed               of the numbers
-///     sample             check this many rows n only; 0: all
+/// What a case may hold, word by word: a table for people.
+extern const char kCaseWords[];
+
+/// An attention problem as a line of text, `key=value` separated by spaces, as
+/// kCaseWords has them.
 struct AttentionCase {
   int64_t batch = 1, rows = 1, heads = 1, queries = 16, keys = 16, depth = 32;
   int64_t groupSize = 1;

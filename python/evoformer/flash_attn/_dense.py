@@ -7,6 +7,7 @@ from torch import Tensor, float32
 
 from .. import _keys
 from .._attention import attention
+from .._problem import to_number
 from .._score import fast_tanh, tanh
 from .._torch import draw_state
 from ._probabilities import find_dense
@@ -39,12 +40,31 @@ def check(rank: int, **tensors: Any) -> None:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is {rank}")
 
 
+def check_heads(q: Tensor, k: Tensor) -> None:
+    heads, of_keys = q.shape[-2], k.shape[-2]
+    if heads != of_keys and (of_keys == 0 or heads == 0 or heads % of_keys):
+        raise ValueError(f"k has {of_keys} heads; accepted is {heads}, as q has, or what "
+                         "divides it")
+
+
+def check_scale(softmax_scale: Any) -> Optional[float]:
+    if softmax_scale is None:
+        return None
+    return to_number("softmax_scale", softmax_scale, "a number, or None")
+
+
 def sides(window_size: Any) -> tuple[Any, ...]:
     try:
-        return tuple(window_size)
+        if isinstance(window_size, (str, dict, set)):
+            raise TypeError
+        both = tuple(window_size)
     except TypeError:
         raise TypeError(f"window_size is a {type(window_size).__name__}; "
                         f"{_keys.WINDOW}") from None
+    if len(both) != 2:
+        raise ValueError(f"window_size is {both}, of {len(both)} numbers; "
+                         f"{_keys.WINDOW}")
+    return both
 
 
 def unpack(packed: Tensor, name: str, count: int, rank: int = 5) -> tuple[Tensor, ...]:
@@ -61,7 +81,7 @@ def scores(query: Tensor, softcap: float, alibi_slopes: Optional[Tensor], batch:
     """What makes logits of scores, as arguments of `attention` whose biases are
     [b, h, sq, sk]."""
     heads = query.shape[-2]
-    softcap = float(softcap)
+    softcap = to_number("softcap", softcap)
     if not (softcap == 0 or 1e-30 <= softcap <= 1e30):
         raise ValueError(f"softcap is {softcap}; accepted are 0 for none and numbers from "
                          "1e-30 to 1e30")
@@ -121,8 +141,14 @@ def flash_attn_func(
     Raises TypeError and ValueError for operands that do not fit.
     """
     check(4, q=q, k=k, v=v)
+    check_heads(q, k)
+    for name, tensor in (("k", k), ("v", v)):
+        if tensor.shape[0] != q.shape[0]:
+            raise ValueError(f"{name} has size {tensor.shape[0]} of the first dimension; "
+                             f"accepted is {q.shape[0]}, as q has")
     call: Any = functools.partial(
-        attention, q, k, scale=softmax_scale, layout="bshd", causal=bool(causal),
+        attention, q, k, scale=check_scale(softmax_scale), layout="bshd",
+        causal=bool(causal),
         window=sides(window_size), **scores(q, softcap, alibi_slopes, q.shape[0]))
     if not return_attn_probs:
         result: Tensor = call(v, dropout_p=dropout_p)

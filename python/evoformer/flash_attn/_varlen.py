@@ -6,7 +6,8 @@ from typing import Any, Optional
 from torch import Tensor
 
 from .._attention import attention
-from ._dense import Result, check, drop, refuse, scores, sides, unpack
+from ._dense import (Result, check, check_heads, check_scale, drop, refuse, scores,
+                     sides, unpack)
 from ._probabilities import find_packed
 
 
@@ -37,9 +38,11 @@ def flash_attn_varlen_func(
     """
     refuse(block_table=block_table)
     check(3, q=q, k=k, v=v)
+    check_heads(q, k)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     call: Any = functools.partial(
-        attention, q, k, scale=softmax_scale, layout="shd", causal=bool(causal),
+        attention, q, k, scale=check_scale(softmax_scale), layout="shd",
+        causal=bool(causal),
         window=sides(window_size), cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
         max_seqlen=(max_seqlen_q, max_seqlen_k),
         **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
