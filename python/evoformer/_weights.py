@@ -75,4 +75,11 @@ def retention(query: Any, key: Any, value: Any, mask: Optional[Any] = None, *,
         options["biases"] = [mask]
     elif mask is not None:
         options |= {"score": _decay, "captures": [mask]}
-    return _attention.attention(query, key, value, **options)
+    try:
+        return _attention.attention(query, key, value, **options)
+    except (TypeError, ValueError) as problem:
+        # What is a bias or a capture there is the mask here.
+        operand, _, what = str(problem).partition(" ")
+        if operand not in ("biases[0]", "captures[0]"):
+            raise
+        raise type(problem)(f"mask {what}") from None

@@ -147,6 +147,16 @@ def test_what_weights_accept(weights, kind, message):
         evoformer.attention(*operands(torch.float32, "cpu"), layout="bhsd", weights=weights)
 
 
+def test_wrong_mask():
+    q, k, v = operands(torch.float32, "cpu")
+    for mask, kind, message in (
+            (torch.rand(3, 5), ValueError, r"mask has shape \(3, 5\)"),
+            (torch.ones(3, 5, dtype=torch.bool), ValueError, "mask has s"),
+            (torch.ones(37, 53, dtype=torch.float64), TypeError, "mask has type")):
+        with pytest.raises(kind, match=message):
+            evoformer.retention(q, k, v, mask)
+
+
 def test_what_has_no_meaning():
     q, k, v = operands(torch.float32, "cpu")
     with pytest.raises(ValueError, match="return_lse .* accepted is False"):

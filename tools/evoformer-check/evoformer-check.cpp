@@ -387,6 +387,13 @@ static Expected<size_t> runTool() {
     llvm::outs() << makeModule(*parsed);
     return 0;
   }
+  if (settings->mutants.count == 0)
+    for (auto [isGiven, name] :
+         {std::pair(settings->mutantsExplain, "--mutants-explain"),
+          std::pair(settings->mutantsUnreached, "--mutants-unreached")})
+      if (isGiven)
+        return llvm::createStringError(
+            llvm::formatv("{0} needs --mutants", name));
   if (settings->parts == 0)
     return llvm::createStringError("--parts is at least 1");
   if (settings->part >= settings->parts)
