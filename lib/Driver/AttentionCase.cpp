@@ -45,7 +45,7 @@ bias               DIMS:TYPE:VALUES[:MEMORY], any number of times: letters of
                    bnhqk; i1, bf16, f16 or f32; normal, all-false,
                    all-true, sparse, large, huge, all-huge, lowest,
                    infinite, columns, all-lowest, mixed, rows, nan or
-                   growing
+                   growing; bnhqk outermost first in memory
 score              NAME:NUMBER, what makes logits of scaled scores:
                    softcap, fastcap, alibi, temperature, swish, distance,
                    buckets, slopes, matrix, keywise, querywise, table or
@@ -59,9 +59,10 @@ weights            linear, or retention:MIN; default: softmax. Without
 lse, stats         0 or 1
 scale              a number; default D^-1/2
 order              dimension order of q, k, v, gate, out in the IR
-memory             their dimensions outermost first in memory
+memory             their dimensions outermost first in memory: bnshd in an
+                   order that ends in d
 pad, offset        unused elements per row; before the first
-zero               a letter: stride 0 of k and v there
+zero               b, n, s or h: stride 0 of k and v there
 static             none, heads, all: sizes known when compiling
 nan                1: keys that a mask drops hold NaN; some: of the second
                    sequence some that only some queries drop, too

@@ -88,7 +88,7 @@ static void optimize(Module &module, TargetMachine &machine) {
   CGSCCAnalysisManager cgscc;
   llvm::ModuleAnalysisManager modules;
   // Kernels come with the loops that they want: of the others, unrolling took a
-  // third of the time to compile and made nothing quicker.
+  // third of the time to compile and made no attention quicker.
   PipelineTuningOptions tuning;
   tuning.LoopUnrolling = false;
   PassBuilder builder(&machine, tuning);

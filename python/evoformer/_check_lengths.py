@@ -42,6 +42,8 @@ def _check_starts(name: str, numbers: Sequence[int], most: Optional[int]) -> Non
 def check(query: Any, key: Any, layout: Optional[str], lengths: _problem.Lengths) -> None:
     """Raises where a length or cumulative length is below 0 or beyond what there is,
     and where cumulative ones decrease. Waits for the device."""
+    if not all(hasattr(array, "shape") for array in (query, key)):
+        return  # Refused with the other operands.
     letters = (_problem.default_layout(len(query.shape)) if layout is None
                else layout)
     if letters.count("s") != 1 or any(len(letters) != len(array.shape)

@@ -5,7 +5,7 @@ the callers keep the result."""
 
 import math
 import operator
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from . import _keys, _runtime, _score
@@ -547,13 +547,26 @@ def _check_dropout(probability: float, state: Optional[Meta]) -> Optional[View]:
     return state.shape, state.strides
 
 
+def renamed(names: Mapping[str, str], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose errors name operands as callers of another one have them."""
+    def call(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except (TypeError, ValueError) as problem:
+            operand, _, what = str(problem).partition(" ")
+            if type(problem) not in (TypeError, ValueError) or operand not in names:
+                raise
+            raise type(problem)(f"{names[operand]} {what}") from None
+    return call
+
+
 def to_number(name: str, value: Any, accepted: str = "a number") -> float:
     """The argument of this name as Python's own float."""
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} is a {type(value).__name__}; accepted is {accepted}"
                         ) from None
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ._attention import _proxy, attention
 from ._keys import CAUSAL_FROM_FIRST
+from ._problem import renamed
 
 
 def scaled_dot_product_attention(
@@ -42,7 +43,7 @@ def scaled_dot_product_attention(
             "call_function", scaled_dot_product_attention,
             (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa), {})
         return traced
-    if not isinstance(is_causal, bool):
+    if not isinstance(is_causal, (bool, torch.SymBool, Tensor)):
         raise TypeError(f"is_causal is {is_causal!r}; accepted are True and False")
     if is_causal and attn_mask is not None:
         raise RuntimeError("attn_mask is given and is_causal is True; accepted is one "
@@ -52,8 +53,10 @@ def scaled_dot_product_attention(
     biases = []
     if attn_mask is not None:
         biases.append(_fold(attn_mask, (*front, query.shape[-2], key.shape[-2])))
-    out: Any = attention(query, key, value, biases, scale=scale, layout="bnhsd", dropout_p=dropout_p,
-                         keys=CAUSAL_FROM_FIRST if is_causal else None)
+    with_names = renamed({"biases[0]": "attn_mask"}, attention)
+    out: Any = with_names(
+        query, key, value, biases, scale=scale, layout="bnhsd", dropout_p=dropout_p,
+        keys=CAUSAL_FROM_FIRST if is_causal else None)
     return out.reshape(*front, *out.shape[-2:])  # type: ignore[no-any-return]
 
 
@@ -67,11 +70,6 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any) -> None:
                             "torch.Tensor")
         if name != "attn_mask" and tensor.dim() < 2:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is 2 or more")
-    if attn_mask is not None:
-        accepted = dict.fromkeys((torch.bool, query.dtype, torch.float32))
-        if attn_mask.dtype not in accepted:
-            raise TypeError(f"attn_mask has type {attn_mask.dtype}; accepted are "
-                            f"{', '.join(map(str, accepted))}")
 
 
 def _broadcast(query: Tensor, key: Tensor, value: Tensor, grouped: bool

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from . import _attention
+from . import _attention, _problem
 
 # 'softmax', 'linear', 'retention', or ('retention', the least that rows are divided by).
 Weights = Union[str, Sequence[Any]]
@@ -75,11 +75,6 @@ def retention(query: Any, key: Any, value: Any, mask: Optional[Any] = None, *,
         options["biases"] = [mask]
     elif mask is not None:
         options |= {"score": _decay, "captures": [mask]}
-    try:
-        return _attention.attention(query, key, value, **options)
-    except (TypeError, ValueError) as problem:
-        # What is a bias or a capture there is the mask here.
-        operand, _, what = str(problem).partition(" ")
-        if operand not in ("biases[0]", "captures[0]"):
-            raise
-        raise type(problem)(f"mask {what}") from None
+    attention = _problem.renamed({"biases[0]": "mask", "captures[0]": "mask"},
+                                 _attention.attention)
+    return attention(query, key, value, **options)

@@ -82,14 +82,12 @@ ensure_venv() {
 # the folder that it was made in, and has to name the other one.
 move_venv() {
   local new="$1" folder="$2"
-  # Another set-up that was faster has left an environment as good, and in use.
-  if [ -x "$folder/bin/python" ]; then
-    rm -rf "$new"
-    return
-  fi
   find "$new/bin" -type f -exec sed -i "s|${new##*/}|${folder##*/}|g" {} + || return
-  rm -rf "$folder"
-  mv -T "$new" "$folder" || { rm -rf "$new" && [ -x "$folder/bin/python" ]; }
+  # Another set-up that was faster has left an environment as good, and in use, onto
+  # which nothing is moved.
+  [ -x "$folder/bin/python" ] || rm -rf "$folder"
+  mv -T "$new" "$folder" 2>/dev/null ||
+    { rm -rf "$new" && [ -x "$folder/bin/python" ]; }
 }
 
 # torch is large: its environment is kept outside of the checkout, by content.

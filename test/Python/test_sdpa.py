@@ -115,6 +115,29 @@ def test_signature():
         "is_causal": False, "scale": None, "enable_gqa": False}
 
 
+def test_mask_under_autocast():
+    """A mask of the type that operands are cast to."""
+    q = torch.randn(2, 4, 6, 8)
+    mask = torch.randn(6, 6, dtype=torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = evoformer.scaled_dot_product_attention(q, q, q, mask)
+        same = evoformer.scaled_dot_product_attention(q, q, q, mask.float())
+    assert found.dtype == torch.bfloat16
+    assert torch.equal(found, same)
+
+
+def test_causal_of_a_size():
+    """What a trace makes of a condition is one, too."""
+    class Module(torch.nn.Module):
+        def forward(self, q):
+            return evoformer.scaled_dot_product_attention(q, q, q,
+                                                          is_causal=q.shape[-2] > 1)
+    q = torch.randn(2, 4, 6, 8)
+    program = torch.export.export(Module(), (q,), strict=False,
+                                  dynamic_shapes=({2: torch.export.Dim("s", min=2)},))
+    assert torch.equal(program.module()(q), Module()(q))
+
+
 def test_bad_arguments():
     q = torch.randn(2, 4, 6, 8)
     def call(*arguments, **options):
@@ -126,7 +149,7 @@ def test_bad_arguments():
             (call(q, q, None), TypeError, "value is a NoneType; accepted"),
             (call(q, q, q, [1]), TypeError, "attn_mask is a list; accepted"),
             (call(q, q, q, torch.zeros(6, 6, dtype=torch.long)), TypeError,
-             "attn_mask has type torch.int64; accepted are torch.bool, torch.float32"),
+             "attn_mask has type torch.int64; with operands of f32 accepted"),
             (call(q, q, q, is_causal="a"), TypeError, "is_causal is 'a'; accepted are True"),
             (call(q, q, q, scale="x"), TypeError, "scale is a str; accepted is a number"),
             (call(q, q, q, scale=torch.ones(2)), TypeError, "scale is a Tensor; accepted"),

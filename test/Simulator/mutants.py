@@ -96,8 +96,9 @@ KEY_PROGRAMS = (
 KEY_SIZES = ("Sq=140 Sk=300", "Sq=300 Sk=140", "Sq=65 Sk=129", "Sq=1 Sk=1",
              "Sq=136 Sk=136", "Sq=304 Sk=72", "Sq=40 Sk=520", "Sq=264 Sk=328",
              "Sq=520 Sk=264", "Sq=700 Sk=650")
-# Many blocks of queries, or of keys: rings come round, behind an edge and in front of it.
-LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100")
+# Many blocks of queries, or of keys: rings come round, behind an edge and in front of it,
+# and whole blocks of queries see no key. The last has whole vectors.
+LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100", "Sq=1104 Sk=72")
 # Several rows, and heads of keys, more than there are of anything above: what is made for
 # each, and sums over them in kernels that only small problems have.
 SEVERAL = ((4, "Sq=70 Sk=90"), (5, "Sq=100 Sk=40"), (9, "Sq=40 Sk=100"),

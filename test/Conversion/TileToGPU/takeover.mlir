@@ -84,3 +84,34 @@ evo_tile.kernel @read_behind_one(%x: memref<32x16xf32>, %n: index) attributes {t
   }
   evo_tile.return
 }
+
+// In a loop the first buffer takes over, too, behind the barrier at the loop's top.
+// CHECK-LABEL: gpu.func @in_a_loop
+//       CHECK:   scf.for
+//       CHECK:     amdgpu.lds_barrier
+//   CHECK-NOT:     amdgpu.lds_barrier
+//       CHECK:     scf.for
+//   CHECK-NOT:     scf.for
+//       CHECK:     amdgpu.lds_barrier
+//   CHECK-NOT:     amdgpu.lds_barrier
+//       CHECK:     scf.for
+//   CHECK-NOT:     amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @in_a_loop(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  scf.for %k = %c0 to %n step %c1 {
+    evo_tile.barrier
+    scf.for %i = %c0 to %n step %c1 {
+      %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+      evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+    }
+    scf.for %i = %c0 to %n step %c1 {
+      %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+      evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+    }
+  }
+  evo_tile.return
+}
