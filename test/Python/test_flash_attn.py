@@ -195,6 +195,8 @@ def test_bad_operands():
              ValueError, r"kv has shape \(2, 9, 3, 4, 16\); accepted is size 2"),
             (lambda: flash_attn.flash_attn_func(q, q[:, :, :3], q[:, :, :3]), ValueError,
              "k has 3 heads; accepted is 4, as q has, or what divides it"),
+            (lambda: flash_attn.flash_attn_func(q, q, q[:, :, :2]), ValueError,
+             "v has 2 heads; accepted is 4, as k has"),
             (lambda: flash_attn.flash_attn_func(q, q[:1], q[:1]), ValueError,
              "k has size 1 of the first dimension; accepted is 2, as q has"),
             (lambda: flash_attn.flash_attn_func(q, q, q, softmax_scale="x"), TypeError,

@@ -40,11 +40,13 @@ def check(rank: int, **tensors: Any) -> None:
             raise ValueError(f"{name} has rank {tensor.dim()}; accepted is {rank}")
 
 
-def check_heads(q: Tensor, k: Tensor) -> None:
+def check_heads(q: Tensor, k: Tensor, v: Tensor) -> None:
     heads, of_keys = q.shape[-2], k.shape[-2]
     if heads != of_keys and (of_keys == 0 or heads == 0 or heads % of_keys):
         raise ValueError(f"k has {of_keys} heads; accepted is {heads}, as q has, or what "
                          "divides it")
+    if v.shape[-2] != of_keys:
+        raise ValueError(f"v has {v.shape[-2]} heads; accepted is {of_keys}, as k has")
 
 
 def check_scale(softmax_scale: Any) -> Optional[float]:
@@ -141,7 +143,7 @@ def flash_attn_func(
     Raises TypeError and ValueError for operands that do not fit.
     """
     check(4, q=q, k=k, v=v)
-    check_heads(q, k)
+    check_heads(q, k, v)
     for name, tensor in (("k", k), ("v", v)):
         if tensor.shape[0] != q.shape[0]:
             raise ValueError(f"{name} has size {tensor.shape[0]} of the first dimension; "

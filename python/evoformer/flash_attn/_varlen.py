@@ -38,7 +38,7 @@ def flash_attn_varlen_func(
     """
     refuse(block_table=block_table)
     check(3, q=q, k=k, v=v)
-    check_heads(q, k)
+    check_heads(q, k, v)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     call: Any = functools.partial(
         attention, q, k, scale=check_scale(softmax_scale), layout="shd",
