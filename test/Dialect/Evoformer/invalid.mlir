@@ -877,7 +877,20 @@ func.func @f(%q: memref<2x3x16x4x32xf16>) {
   evoformer.attention query(%q : memref<2x3x16x4x32xf16>)
       key(%q : memref<2x3x16x4x32xf16>)
       value(%q : memref<2x3x16x4x32xf16>)
-  // expected-error @+1 {{expected 'outs'}}
+  // expected-error @+1 {{expected 'outs'; clauses come in the order query, key, value, bias, capture, gate, lengths, ragged, dropout, outs, lse, stats, scale, group_size, keys, weights, score}}
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<2x3x16x4x32xf16>, %o: memref<2x3x16x4x32xf16>) {
+  evoformer.attention query(%q : memref<2x3x16x4x32xf16>)
+      key(%q : memref<2x3x16x4x32xf16>)
+      value(%q : memref<2x3x16x4x32xf16>)
+      outs(%o : memref<2x3x16x4x32xf16>)
+      keys(to affine_map<(i)[sq, sk] -> (i)>)
+  // expected-error @+1 {{unexpected 'scale'; clauses come in the order query, key, value, bias,}}
+      scale(0.5)
   return
 }
 

@@ -127,6 +127,44 @@ static ParseResult parseSharedClause(OpAsmParser &parser, OperationState &state,
   return hasClause ? parser.parseRParen() : success();
 }
 
+/// Behind the clauses of operands.
+static constexpr StringLiteral kOtherClauses[] = {"scale", "group_size", "keys",
+                                                  "weights", "score"};
+
+/// The names of clauses in their order; a delta, which has no bounds of keys,
+/// has those of operands only.
+static SmallVector<StringRef> getClauses(ArrayRef<AttentionGroup> groups) {
+  llvm::SmallSetVector<StringRef, 16> clauses;
+  for (const AttentionGroup &group : groups)
+    if (!isOfBound(group.role)) {
+      StringRef shared = getSharedClause(group);
+      clauses.insert(shared.empty() ? StringRef(group.clause) : shared);
+    }
+  if (llvm::any_of(groups, [](const AttentionGroup &group) {
+        return isOfBound(group.role);
+      }))
+    clauses.insert_range(kOtherClauses);
+  return clauses.takeVector();
+}
+
+static ParseResult failOrder(OpAsmParser &parser, SMLoc loc, const Twine &what,
+                             ArrayRef<AttentionGroup> groups) {
+  return parser.emitError(loc) << what << "; clauses come in the order "
+                               << llvm::join(getClauses(groups), ", ");
+}
+
+/// Parses the attributes, behind which no clause comes.
+static ParseResult parseEnd(OpAsmParser &parser, OperationState &state,
+                            ArrayRef<AttentionGroup> groups) {
+  if (parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  for (StringRef clause : getClauses(groups))
+    if (succeeded(parser.parseOptionalKeyword(clause)))
+      return failOrder(parser, loc, "unexpected '" + clause + "'", groups);
+  return success();
+}
+
 ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
                                  ArrayRef<AttentionGroup> groups,
                                  ParsedClauses &clauses) {
@@ -148,8 +186,11 @@ ParseResult family::parseClauses(OpAsmParser &parser, OperationState &state,
       continue;
     if (group.arity == GroupArity::One) {
       count = 1;
-      if (parser.parseKeyword(group.clause) ||
-          parseClause(parser, state, group, clauses))
+      SMLoc loc = parser.getCurrentLocation();
+      if (failed(parser.parseOptionalKeyword(group.clause)))
+        return failOrder(parser, loc,
+                         "expected '" + StringRef(group.clause) + "'", groups);
+      if (parseClause(parser, state, group, clauses))
         return failure();
       continue;
     }
@@ -376,8 +417,7 @@ ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
       family::parseKeyRange(parser, state, getGroups(), clauses,
                             properties.keys_from, properties.keys_to) ||
       family::parseWeights(parser, properties.weights) ||
-      family::parseScore(parser, state) ||
-      parser.parseOptionalAttrDict(state.attributes))
+      family::parseScore(parser, state) || parseEnd(parser, state, getGroups()))
     return failure();
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
   properties.dropout_p = clauses.dropout;
@@ -449,7 +489,7 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
   properties.operand_orders =
       family::makeOrders(parser.getContext(), clauses.orders);
   llvm::copy(clauses.segments, properties.operandSegmentSizes.begin());
-  return parser.parseOptionalAttrDict(state.attributes);
+  return parseEnd(parser, state, OpTy::getGroups());
 }
 
 template <typename OpTy>
