@@ -197,8 +197,7 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     be pipelined (copies that depend on carried values, memory that the loop
     writes, buffers used elsewhere) stay as they are, with a remark.
     Those of one iteration at most, which their constant bounds or a choice of
-    two show, have no later one to copy ahead of: only what they load straight
-    to registers is issued before their barriers.
+    two show, have no later one to copy ahead of, and stay as they are, too.
 
     A kernel with pipelined loops gets the attribute `evo_tile.pipelined`. One
     that has it stays as it is: its registers for prefetched tiles are spent,

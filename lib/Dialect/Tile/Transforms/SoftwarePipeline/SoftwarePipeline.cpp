@@ -102,25 +102,6 @@ static bool hasOneIterationAtMost(scf::ForOp loop) {
   });
 }
 
-/// Issues the loop's loads straight to registers behind those of tiles that
-/// pass through them, before any barrier, so that one wait is for all.
-static void issueLoadsFirst(StagedLoop &staged) {
-  llvm::SmallPtrSet<Operation *, 16> early(staged.directSlice.begin(),
-                                           staged.directSlice.end());
-  for (const StagedLoop::Prefetch &prefetch : staged.prefetches)
-    early.insert(prefetch.slice.begin(), prefetch.slice.end());
-  Block *body = staged.loop.getBody();
-  auto first = llvm::find_if(*body, [](Operation &op) {
-    return !isMemoryEffectFree(&op) && !isa<LoadOp>(op);
-  });
-  if (first == body->end())
-    return;
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::make_range(first, body->end())))
-    if (early.contains(&op))
-      op.moveBefore(&*first);
-}
-
 static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   TargetAttr target = *kernel.getTarget();
   int64_t stages = kernel.getSchedule()->getStages();
@@ -131,7 +112,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
     // What is rarely run is better short than quick.
-    if (!loop->getParentOfType<WhereOp>())
+    if (!loop->getParentOfType<WhereOp>() && !hasOneIterationAtMost(loop))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops) {
@@ -147,10 +128,6 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
                               : analyseLoop(loop, {prefetchRegisters}, reason);
     if (failed(staged)) {
       missed(reason);
-      continue;
-    }
-    if (hasOneIterationAtMost(loop)) {
-      issueLoadsFirst(*staged);
       continue;
     }
     if (!staged->hasBuffers() && staged->prefetches.empty())
