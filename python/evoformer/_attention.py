@@ -105,8 +105,7 @@ def _with_score(seen: _keys.Keys, biases: Sequence[Any], score: Optional[Score],
 
 def _dropout(probability: Any, state: Any, lengths: Lengths) -> tuple[float, Lengths]:
     """The probability, and the state beside what else the device reads."""
-    probability = to_number("dropout_p", probability,
-                            "a number from 0 to before 1")
+    probability = to_number("dropout_p", probability, "a number from 0 to before 1")
     # The number is an f32, of which 1 is none.
     if not 0 <= probability < 1 - 2 ** -25:
         raise ValueError(f"dropout_p is {probability}; accepted are 0 to before 1, in f32")

@@ -44,8 +44,7 @@ def check(query: Any, key: Any, layout: Optional[str], lengths: _problem.Lengths
     and where cumulative ones decrease. Waits for the device."""
     if not all(hasattr(array, "shape") for array in (query, key)):
         return  # Refused with the other operands.
-    letters = (_problem.default_layout(len(query.shape)) if layout is None
-               else layout)
+    letters = _problem.layout_or_default(layout, len(query.shape))
     if letters.count("s") != 1 or any(len(letters) != len(array.shape)
                                       for array in (query, key)):
         return  # Refused with the other operands.

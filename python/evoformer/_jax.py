@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from ._explain import Explanation
 
 
-def _name(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
-          lengths: _problem.Lengths, captures: int) -> dict[str, Any]:
-    arrays = {"query": query, "key": key, "value": value}
-    arrays |= zip(_problem.name_biases(len(biases), captures), biases)
-    if gate is not None:
-        arrays["gate"] = gate
-    return arrays | lengths.named()
-
-
 def _axes(spec: Any) -> list[str]:
     """The mesh's axes that a PartitionSpec names."""
     return [axis for entry in spec if entry is not None
@@ -105,9 +96,10 @@ class _Checked:
                 raise ValueError(f"dropout_p is {keys.dropout_p} without dropout_state; "
                                  f"accepted are both: {_STATES.removeprefix('accepted are ')}")
             lengths = lengths._replace(dropout=_make_state(lengths.dropout))
-        arrays = _name(query, key, value, biases, gate, lengths, keys.captures)
+        arrays = _problem.name_operands(query, key, value, biases, gate, lengths,
+                                        keys.captures)
         _check(arrays, scale)
-        layout = _problem.default_layout(query.ndim) if layout is None else layout
+        layout = _problem.layout_or_default(layout, query.ndim)
         if "d" in layout and layout[-1] != "d":
             raise ValueError(f"layout {layout!r}: for JAX, whose arrays are dense, "
                              "accepted are those that end in 'd'")

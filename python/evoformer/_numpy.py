@@ -37,17 +37,12 @@ def _usable(array: npt.ArrayLike) -> Array:
         array, dtype=array.dtype.newbyteorder("="))
 
 
-def _check_types(query: object, key: object, value: object, biases: Sequence[object],
-                 gate: object, captures: int) -> None:
-    names = ["query", "key", "value", *_problem.name_biases(len(biases), captures)]
-    arrays = [query, key, value, *biases]
-    if gate is not None:
-        names, arrays = names + ["gate"], arrays + [gate]
-    for name, array in zip(names, arrays):
+def _check_types(arrays: dict[str, object]) -> None:
+    for name, array in arrays.items():
         if not isinstance(array, (np.ndarray, np.generic)):
             raise TypeError(
                 f"{name} is a {type(array).__name__}; accepted is a " +
-                ("torch.Tensor, a jax.Array or a numpy.ndarray" if array is query else
+                ("torch.Tensor, a jax.Array or a numpy.ndarray" if name == "query" else
                  "numpy.ndarray, as query is one"))
 
 
@@ -85,7 +80,9 @@ class _Prepared:
     def __init__(self, query: Any, key: Any, value: Any, biases: Sequence[Any],
                  gate: Any, scale: Optional[float], layout: Optional[str],
                  keys: _keys.Keys, lengths: _problem.Lengths) -> None:
-        _check_types(query, key, value, biases, gate, keys.captures)
+        # Lengths may be what arrays are made of.
+        _check_types(_problem.name_operands(query, key, value, biases, gate,
+                                            captures=keys.captures))
         arrays = [_usable(a) for a in (query, key, value)]
         self.biases = [_usable(a) for a in biases]
         self.gate = _usable(gate) if gate is not None else None

@@ -71,6 +71,23 @@ def name_biases(count: int, captures: int = 0) -> list[str]:
             *(f"captures[{i}]" for i in range(captures))]
 
 
+def name_operands(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any,
+                  lengths: Lengths = NO_LENGTHS, captures: int = 0) -> dict[str, Any]:
+    """Those that there are, by what errors call them."""
+    operands = {"query": query, "key": key, "value": value}
+    operands |= zip(name_biases(len(biases), captures), biases)
+    if gate is not None:
+        operands["gate"] = gate
+    return operands | lengths.named()
+
+
+def are_groups(heads: int, key_heads: int) -> bool:
+    """Whether heads of queries may share those of keys and values, in groups of one
+    size (Ainslie et al., "GQA", 2023)."""
+    return heads == key_heads or (key_heads != 0 and heads != 0 and
+                                  heads % key_heads == 0)
+
+
 def _text(meta: Meta) -> str:
     return f"{'x'.join(map(str, meta.shape)) or 'scalar'} {meta.type}"
 
@@ -119,8 +136,10 @@ class Layout:
                 tuple(meta.strides[at[c]] if c in at else 0 for c in wanted))
 
 
-def default_layout(rank: int) -> str:
-    """`bnshd` without what a smaller rank leaves out, from the left."""
+def layout_or_default(layout: Optional[str], rank: int) -> str:
+    """The layout, or `bnshd` without what a smaller rank leaves out, from the left."""
+    if layout is not None:
+        return layout
     if not 3 <= rank <= 5:
         raise ValueError(f"query has rank {rank}; accepted is 3 to 5")
     return "bnshd"[5 - rank:]
@@ -148,8 +167,7 @@ class Attention:
         rank = len(query.shape)
         self._dropout = _check_dropout(keys.dropout_p, lengths.dropout)
         lengths = lengths._replace(dropout=None)
-        self.layout = Layout(default_layout(rank) if layout is None else layout,
-                             lengths.ragged)
+        self.layout = Layout(layout_or_default(layout, rank), lengths.ragged)
         self._check_sequences(query, key, value, gate)
         self.scale = _check_scale(scale)
         _keys.check(keys)
@@ -254,10 +272,7 @@ class Attention:
 
     def _check_heads(self, named: Sequence[tuple[str, Meta]], heads: int,
                      key_heads: int) -> None:
-        """Heads of queries may share one of keys and values, in groups of one
-        size (Ainslie et al., "GQA", 2023)."""
-        if heads != key_heads and (key_heads == 0 or heads == 0 or
-                                   heads % key_heads):
+        if not are_groups(heads, key_heads):
             raise ValueError(
                 f"key has size {key_heads} of dimension 'h'; accepted is {heads}, "
                 "the query's, or what divides it: layout "

@@ -71,23 +71,14 @@ def _check_types(key: object, value: object, biases: Sequence[object],
     return plain
 
 
-def _named(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
-           gate: Optional[Tensor], lengths: _problem.Lengths, captures: int
-           ) -> dict[str, Tensor]:
-    tensors = {"query": query, "key": key, "value": value}
-    tensors |= zip(_problem.name_biases(len(biases), captures), biases)
-    if gate is not None:
-        tensors["gate"] = gate
-    return tensors | lengths.named()
-
-
 def _make_attention(query: Tensor, key: Tensor, value: Tensor,
                     biases: Sequence[Tensor], gate: Optional[Tensor],
                     scale: Optional[float], layout: str, keys: _keys.Keys,
                     differentiable: Sequence[bool], lengths: _problem.Lengths,
                     output: Optional[torch.dtype] = None) -> _problem.Attention:
     """The checked problem of these operands."""
-    _check_devices(_named(query, key, value, biases, gate, lengths, keys.captures))
+    _check_devices(_problem.name_operands(query, key, value, biases, gate, lengths,
+                                          keys.captures))
     return _problem.Attention(
         _meta(query), _meta(key), _meta(value), [_meta(b) for b in biases],
         _meta(gate) if gate is not None else None, scale, layout,
@@ -414,8 +405,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
         _refuse_device(query)
     if forward_ad._current_level >= 0:
         _refuse_tangents((query, key, value, gate, *biases))
-    if layout is None:
-        layout = _problem.default_layout(query.dim())
+    layout = _problem.layout_or_default(layout, query.dim())
     if scale is not None:
         scale = _problem.to_number("scale", scale)
     if not query.is_meta and torch.is_autocast_enabled(query.device.type):
@@ -436,7 +426,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
             wants_gradient = wants_gradient or torch._C._is_tracing()
             sharded = _sharded(query, key, value, biases, gate, lengths)
         if sharded is not None:
-            named = _named(query, key, value, biases, gate, lengths, keys.captures)
+            named = _problem.name_operands(query, key, value, biases, gate, lengths,
+                                           keys.captures)
             if drawn is not None:
                 del named["dropout_state"]
             sharded.check(named, layout)
@@ -477,8 +468,8 @@ def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
                         "'cuda'")
     prepared, inputs = prepare(
         query, key, value, tuple(biases), gate, scale,
-        _problem.default_layout(query.dim()) if layout is None else layout, keys,
-        (False,) * len(biases), lengths)
+        _problem.layout_or_default(layout, query.dim()), keys, (False,) * len(biases),
+        lengths)
     call = prepared.attention.forward(prepared.where)
     return Explanation(prepared.attention, prepared.where, call,
                        [tensor.data_ptr() for tensor in inputs] + [0])

@@ -76,16 +76,10 @@ def context_parallel(query: Tensor, key: Tensor, value: Tensor,
     return (out, lse) if return_lse else out
 
 
-def _named(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any
-           ) -> dict[str, Any]:
-    tensors = {"query": query, "key": key, "value": value,
-               **{f"biases[{i}]": bias for i, bias in enumerate(biases)}}
-    return tensors if gate is None else {**tensors, "gate": gate}
-
-
 def _check_kinds(query: Any, key: Any, value: Any, biases: Any, gate: Any) -> None:
     _check_biases(biases)
-    for name, tensor in _named(query, key, value, biases, gate).items():
+    for name, tensor in _problem.name_operands(
+            query, key, value, biases, gate).items():
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
             raise TypeError(
                 f"{name} is a {type(tensor).__name__}; accepted are tensors of this "
@@ -104,14 +98,14 @@ def _check(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
             raise NotImplementedError(
                 f"context_parallel was given {name}; accepted are biases alone: parts of "
                 "the keys do not know their place among all")
-    if layout is None:
-        layout = _problem.default_layout(query.dim())
+    layout = _problem.layout_or_default(layout, query.dim())
     # Shapes, types and devices; nothing is compiled.
     prepare(query, key, value, tuple(biases), gate, scale, layout, _keys.ALL,
             (False,) * len(biases), output=torch.float32)
     keys = layout.index("s")
     said = [f"layout {layout}", f"scale {scale}", f"return_lse {bool(return_lse)}"]
-    for name, tensor in _named(query, key, value, biases, gate).items():
+    for name, tensor in _problem.name_operands(
+            query, key, value, biases, gate).items():
         shape: list[Any] = list(tensor.shape)
         if name in ("key", "value"):
             shape[keys] = "own"

@@ -7,7 +7,7 @@ from torch import Tensor, float32
 
 from .. import _keys
 from .._attention import attention
-from .._problem import to_number
+from .._problem import are_groups, to_number
 from .._score import fast_tanh, tanh
 from .._torch import draw_state
 from ._probabilities import find_dense
@@ -42,7 +42,7 @@ def check(rank: int, **tensors: Any) -> None:
 
 def check_heads(q: Tensor, k: Tensor, v: Tensor) -> None:
     heads, of_keys = q.shape[-2], k.shape[-2]
-    if heads != of_keys and (of_keys == 0 or heads == 0 or heads % of_keys):
+    if not are_groups(heads, of_keys):
         raise ValueError(f"k has {of_keys} heads; accepted is {heads}, as q has, or what "
                          "divides it")
     if v.shape[-2] != of_keys:
@@ -150,8 +150,8 @@ def flash_attn_func(
                              f"accepted is {q.shape[0]}, as q has")
     call: Any = functools.partial(
         attention, q, k, scale=check_scale(softmax_scale), layout="bshd",
-        causal=bool(causal),
-        window=sides(window_size), **scores(q, softcap, alibi_slopes, q.shape[0]))
+        causal=bool(causal), window=sides(window_size),
+        **scores(q, softcap, alibi_slopes, q.shape[0]))
     if not return_attn_probs:
         result: Tensor = call(v, dropout_p=dropout_p)
         return result

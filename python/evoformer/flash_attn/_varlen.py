@@ -42,8 +42,8 @@ def flash_attn_varlen_func(
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
     call: Any = functools.partial(
         attention, q, k, scale=check_scale(softmax_scale), layout="shd",
-        causal=bool(causal),
-        window=sides(window_size), cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
+        causal=bool(causal), window=sides(window_size),
+        cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
         max_seqlen=(max_seqlen_q, max_seqlen_k),
         **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
     if not return_attn_probs:

@@ -159,9 +159,9 @@ static ParseResult parseEnd(OpAsmParser &parser, OperationState &state,
   if (parser.parseOptionalAttrDict(state.attributes))
     return failure();
   SMLoc loc = parser.getCurrentLocation();
-  for (StringRef clause : getClauses(groups))
-    if (succeeded(parser.parseOptionalKeyword(clause)))
-      return failOrder(parser, loc, "unexpected '" + clause + "'", groups);
+  StringRef clause;
+  if (succeeded(parser.parseOptionalKeyword(&clause, getClauses(groups))))
+    return failOrder(parser, loc, "unexpected '" + clause + "'", groups);
   return success();
 }
 
