@@ -98,7 +98,7 @@ KEY_SIZES = ("Sq=140 Sk=300", "Sq=300 Sk=140", "Sq=65 Sk=129", "Sq=1 Sk=1",
              "Sq=520 Sk=264", "Sq=700 Sk=650")
 # Many blocks of queries, or of keys: rings come round, behind an edge and in front of it,
 # and whole blocks of queries see no key. The last has whole vectors.
-LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100", "Sq=1104 Sk=72")
+LONG = ("Sq=1100 Sk=70", "Sq=70 Sk=1100", "Sq=1104 Sk=72", "Sq=904 Sk=304")
 # Several rows, and heads of keys, more than there are of anything above: what is made for
 # each, and sums over them in kernels that only small problems have.
 SEVERAL = ((4, "Sq=70 Sk=90"), (5, "Sq=100 Sk=40"), (9, "Sq=40 Sk=100"),
@@ -276,9 +276,11 @@ def key_cases(step):
                        f"{LARGE_QUERIES} {words} seed={index + 91}")
             more = with_more_heads(program)
             for index, (rows, size) in enumerate(SEVERAL):
+                # Sequences of several rows have one bias.
+                n_rows = f" N={index % 3 + 1}" if letter == "B" else ""
                 for value in values:
-                    yield (f"{letter}={rows} {size} {more} {bias}:{value} {words} "
-                           f"seed={index + 101}")
+                    yield (f"{letter}={rows}{n_rows} {size} {more} {bias}:{value} "
+                           f"{words} seed={index + 101}")
             largest = 60000 if " type=f16" in program else 30000000
             for index, (queries, keys) in enumerate(LARGE_SIZES):
                 puts = large_queries(queries, letter, n,

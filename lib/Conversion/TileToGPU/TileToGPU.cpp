@@ -50,13 +50,26 @@ static bool leavesLanesIdle(StoreOp store) {
          ArrayRef(map.getBox()) != store.getTileType().getShape();
 }
 
-/// Whether nothing comes between a barrier and `op` that a second one would
-/// keep apart.
-static bool isBehindBarrier(Operation *op) {
-  Operation *before = op->getPrevNode();
-  while (before && isMemoryEffectFree(before))
-    before = before->getPrevNode();
-  return isa_and_nonnull<BarrierOp>(before);
+/// Whether a barrier comes before `op`, behind which nothing uses the buffers
+/// whose memory `op` takes over.
+static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
+                            ArrayRef<size_t> left) {
+  Operation *barrier = op->getPrevNode();
+  for (; barrier && !isa<BarrierOp>(barrier);
+       barrier = barrier->getPrevNode()) {
+    // A copy may arrive as late as that.
+    WalkResult found =
+        barrier->walk([](WaitOp) { return WalkResult::interrupt(); });
+    if (found.wasInterrupted())
+      return false;
+  }
+  return barrier && llvm::all_of(left, [&](size_t index) {
+           return llvm::none_of(buffers[index].users, [&](Operation *user) {
+             Operation *use = op->getBlock()->findAncestorOpInBlock(*user);
+             return use && barrier->isBeforeInBlock(use) &&
+                    use->isBeforeInBlock(op);
+           });
+         });
 }
 
 /// Places the kernel's LDS buffers, with barriers where one takes over the
@@ -74,8 +87,8 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
         context.ldsAlignment =
             std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
   });
-  for (Operation *op : placement.takeovers) {
-    if (isBehindBarrier(op))
+  for (const auto &[op, left] : placement.takeovers) {
+    if (isBehindBarrier(op, buffers, left))
       continue;
     OpBuilder builder(op);
     BarrierOp::create(builder, op->getLoc());

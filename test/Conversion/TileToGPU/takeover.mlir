@@ -115,3 +115,42 @@ evo_tile.kernel @in_a_loop(%x: memref<32x16xf32>, %n: index) attributes {target 
   }
   evo_tile.return
 }
+
+// Buffers of a later loop are filled one by one in front of it: one barrier is enough.
+// CHECK-LABEL: gpu.func @two_in_turn
+//       CHECK:   scf.for
+//       CHECK:   amdgpu.lds_barrier
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.if
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.if
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @two_in_turn(%x: memref<32x16xf32>, %n: index, %c: i1) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %a2 = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  %b2 = evo_tile.alloc_lds : !lds
+  scf.for %i = %c0 to %n step %c1 {
+    %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+    evo_tile.store %t, %a2[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+  scf.if %c {
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  scf.if %c {
+    evo_tile.store %t, %b2[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  %end = arith.addi %n, %n : index
+  scf.for %i = %n to %end step %c1 {
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+    evo_tile.store %t, %b2[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.return
+}

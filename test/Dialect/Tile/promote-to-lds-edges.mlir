@@ -171,3 +171,38 @@ evo_tile.kernel @vector_along(%m: memref<?x16xf16>, %v: memref<?xf32>, %o: memre
   }
   evo_tile.return
 }
+
+// Nothing is left over from the iteration before where there is none; a loop
+// around it makes one.
+// CHECK-LABEL: evo_tile.kernel @once
+//       CHECK:   scf.for
+//   CHECK-NOT:     evo_tile.barrier
+//       CHECK:     evo_tile.store {{.+}}workgroup
+//  CHECK-NEXT:     evo_tile.barrier
+//   CHECK-NOT:     evo_tile.barrier
+//       CHECK:   scf.for
+//       CHECK:     scf.for
+//       CHECK:       evo_tile.barrier
+//  CHECK-NEXT:       evo_tile.store {{.+}}workgroup
+//  CHECK-NEXT:       evo_tile.barrier
+//       CHECK:   evo_tile.return
+evo_tile.kernel @once(%m: memref<?x16xf16>, %o: memref<?x16xf16>, %any: i1, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = arith.select %any, %c1, %c0 : index
+  scf.for %i = %c0 to %count step %c1 {
+    %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows>
+    evo_tile.store %x, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
+    %y = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows2>
+    evo_tile.store %y, %o[%i, %c0] : tensor<32x16xf16, #rows2>, memref<?x16xf16>
+  }
+  scf.for %k = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %count step %c1 {
+      %x = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows>
+      evo_tile.store %x, %o[%i, %c0] : tensor<32x16xf16, #rows>, memref<?x16xf16>
+      %y = evo_tile.load %m[%i, %c0] : memref<?x16xf16> -> tensor<32x16xf16, #rows2>
+      evo_tile.store %y, %o[%i, %c0] : tensor<32x16xf16, #rows2>, memref<?x16xf16>
+    }
+  }
+  evo_tile.return
+}

@@ -50,6 +50,8 @@ struct Lifetime {
 /// other.
 struct Succession {
   Lifetime earlier, later;
+  /// The second is the earlier one.
+  bool isSwapped;
 };
 } // namespace
 
@@ -90,9 +92,9 @@ static std::optional<Succession> findSuccession(const LDSBuffer &a,
   if (!ofA->hasLoop || !ofB->hasLoop)
     return std::nullopt;
   if (ofA->last->isBeforeInBlock(ofB->first))
-    return Succession{*ofA, *ofB};
+    return Succession{*ofA, *ofB, /*isSwapped=*/false};
   if (ofB->last->isBeforeInBlock(ofA->first))
-    return Succession{*ofB, *ofA};
+    return Succession{*ofB, *ofA, /*isSwapped=*/true};
   return std::nullopt;
 }
 
@@ -105,7 +107,6 @@ LDSPlacement mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
   llvm::sort(order, [&](size_t a, size_t b) {
     return std::pair(-buffers[a].period, a) < std::pair(-buffers[b].period, b);
   });
-  llvm::SetVector<Operation *> takeovers;
   ArrayRef<size_t> all(order);
   for (auto [count, index] : llvm::enumerate(all)) {
     const LDSBuffer &buffer = buffers[index];
@@ -138,12 +139,13 @@ LDSPlacement mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
     for (auto [other, succession] : llvm::zip_equal(placed, successions)) {
       if (!succession || !overlaps(other, offset))
         continue;
-      takeovers.insert(succession->later.first);
+      auto [earlier, later] = succession->isSwapped ? std::pair(index, other)
+                                                    : std::pair(other, index);
+      placement.takeovers[succession->later.first].push_back(earlier);
       // The earlier loop comes after the later one where both run again.
       if (succession->earlier.first->getParentOfType<LoopLikeOpInterface>())
-        takeovers.insert(succession->earlier.first);
+        placement.takeovers[succession->earlier.first].push_back(later);
     }
   }
-  placement.takeovers = takeovers.takeVector();
   return placement;
 }

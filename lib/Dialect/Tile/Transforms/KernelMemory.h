@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::evoformer::tile {
 
@@ -28,6 +29,12 @@ bool isElementwise(Operation *op);
 /// lanes then read what they wrote themselves, in the order of the program, and
 /// nothing orders one lane after another: such a load keeps its layout.
 bool isWrittenByKernel(LoadOp load);
+
+/// True if a loop has one iteration or none, whatever its condition.
+bool hasOneIterationAtMost(scf::ForOp loop);
+
+/// True if what `op` lies in may run it more than once.
+bool mayRunAgain(Operation *op);
 
 } // namespace mlir::evoformer::tile
 

@@ -9,6 +9,7 @@
 #define EVOFORMER_DIALECT_TILE_IR_LDSPLACEMENT_H
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::evoformer::tile {
 
@@ -31,9 +32,9 @@ struct LDSPlacement {
   /// By buffer.
   SmallVector<int64_t> offsets;
   int64_t bytes = 0;
-  /// What takes over memory of an earlier loop: before it every subgroup must
-  /// have left that loop.
-  SmallVector<Operation *> takeovers;
+  /// What takes over memory of an earlier loop, and the buffers that lay there:
+  /// before it every subgroup must be done with them.
+  llvm::MapVector<Operation *, SmallVector<size_t>> takeovers;
 };
 LDSPlacement placeLDS(ArrayRef<LDSBuffer> buffers);
 

@@ -548,7 +548,7 @@ void Promotion::rewrite(StagedGroup &group) {
   }
 
   // Slower subgroups may still read what the last iteration stored.
-  if (group.anchor->getParentOfType<LoopLikeOpInterface>())
+  if (mayRunAgain(group.anchor))
     BarrierOp::create(builder, loc);
   SmallVector<Value> copies;
   for (auto [tile, buffer] : llvm::zip(group.tiles, buffers)) {

@@ -85,23 +85,6 @@ static std::optional<PipelineShape> chooseShape(KernelOp kernel,
   return std::nullopt;
 }
 
-/// Whether a loop has one iteration or none, whatever its condition: then there
-/// is no later one to copy ahead of.
-static bool hasOneIterationAtMost(scf::ForOp loop) {
-  APInt begin, step;
-  if (loop.getUnsignedCmp() ||
-      !matchPattern(loop.getLowerBound(), m_ConstantInt(&begin)) ||
-      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return false;
-  auto select = loop.getUpperBound().getDefiningOp<arith::SelectOp>();
-  Value ends[] = {select ? select.getTrueValue() : loop.getUpperBound(),
-                  select ? select.getFalseValue() : loop.getUpperBound()};
-  return llvm::all_of(ends, [&](Value value) {
-    APInt end;
-    return matchPattern(value, m_ConstantInt(&end)) && end.sle(begin + step);
-  });
-}
-
 static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
   TargetAttr target = *kernel.getTarget();
   int64_t stages = kernel.getSchedule()->getStages();
