@@ -53,7 +53,7 @@ static bool leavesLanesIdle(StoreOp store) {
 /// Whether a barrier comes before `op`, behind which nothing uses the buffers
 /// whose memory `op` takes over.
 static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
-                            ArrayRef<size_t> left) {
+                            ArrayRef<Takeover> takeovers) {
   Operation *barrier = op->getPrevNode();
   for (; barrier && !isa<BarrierOp>(barrier);
        barrier = barrier->getPrevNode()) {
@@ -63,13 +63,30 @@ static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
     if (found.wasInterrupted())
       return false;
   }
-  return barrier && llvm::all_of(left, [&](size_t index) {
-           return llvm::none_of(buffers[index].users, [&](Operation *user) {
-             Operation *use = op->getBlock()->findAncestorOpInBlock(*user);
-             return use && barrier->isBeforeInBlock(use) &&
-                    use->isBeforeInBlock(op);
-           });
+  return barrier && llvm::all_of(takeovers, [&](const Takeover &takeover) {
+           return llvm::none_of(
+               buffers[takeover.old].users, [&](Operation *user) {
+                 Operation *use = op->getBlock()->findAncestorOpInBlock(*user);
+                 return use && barrier->isBeforeInBlock(use) &&
+                        use->isBeforeInBlock(op);
+               });
          });
+}
+
+/// Whether `op` is a loop whose iterations begin with a barrier, before they
+/// use what takes over memory, and nothing else uses that.
+static bool beginsWithBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
+                              ArrayRef<Takeover> takeovers) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop || loop.getBody()->getOps<BarrierOp>().empty())
+    return false;
+  Operation *barrier = *loop.getBody()->getOps<BarrierOp>().begin();
+  return llvm::all_of(takeovers, [&](const Takeover &takeover) {
+    return llvm::all_of(buffers[takeover.next].users, [&](Operation *user) {
+      Operation *use = loop.getBody()->findAncestorOpInBlock(*user);
+      return use && barrier->isBeforeInBlock(use);
+    });
+  });
 }
 
 /// Places the kernel's LDS buffers, with barriers where one takes over the
@@ -87,8 +104,9 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
         context.ldsAlignment =
             std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
   });
-  for (const auto &[op, left] : placement.takeovers) {
-    if (isBehindBarrier(op, buffers, left))
+  for (const auto &[op, takeovers] : placement.takeovers) {
+    if (isBehindBarrier(op, buffers, takeovers) ||
+        beginsWithBarrier(op, buffers, takeovers))
       continue;
     OpBuilder builder(op);
     BarrierOp::create(builder, op->getLoc());

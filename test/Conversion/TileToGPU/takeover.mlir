@@ -154,3 +154,51 @@ evo_tile.kernel @two_in_turn(%x: memref<32x16xf32>, %n: index, %c: i1) attribute
   }
   evo_tile.return
 }
+
+// Iterations that begin with a barrier need none in front of the loop, unless what
+// takes over is used behind it, too: there may be no iteration.
+// CHECK-LABEL: gpu.func @in_the_loop
+//       CHECK:   scf.for
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//       CHECK:     amdgpu.lds_barrier
+//   CHECK-NOT:   amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @in_the_loop(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+  scf.for %i = %c0 to %n step %c1 {
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    evo_tile.barrier
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.return
+}
+
+// CHECK-LABEL: gpu.func @behind_the_loop
+//       CHECK:   scf.for
+//       CHECK:   amdgpu.lds_barrier
+//       CHECK:   scf.for
+//       CHECK:     amdgpu.lds_barrier
+//       CHECK:   gpu.return
+evo_tile.kernel @behind_the_loop(%x: memref<32x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = evo_tile.alloc_lds : !lds
+  %b = evo_tile.alloc_lds : !lds
+  %t = evo_tile.load %x[%c0, %c0] {in_bounds = array<i1: true, true>} : memref<32x16xf32> -> !tile
+  scf.for %i = %c0 to %n step %c1 {
+    evo_tile.store %t, %a[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    evo_tile.barrier
+    evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  }
+  evo_tile.store %t, %b[%c0, %c0] {in_bounds = array<i1: true, true>} : !tile, !lds
+  evo_tile.return
+}

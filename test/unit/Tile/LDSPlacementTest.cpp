@@ -52,7 +52,6 @@ struct Placement : testing::Test {
 };
 
 using Offsets = std::vector<int64_t>;
-using Takeover = std::pair<Operation *, SmallVector<size_t>>;
 
 constexpr StringLiteral kTwoLoops(R"(
   evo_tile.barrier {use = 0}
@@ -75,7 +74,9 @@ TEST_F(Placement, LoopsThatFollowShareMemory) {
   EXPECT_EQ(placement.bytes, 96);
   ASSERT_EQ(placement.takeovers.size(), 1u);
   EXPECT_EQ(placement.takeovers.front().first, uses.at(3));
-  EXPECT_EQ(placement.takeovers.front().second, SmallVector<size_t>{0});
+  ASSERT_EQ(placement.takeovers.front().second.size(), 1u);
+  EXPECT_EQ(placement.takeovers.front().second[0].old, 0u);
+  EXPECT_EQ(placement.takeovers.front().second[0].next, 1u);
 }
 
 TEST_F(Placement, BuffersOfOneLoopLieApart) {
@@ -124,8 +125,8 @@ TEST_F(Placement, AnOuterLoopTakesMemoryOverTwice) {
   LDSPlacement placement = placeLDS({buffer(64, {1}), buffer(32, {2})});
   EXPECT_EQ(offsets(placement), (Offsets{0, 0}));
   ASSERT_EQ(placement.takeovers.size(), 2u);
-  EXPECT_EQ(placement.takeovers.begin()[0],
-            Takeover(uses.at(2)->getParentOp(), {0}));
-  EXPECT_EQ(placement.takeovers.begin()[1],
-            Takeover(uses.at(1)->getParentOp(), {1}));
+  EXPECT_EQ(placement.takeovers.begin()[0].first, uses.at(2)->getParentOp());
+  EXPECT_EQ(placement.takeovers.begin()[0].second.front().old, 0u);
+  EXPECT_EQ(placement.takeovers.begin()[1].first, uses.at(1)->getParentOp());
+  EXPECT_EQ(placement.takeovers.begin()[1].second.front().old, 1u);
 }

@@ -141,10 +141,11 @@ LDSPlacement mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
         continue;
       auto [earlier, later] = succession->isSwapped ? std::pair(index, other)
                                                     : std::pair(other, index);
-      placement.takeovers[succession->later.first].push_back(earlier);
+      placement.takeovers[succession->later.first].push_back({earlier, later});
       // The earlier loop comes after the later one where both run again.
       if (succession->earlier.first->getParentOfType<LoopLikeOpInterface>())
-        placement.takeovers[succession->earlier.first].push_back(later);
+        placement.takeovers[succession->earlier.first].push_back(
+            {later, earlier});
     }
   }
   return placement;

@@ -26,15 +26,20 @@ struct LDSBuffer {
 /// The kernel's buffers, in the order of its evo_tile.alloc_lds.
 SmallVector<LDSBuffer> getLDSBuffers(KernelOp kernel);
 
+/// Buffers, by number, of which one lies where the other lay.
+struct Takeover {
+  size_t old, next;
+};
+
 /// Addresses of buffers. Buffers of loops that follow each other lie in the
 /// same memory.
 struct LDSPlacement {
   /// By buffer.
   SmallVector<int64_t> offsets;
   int64_t bytes = 0;
-  /// What takes over memory of an earlier loop, and the buffers that lay there:
-  /// before it every subgroup must be done with them.
-  llvm::MapVector<Operation *, SmallVector<size_t>> takeovers;
+  /// What first uses memory of an earlier loop again, and whose it was: before
+  /// that every subgroup must be done with the old buffers.
+  llvm::MapVector<Operation *, SmallVector<Takeover>> takeovers;
 };
 LDSPlacement placeLDS(ArrayRef<LDSBuffer> buffers);
 
