@@ -50,8 +50,8 @@ static bool leavesLanesIdle(StoreOp store) {
          ArrayRef(map.getBox()) != store.getTileType().getShape();
 }
 
-/// Whether a barrier comes before `op`, behind which nothing uses the buffers
-/// whose memory `op` takes over.
+/// Whether behind the last barrier of its block before `op` nothing uses the
+/// buffers whose memory `op` takes over.
 static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
                             ArrayRef<Takeover> takeovers) {
   Operation *barrier = op->getPrevNode();
@@ -74,7 +74,8 @@ static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
 }
 
 /// Whether `op` is a loop whose iterations begin with a barrier, before they
-/// use what takes over memory, and nothing else uses that.
+/// use the buffers that take over memory. Nothing else may use them: there may
+/// be no iteration.
 static bool beginsWithBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
                               ArrayRef<Takeover> takeovers) {
   auto loop = dyn_cast<scf::ForOp>(op);
@@ -104,7 +105,14 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
         context.ldsAlignment =
             std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
   });
-  for (const auto &[op, takeovers] : placement.takeovers) {
+  // In the order of the program: each may be behind the barrier of another.
+  SmallVector<Operation *> places;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (placement.takeovers.contains(op))
+      places.push_back(op);
+  });
+  for (Operation *op : places) {
+    ArrayRef<Takeover> takeovers = placement.takeovers[op];
     if (isBehindBarrier(op, buffers, takeovers) ||
         beginsWithBarrier(op, buffers, takeovers))
       continue;

@@ -74,9 +74,8 @@ TEST_F(Placement, LoopsThatFollowShareMemory) {
   EXPECT_EQ(placement.bytes, 96);
   ASSERT_EQ(placement.takeovers.size(), 1u);
   EXPECT_EQ(placement.takeovers.front().first, uses.at(3));
-  ASSERT_EQ(placement.takeovers.front().second.size(), 1u);
-  EXPECT_EQ(placement.takeovers.front().second[0].old, 0u);
-  EXPECT_EQ(placement.takeovers.front().second[0].next, 1u);
+  EXPECT_EQ(placement.takeovers.front().second,
+            (SmallVector<Takeover>{{0, 1}}));
 }
 
 TEST_F(Placement, BuffersOfOneLoopLieApart) {
@@ -126,7 +125,9 @@ TEST_F(Placement, AnOuterLoopTakesMemoryOverTwice) {
   EXPECT_EQ(offsets(placement), (Offsets{0, 0}));
   ASSERT_EQ(placement.takeovers.size(), 2u);
   EXPECT_EQ(placement.takeovers.begin()[0].first, uses.at(2)->getParentOp());
-  EXPECT_EQ(placement.takeovers.begin()[0].second.front().old, 0u);
+  EXPECT_EQ(placement.takeovers.begin()[0].second,
+            (SmallVector<Takeover>{{0, 1}}));
   EXPECT_EQ(placement.takeovers.begin()[1].first, uses.at(1)->getParentOp());
-  EXPECT_EQ(placement.takeovers.begin()[1].second.front().old, 1u);
+  EXPECT_EQ(placement.takeovers.begin()[1].second,
+            (SmallVector<Takeover>{{1, 0}}));
 }

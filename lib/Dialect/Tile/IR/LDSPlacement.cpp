@@ -7,6 +7,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -18,7 +19,9 @@ using namespace mlir::evoformer::tile;
 /// What reads or writes `memory` or a view of it.
 static void addUsers(Value memory, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : memory.getUsers()) {
-    if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1)
+    // Views, and transposes, which are not among them.
+    if (user->getNumResults() == 1 &&
+        isa<MemRefType>(user->getResult(0).getType()))
       addUsers(user->getResult(0), users);
     else
       users.push_back(user);
@@ -143,7 +146,7 @@ LDSPlacement mlir::evoformer::tile::placeLDS(ArrayRef<LDSBuffer> buffers) {
                                                     : std::pair(other, index);
       placement.takeovers[succession->later.first].push_back({earlier, later});
       // The earlier loop comes after the later one where both run again.
-      if (succession->earlier.first->getParentOfType<LoopLikeOpInterface>())
+      if (mayRunAgain(succession->earlier.first))
         placement.takeovers[succession->earlier.first].push_back(
             {later, earlier});
     }

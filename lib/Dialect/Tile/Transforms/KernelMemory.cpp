@@ -7,18 +7,21 @@
 
 #include "KernelMemory.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
 Value mlir::evoformer::tile::getMemoryRoot(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
+  while (true) {
+    if (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+      memref = view.getViewSource();
+    else if (auto transpose = memref.getDefiningOp<memref::TransposeOp>())
+      memref = transpose.getIn();
+    else
+      return memref;
+  }
 }
 
 bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
@@ -67,29 +70,4 @@ bool mlir::evoformer::tile::isWrittenByKernel(LoadOp load) {
 bool mlir::evoformer::tile::isElementwise(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
          OpTrait::hasElementwiseMappableTraits(op);
-}
-
-bool mlir::evoformer::tile::hasOneIterationAtMost(scf::ForOp loop) {
-  APInt begin, step;
-  if (loop.getUnsignedCmp() ||
-      !matchPattern(loop.getLowerBound(), m_ConstantInt(&begin)) ||
-      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return false;
-  auto select = loop.getUpperBound().getDefiningOp<arith::SelectOp>();
-  Value ends[] = {select ? select.getTrueValue() : loop.getUpperBound(),
-                  select ? select.getFalseValue() : loop.getUpperBound()};
-  return llvm::all_of(ends, [&](Value value) {
-    APInt end;
-    return matchPattern(value, m_ConstantInt(&end)) && end.sle(begin + step);
-  });
-}
-
-bool mlir::evoformer::tile::mayRunAgain(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent;
-       parent = parent->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (loop ? !hasOneIterationAtMost(loop) : isa<LoopLikeOpInterface>(parent))
-      return true;
-  }
-  return false;
 }

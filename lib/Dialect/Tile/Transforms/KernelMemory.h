@@ -9,11 +9,11 @@
 #define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_KERNELMEMORY_H
 
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::evoformer::tile {
 
-/// The value that a memref views: casts and subviews are looked through.
+/// The value that a memref views: casts, subviews and transposes are
+/// looked through.
 Value getMemoryRoot(Value memref);
 
 /// True if executing `op` may write the global memory that `memref` views.
@@ -29,12 +29,6 @@ bool isElementwise(Operation *op);
 /// lanes then read what they wrote themselves, in the order of the program, and
 /// nothing orders one lane after another: such a load keeps its layout.
 bool isWrittenByKernel(LoadOp load);
-
-/// True if a loop has one iteration or none, whatever its condition.
-bool hasOneIterationAtMost(scf::ForOp loop);
-
-/// True if what `op` lies in may run it more than once.
-bool mayRunAgain(Operation *op);
 
 } // namespace mlir::evoformer::tile
 

@@ -26,9 +26,12 @@ struct LDSBuffer {
 /// The kernel's buffers, in the order of its evo_tile.alloc_lds.
 SmallVector<LDSBuffer> getLDSBuffers(KernelOp kernel);
 
-/// Buffers, by number, of which one lies where the other lay.
+/// Buffers, by number: `next` lies where `old` lay.
 struct Takeover {
   size_t old, next;
+  bool operator==(const Takeover &other) const {
+    return old == other.old && next == other.next;
+  }
 };
 
 /// Addresses of buffers. Buffers of loops that follow each other lie in the

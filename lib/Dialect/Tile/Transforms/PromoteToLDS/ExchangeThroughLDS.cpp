@@ -7,6 +7,7 @@
 
 #include "ExchangeThroughLDS.h"
 
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -49,7 +50,7 @@ static LogicalResult convert(KernelOp kernel, ConvertLayoutOp op,
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Value buffer = AllocLDSOp::create(entry, op.getLoc(), plan.type);
   // Slower subgroups may still read what the last iteration stored.
-  if (op->getParentOfType<LoopLikeOpInterface>())
+  if (mayRunAgain(op))
     BarrierOp::create(b);
   Value result = ExchangeOp::create(b, resultType, source, buffer,
                                     b.getI64IntegerAttr(plan.alignment));

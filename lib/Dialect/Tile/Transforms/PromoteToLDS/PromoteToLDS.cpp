@@ -13,6 +13,7 @@
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

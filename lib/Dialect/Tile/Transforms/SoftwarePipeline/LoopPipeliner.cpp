@@ -8,6 +8,7 @@
 #include "LoopPipeliner.h"
 
 #include "../PromoteToLDS/LDSPlan.h"
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -235,7 +236,7 @@ void LoopPipeliner::emitPrologue() {
   rewriter.setInsertionPoint(loop);
   Value lower = loop.getLowerBound();
   // Slower subgroups may still read what the loop filled when it ran before.
-  if (staged.hasBuffers() && loop->getParentOfType<LoopLikeOpInterface>())
+  if (staged.hasBuffers() && mayRunAgain(loop))
     BarrierOp::create(rewriter, loc);
   if (!staged.copies.empty())
     for (int64_t i = 0; i < shape.getDistance(); ++i)

@@ -11,6 +11,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 
