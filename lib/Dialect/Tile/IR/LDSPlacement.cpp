@@ -10,7 +10,6 @@
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
