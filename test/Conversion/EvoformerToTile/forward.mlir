@@ -5,11 +5,11 @@
 
 // CHECK-LABEL: evo_tile.kernel @triangle_key_bias(
 // CHECK-SAME:    %[[MASK:[^:]*]]: memref<2x?x1x1x?xi8>, %[[SUM:[^:]*]]: memref<1x2x?x1x?xf32>, %[[KEYS:[^:]*]]: index)
-// CHECK-SAME:    schedule = #evo_tile.schedule<v1, block = [1, 1, 256], subgroups = [1, 1, 1], stages = 1>
+// CHECK-SAME:    schedule = #evo_tile.schedule<v1, block = [1, 1, 512], subgroups = [1, 1, 2], stages = 1>
 // CHECK:         scf.for
-// CHECK:           %[[BYTES:.*]] = evo_tile.load {{.*}} padding 0 : i8 {{.*}} -> tensor<1x256xi8>
+// CHECK:           %[[BYTES:.*]] = evo_tile.load {{.*}} padding 0 : i8 {{.*}} -> tensor<1x512xi8>
 // CHECK:           %[[DROPPED:.*]] = arith.cmpi eq, %[[BYTES]]
-// CHECK:           %[[ROW:.*]] = arith.select %[[DROPPED]], {{.*}} : tensor<1x256xi1>, tensor<1x256xf32>
+// CHECK:           %[[ROW:.*]] = arith.select %[[DROPPED]], {{.*}} : tensor<1x512xi1>, tensor<1x512xf32>
 // CHECK:           evo_tile.store %[[ROW]], {{.*}} {alignment = 16 : i64, in_bounds = array<i1: true>}
 // CHECK-NOT:     f64
 

@@ -23,8 +23,13 @@ SmallVector<Value *> DeltaOperands::present() {
   return all;
 }
 
-/// Queries of a tile: some vectors a lane of one subgroup, so that all that a
-/// lane holds of output, gradient and gate fits into registers.
+/// Of a workgroup: of one a processor holds fewer than its lanes can be.
+static int64_t countSubgroups(TargetAttr target) {
+  return target.isCPU() ? 1 : 4;
+}
+
+/// Queries of a tile: some vectors a lane, so that all that it holds of output,
+/// gradient and gate fits into registers.
 static int64_t getQueryBlock(TargetAttr target, Value output) {
   constexpr int64_t elementsOfLane = 16;
   if (target.isCPU())
@@ -32,7 +37,7 @@ static int64_t getQueryBlock(TargetAttr target, Value output) {
   int64_t depth = cast<MemRefType>(output.getType()).getDimSize(4);
   int64_t rows = target.getSubgroupSize() * elementsOfLane /
                  static_cast<int64_t>(llvm::PowerOf2Ceil(depth));
-  return std::clamp<int64_t>(rows, 4, 64);
+  return countSubgroups(target) * std::clamp<int64_t>(rows, 4, 64);
 }
 
 SmallVector<Value> evoformer::getDeltaSpace(TileBuilder &builder,
@@ -154,7 +159,8 @@ KernelOp evoformer::createDeltaKernel(KernelFactory &factory, Location loc,
   int64_t queryBlock = getQueryBlock(factory.getTarget(), operands.output);
   int64_t depth = cast<MemRefType>(operands.output.getType()).getDimSize(4);
   auto schedule =
-      ScheduleAttr::get(loc.getContext(), {1, queryBlock, depth}, {1, 1, 1}, 1);
+      ScheduleAttr::get(loc.getContext(), {1, queryBlock, depth},
+                        {1, countSubgroups(factory.getTarget()), 1}, 1);
   return factory.create(
       loc, "delta", types, schedule,
       [&](TileBuilder &builder, ValueRange arguments) {

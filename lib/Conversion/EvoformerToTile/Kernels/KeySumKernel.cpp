@@ -194,11 +194,15 @@ KernelOp evoformer::createKeySumKernel(KernelFactory &factory, Location loc,
                                        Value maximum, const RowKeys &rowKeys,
                                        ArrayRef<double> units,
                                        int64_t keyBlock) {
-  // One subgroup with four keys a lane; on the CPU some vectors.
+  // A row is one item: what it waits for memory is the time that this takes.
+  // Four keys a lane; on the CPU some vectors.
+  constexpr int64_t kKeysOfLane = 4, kKeys = 512, kKeysOnCPU = 64;
   int64_t lanes = factory.getTarget().getSubgroupSize();
-  int64_t block = lanes == 1 ? 64 : 4 * lanes;
+  bool isCPU = factory.getTarget().isCPU();
+  int64_t block = isCPU ? kKeysOnCPU : kKeys;
+  int64_t subgroups = isCPU ? 1 : kKeys / (kKeysOfLane * lanes);
   auto schedule =
-      ScheduleAttr::get(loc.getContext(), {1, 1, block}, {1, 1, 1}, 1);
+      ScheduleAttr::get(loc.getContext(), {1, 1, block}, {1, 1, subgroups}, 1);
   SmallVector<Type> types;
   for (const Bias &bias : biases)
     types.push_back(bias.memory.getType());

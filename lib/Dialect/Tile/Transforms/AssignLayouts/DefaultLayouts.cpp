@@ -12,11 +12,20 @@
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
+/// The fewest of so many subgroups, a divisor, that fill `pieces` or else all.
+static int64_t countFilled(int64_t pieces, int64_t subgroups) {
+  for (int64_t count = 1; count < subgroups; ++count)
+    if (subgroups % count == 0 && count >= pieces)
+      return count;
+  return subgroups;
+}
+
 Attribute mlir::evoformer::tile::getDefaultLayout(RankedTensorType type,
                                                   TargetAttr target,
                                                   ScheduleAttr schedule) {
   // The last dimension runs over the lanes in 16-byte pieces, as far as lanes
   // last; the remaining lanes, then the subgroups, take the dimension before.
+  // Subgroups that find no row there take the next columns, if there are any.
   constexpr int64_t bytes = 16;
   int64_t rank = type.getRank();
   int64_t width = type.getElementTypeBitWidth();
@@ -40,6 +49,7 @@ Attribute mlir::evoformer::tile::getDefaultLayout(RankedTensorType type,
   map.innerAxes = 1;
   map.lanes.push_back(axis(lanesInColumns, last, vector));
   int64_t columnStep = vector * lanesInColumns;
+  int64_t inRows = 1;
   if (rank == 1) {
     map.lanes.push_back(axis(lanesInRows, last, columnStep));
     columnStep *= lanesInRows;
@@ -47,12 +57,20 @@ Attribute mlir::evoformer::tile::getDefaultLayout(RankedTensorType type,
     columnStep *= subgroups;
   } else {
     map.lanes.push_back(axis(lanesInRows, last - 1, 1));
-    map.subgroups.push_back(axis(subgroups, last - 1, lanesInRows));
+    int64_t rows = type.getDimSize(last - 1);
+    inRows = countFilled(llvm::divideCeil(rows, lanesInRows), subgroups);
+    int64_t spare = subgroups / inRows;
+    int64_t inColumns =
+        countFilled(llvm::divideCeil(columns, columnStep), spare);
+    map.subgroups.push_back(axis(inRows, last - 1, lanesInRows));
+    map.subgroups.push_back(axis(inColumns, last, columnStep));
+    map.subgroups.push_back(axis(spare / inColumns, last, 0));
+    columnStep *= inColumns;
   }
   map.registers.push_back(
       axis(llvm::divideCeil(columns, columnStep), last, columnStep));
   if (rank > 1) {
-    int64_t rowStep = lanesInRows * subgroups;
+    int64_t rowStep = lanesInRows * inRows;
     map.registers.push_back(
         axis(llvm::divideCeil(type.getDimSize(last - 1), rowStep), last - 1,
              rowStep));
