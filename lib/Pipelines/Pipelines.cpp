@@ -63,6 +63,7 @@ static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   // pattern looks at it.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   addCleanup(pm);
+  pm.addPass(tile::createShareLaunches());
 }
 
 /// Memory that is the device's the host cannot compute on.

@@ -24,6 +24,8 @@ PASSES = {
     "convert-evoformer-to-tile{target=gfx942}": {
         "graph": "is on tensors, expected memrefs: run one-shot-bufferize",
         "buffers": True},
+    "evo-tile-share-launches": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "evo-tile-assign-layouts": {
         "tiles": True, "fragments": TILES_ONLY, "staged": TILES_ONLY,
         "pipelined": TILES_ONLY},

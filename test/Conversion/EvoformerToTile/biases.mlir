@@ -4,7 +4,7 @@
 // which lse adds back; stats, a maximum and the logarithm of a sum, do not.
 
 // CHECK-LABEL: evo_tile.kernel @sum_key_bias(
-// CHECK-SAME:    memref<1x1x2x1x40xf32>, %{{.*}}: memref<1x3x1x1x40xf16>, %[[SUM:[^:]*]]: memref<1x1x3x2x64xf32>, %[[MAX:[^:]*]]: memref<1x3x2xf32>,
+// CHECK-SAME:    memref<1x1x2x1x40xf32>, %{{.*}}: memref<1x3x1x1x40xf16>, %[[SUM:[^:]*]]: memref<1x1x3x2x128xf32>, %[[MAX:[^:]*]]: memref<1x3x2xf32>,
 // CHECK:         arith.addf {{.*}} : tensor<1x64xf64>
 // CHECK:         arith.maxnumf
 // CHECK:         evo_tile.reduce max {{.*}} dim 1 : tensor<1x64xf64> -> tensor<1xf64>

@@ -9,6 +9,7 @@
 #include "HostBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -84,7 +85,9 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
-  sumSizes.push_back(padded(keys, keyBlock));
+  // In blocks of any kernel, so that those of one gradient may share it.
+  constexpr int64_t kBlock = 128;
+  sumSizes.push_back(padded(keys, std::lcm(keyBlock, kBlock)));
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 

@@ -10,6 +10,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ShareLaunches : Pass<"evo-tile-share-launches", "::mlir::ModuleOp"> {
+  let summary = "Launch once what several launches would prepare alike";
+  let description = [{
+    Stays at the level tiles, and changes host functions only. The steps of a
+    gradient each prepare the key sum and copies of biases for themselves. A launch
+    is left out where an earlier one of the same block ran an equal kernel on the
+    same values, wrote nothing but whole buffers of that block, which nothing else
+    writes, and nothing in between may have changed what it read. Its buffers take
+    the place of the later one's, and are freed where these were. Different arguments
+    of the function are different memory, as they are in kernels. A kernel that
+    nobody launches any more is erased. A remark names each launch that is left out.
+
+    ```mlir
+    %a = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %a : memref<?xf32>
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%b, %z : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+    ```
+    becomes
+    ```mlir
+    %a = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%a, %z : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %a : memref<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
+}
+
 def AssignLayouts : Pass<"evo-tile-assign-layouts"> {
   let summary = "Give every tile of a kernel a layout";
   let description = [{

@@ -1,0 +1,270 @@
+//===- ShareLaunches.cpp - What several launches would prepare ------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+
+#include "KernelMemory.h"
+
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_SHARELAUNCHES
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static constexpr StringLiteral kPass = "evo-tile-share-launches";
+
+namespace {
+/// What is known of kernels, by name.
+class Kernels {
+public:
+  explicit Kernels(ModuleOp module) {
+    for (KernelOp kernel : module.getOps<KernelOp>())
+      kernels[kernel.getSymNameAttr()] = kernel;
+  }
+
+  /// Null: not in this module.
+  KernelOp of(LaunchOp launch) const {
+    return kernels.lookup(launch.getKernelAttr().getAttr());
+  }
+
+  /// Whether a launch may write the memory of an argument.
+  bool mayWrite(LaunchOp launch, unsigned index) {
+    KernelOp kernel = of(launch);
+    if (!kernel)
+      return true;
+    auto [known, isNew] = written.try_emplace(kernel);
+    if (isNew)
+      for (BlockArgument argument : kernel.getArguments())
+        known->second.push_back(isa<MemRefType>(argument.getType()) &&
+                                mayWriteGlobal(kernel, argument));
+    return known->second[index];
+  }
+
+  /// Whether two launches run the same program.
+  bool areEqual(LaunchOp a, LaunchOp b) const {
+    KernelOp first = of(a), second = of(b);
+    if (!first || !second)
+      return false;
+    return first == second ||
+           (first.getFunctionType() == second.getFunctionType() &&
+            first.getSchedule() == second.getSchedule() &&
+            first.getTarget() == second.getTarget() &&
+            OperationEquivalence::isRegionEquivalentTo(
+                &first.getBody(), &second.getBody(),
+                OperationEquivalence::IgnoreLocations));
+  }
+
+  /// Has one launch less.
+  void setReplaced(LaunchOp launch) {
+    replaced.insert(launch.getKernelAttr().getAttr());
+  }
+  SetVector<StringAttr> takeReplaced() { return std::move(replaced); }
+
+private:
+  DenseMap<StringAttr, KernelOp> kernels;
+  DenseMap<Operation *, SmallVector<bool>> written;
+  SetVector<StringAttr> replaced;
+};
+
+/// The launches of a block.
+class BlockSharing {
+public:
+  BlockSharing(Block &block, Kernels &kernels)
+      : block(block), kernels(kernels) {}
+
+  void run();
+
+private:
+  bool onlyReads(Value memory, LaunchOp except);
+  memref::DeallocOp findDealloc(Value memory);
+  bool isPreparation(LaunchOp launch);
+  bool computesSame(LaunchOp a, LaunchOp b);
+  void replace(LaunchOp later, LaunchOp earlier);
+  void forgetWritten(Operation *op);
+  void forgetReaders(Value written);
+
+  Block &block;
+  Kernels &kernels;
+  /// Whose results still are what a launch would compute now.
+  SmallVector<LaunchOp> known;
+};
+} // namespace
+
+/// Whether all users of a buffer in any block but one launch only read it, or
+/// free it.
+bool BlockSharing::onlyReads(Value memory, LaunchOp except) {
+  return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user == except || isa<memref::DeallocOp>(user))
+      return true;
+    if (auto launch = dyn_cast<LaunchOp>(user)) {
+      unsigned first = launch.getArgs().getBeginOperandIndex();
+      return use.getOperandNumber() >= first &&
+             !kernels.mayWrite(launch, use.getOperandNumber() - first);
+    }
+    if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
+        user->hasTrait<OpTrait::IsTerminator>())
+      return false;
+    return llvm::all_of(user->getResults(), [&](Value result) {
+      return !isa<MemRefType>(result.getType()) || onlyReads(result, except);
+    });
+  });
+}
+
+memref::DeallocOp BlockSharing::findDealloc(Value memory) {
+  for (Operation *user : memory.getUsers())
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(user))
+      return dealloc;
+  return {};
+}
+
+/// Whether all that a launch writes are whole buffers of this block that
+/// nothing else writes.
+bool BlockSharing::isPreparation(LaunchOp launch) {
+  bool any = false;
+  for (auto [index, argument] : llvm::enumerate(launch.getArgs())) {
+    if (!kernels.mayWrite(launch, index))
+      continue;
+    auto alloc = argument.getDefiningOp<memref::AllocOp>();
+    if (!alloc || alloc->getBlock() != &block || !onlyReads(alloc, launch))
+      return false;
+    memref::DeallocOp dealloc = findDealloc(alloc);
+    if (!dealloc || dealloc->getBlock() != &block)
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+bool BlockSharing::computesSame(LaunchOp a, LaunchOp b) {
+  if (!llvm::equal(a.getSpace(), b.getSpace()) ||
+      a.getArgs().size() != b.getArgs().size() || !kernels.areEqual(a, b))
+    return false;
+  for (auto [index, pair] :
+       llvm::enumerate(llvm::zip_equal(a.getArgs(), b.getArgs()))) {
+    auto [x, y] = pair;
+    if (!kernels.mayWrite(a, index)) {
+      if (x != y)
+        return false;
+      continue;
+    }
+    auto mine = x.getDefiningOp<memref::AllocOp>(),
+         other = y.getDefiningOp<memref::AllocOp>();
+    if (mine.getType() != other.getType() ||
+        mine.getAlignment() != other.getAlignment() ||
+        !llvm::equal(mine->getOperands(), other->getOperands()))
+      return false;
+  }
+  return true;
+}
+
+void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
+  remark::passed(later.getLoc(),
+                 remark::RemarkOpts::name("shared-launch").category(kPass))
+      << remark::metric("kernel", later.getKernel());
+  SmallVector<std::pair<Value, Value>> buffers;
+  for (auto [index, pair] :
+       llvm::enumerate(llvm::zip_equal(later.getArgs(), earlier.getArgs())))
+    if (kernels.mayWrite(later, index))
+      buffers.emplace_back(std::get<0>(pair), std::get<1>(pair));
+  kernels.setReplaced(later);
+  later.erase();
+  for (auto [old, kept] : buffers) {
+    // It is freed where the last one was.
+    findDealloc(kept).erase();
+    old.replaceAllUsesWith(kept);
+    old.getDefiningOp()->erase();
+  }
+}
+
+/// Buffers, and arguments of a function, are memory of their own.
+static bool isApart(Value memory) {
+  if (auto argument = dyn_cast<BlockArgument>(memory))
+    return argument.getOwner()->isEntryBlock() &&
+           isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return memory.getDefiningOp<memref::AllocOp>() != nullptr;
+}
+
+/// What reads the memory that has been written would compute something else.
+void BlockSharing::forgetReaders(Value written) {
+  Value root = getMemoryRoot(written);
+  llvm::erase_if(known, [&](LaunchOp launch) {
+    return llvm::any_of(launch.getArgs(), [&](Value argument) {
+      if (!isa<MemRefType>(argument.getType()))
+        return false;
+      Value read = getMemoryRoot(argument);
+      return read == root || !(isApart(read) && isApart(root));
+    });
+  });
+}
+
+void BlockSharing::forgetWritten(Operation *op) {
+  op->walk([&](Operation *inner) {
+    if (auto launch = dyn_cast<LaunchOp>(inner)) {
+      for (auto [index, argument] : llvm::enumerate(launch.getArgs()))
+        if (isa<MemRefType>(argument.getType()) &&
+            kernels.mayWrite(launch, index))
+          forgetReaders(argument);
+    } else if (auto dealloc = dyn_cast<memref::DeallocOp>(inner)) {
+      // What reads it cannot again; what it holds may live on.
+      Value freed = dealloc.getMemref();
+      llvm::erase_if(known, [&](LaunchOp launch) {
+        for (auto [index, argument] : llvm::enumerate(launch.getArgs()))
+          if (isa<MemRefType>(argument.getType()) &&
+              getMemoryRoot(argument) == freed &&
+              !kernels.mayWrite(launch, index))
+            return true;
+        return false;
+      });
+    } else if (!isMemoryEffectFree(inner) && !isa<memref::AllocOp>(inner) &&
+               inner->getNumRegions() == 0) {
+      known.clear();
+    }
+  });
+}
+
+void BlockSharing::run() {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch || !isPreparation(launch)) {
+      forgetWritten(&op);
+      continue;
+    }
+    auto *same = llvm::find_if(
+        known, [&](LaunchOp earlier) { return computesSame(launch, earlier); });
+    if (same != known.end()) {
+      replace(launch, *same);
+      continue;
+    }
+    known.push_back(launch);
+  }
+}
+
+namespace {
+struct ShareLaunchesPass
+    : evoformer::tile::impl::ShareLaunchesBase<ShareLaunchesPass> {
+protected:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Kernels kernels(module);
+    for (auto host : module.getOps<FunctionOpInterface>())
+      if (!isa<KernelOp>(host.getOperation()))
+        host->walk([&](Block *block) { BlockSharing(*block, kernels).run(); });
+    for (StringAttr name : kernels.takeReplaced())
+      if (KernelOp kernel = module.lookupSymbol<KernelOp>(name);
+          SymbolTable::symbolKnownUseEmpty(kernel, module))
+        kernel.erase();
+  }
+};
+} // namespace

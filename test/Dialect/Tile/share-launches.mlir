@@ -1,0 +1,157 @@
+// A launch that would fill a buffer as an earlier one has is left out, where
+// nothing may tell.
+//
+// RUN: evoformer-opt %s --evo-tile-share-launches | FileCheck %s
+// RUN: evoformer-opt %s --evo-tile-share-launches --remarks-filter=evo-tile-share.* --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+//
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=same
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK-NOT: remark
+
+// CHECK-LABEL: func @equal_kernels
+//  CHECK-NEXT:   %[[A:.+]] = memref.alloc(%[[N:.+]])
+//  CHECK-NEXT:   evo_tile.launch @sum {{.+}} args(%[[X:.+]], %[[A]] :
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]], %[[Y:.+]] :
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]], %[[Y]] :
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]], %[[Y]] :
+//  CHECK-NEXT:   memref.dealloc %[[A]]
+//  CHECK-NEXT:   return
+// Nobody launches it any more.
+//   CHECK-NOT: kernel @same
+func.func @equal_kernels(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @same space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  %c = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %c : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%c, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %c : memref<?xf32>
+  return
+}
+
+// Launches that change what is read, or write what is shared, keep both.
+// CHECK-LABEL: func @input_changes
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @input_changes(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %x : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// CHECK-LABEL: func @input_changes_inside
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @input_changes_inside(%x: memref<8xf32>, %y: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %v = memref.cast %x : memref<8xf32> to memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%v, %a : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  scf.if %p {
+    %zero = arith.constant 0.0 : f32
+    memref.store %zero, %x[%c1] : memref<8xf32>
+  }
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%v, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// CHECK-LABEL: func @buffer_changes
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @buffer_changes(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  %view = memref.cast %a : memref<?xf32> to memref<?xf32, strided<[1]>>
+  %flat = memref.cast %view : memref<?xf32, strided<[1]>> to memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%y, %flat : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// A buffer of which the space leaves a part as it was: other sizes, or another
+// space, are another result.
+// CHECK-LABEL: func @differ
+// CHECK-COUNT-3: evo_tile.launch @sum
+func.func @differ(%x: memref<?xf32>, %n: index, %m: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%m) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  %c = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%m) args(%x, %c : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %c : memref<?xf32>
+  return
+}
+
+// What a loop carries may be any memory.
+// CHECK-LABEL: func @carried
+//       CHECK: scf.for
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @carried(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c0: index, %c1: index) {
+  scf.for %i = %c0 to %n step %c1 iter_args(%z = %x) -> (memref<?xf32>) {
+    %a = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %a : memref<?xf32>
+    evo_tile.launch @use space(%c1) args(%y, %z : memref<?xf32>, memref<?xf32>)
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+    scf.yield %z : memref<?xf32>
+  }
+  return
+}
+
+// What is read is freed, and its memory may be another's.
+// CHECK-LABEL: func @input_is_freed
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @input_is_freed(%x: memref<?xf32>, %n: index, %c1: index) {
+  %in = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @use space(%c1) args(%x, %in : memref<?xf32>, memref<?xf32>)
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%in, %a : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  evo_tile.launch @use space(%c1) args(%x, %in : memref<?xf32>, memref<?xf32>)
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%in, %b : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  memref.dealloc %in : memref<?xf32>
+  return
+}
+
+// CHECK: evo_tile.kernel @sum(
+evo_tile.kernel @sum(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = evo_tile.load %x[%c0] padding 0.0 : f32 : memref<?xf32> -> tensor<8xf32>
+  %b = arith.addf %a, %a : tensor<8xf32>
+  evo_tile.store %b, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  evo_tile.return
+}
+evo_tile.kernel @same(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = evo_tile.load %x[%c0] padding 0.0 : f32 : memref<?xf32> -> tensor<8xf32>
+  %b = arith.addf %a, %a : tensor<8xf32>
+  evo_tile.store %b, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  evo_tile.return
+}
+evo_tile.kernel @use(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = evo_tile.load %x[%c0] padding 0.0 : f32 : memref<?xf32> -> tensor<8xf32>
+  evo_tile.store %a, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  evo_tile.return
+}
