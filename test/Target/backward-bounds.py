@@ -7,7 +7,7 @@ workgroup memory under way, no product of matrices without all lanes, and, on ch
 where that was worked on, no wait of a loop of two or more stages drains all loads,
 and a loop has at most so many instructions a logit of a lane.
 
-Each depth with one type, on one chip of each family in turn, and what has a limit
+Each depth with one type, on one chip in turn, and what has a limit
 (bf16 at 32 and 64 among it);
 with 'all' as an argument the whole product."""
 
@@ -17,8 +17,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 from barriers import early_barriers
-from cases import (NEVER_DRAINS, check_all, draw, final_code, has_matrix_unit,
-                   module_of)
+from cases import (NEVER_DRAINS, check_all, draw, families, final_code,
+                   has_matrix_unit, module_of)
 
 DEPTHS = (8, 16, 24, 32, 40, 48, 56, 64)
 KERNELS = ("query_grad", "key_value_grad", "bias_grad")
@@ -93,4 +93,5 @@ def problems_of(target, kind, depth):
     return found
 
 
-check_all(problems_of, [*LIMITS, *draw(DEPTHS, extra=())])
+check_all(problems_of,
+          [*LIMITS, *draw(DEPTHS, groups=[sum(families(), [])], extra=())])

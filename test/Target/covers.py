@@ -5,7 +5,7 @@ code (Inputs/barriers.py) of what check.test and check-backward.test run, the ca
 of few.txt and few-backward.txt and the covers small and backward-small, on every AMD
 chip. The code generator takes seven seconds for a case of gradients and one for
 another, which is 85 minutes of the processor's time for all on every chip: cases and
-chips take turns in two minutes of it. With 'all' each case is compiled for every chip;
+chips take turns in one minute of it. With 'all' each case is compiled for every chip;
 names of chips and of sets of cases choose among them:
 
     python3 test/Target/covers.py . /tmp/covers all gfx942 gfx1100 few-backward
@@ -28,7 +28,7 @@ SETS = {"few": f"--cases={INPUTS}/few.txt",
         "few-backward": f"--cases={INPUTS}/few-backward.txt",
         "small": "--cover=small", "backward-small": "--cover=backward-small"}
 # Of a set, which cases run, each on one chip: one of so many.
-TURNS = {"few": 2, "few-backward": 16, "small": 2, "backward-small": 16}
+TURNS = {"few": 4, "few-backward": 32, "small": 4, "backward-small": 32}
 CHIPS = sum(families(), [])
 
 
