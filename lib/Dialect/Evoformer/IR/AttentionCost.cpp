@@ -17,10 +17,14 @@ static double bytesOf(AttentionFamilyOpInterface op, OpOperand &operand,
   if (!type)
     return 0;
   double bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand)))
-    if (!op.isBroadcast(operand, dim) &&
-        op.getOperandSize(operand, letter) != AttentionSize::One)
-      bytes *= static_cast<double>(sizes[op.getOperandSize(operand, letter)]);
+  for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
+    AttentionSize size = op.getOperandSize(operand, letter);
+    // Those that no attention chooses are static.
+    bool isChosen = size != AttentionSize::One && size != AttentionSize::Two;
+    if (!op.isBroadcast(operand, dim))
+      bytes *=
+          static_cast<double>(isChosen ? sizes[size] : type.getDimSize(dim));
+  }
   return bytes;
 }
 
