@@ -14,15 +14,14 @@ using namespace mlir::evoformer;
 ArrayRef<AttentionGroup> AttentionOp::getGroups() {
   using Role = AttentionOperand;
   static constexpr AttentionGroup groups[] = {
-      {Role::Query, "query", "query", GroupArity::One, ""},
-      {Role::Key, "key", "key", GroupArity::One, ""},
+      kQuery,
+      kKey,
       {Role::Value, "value", "value", GroupArity::One, ""},
-      {Role::Bias, "bias", "bias", GroupArity::Any, ""},
+      kBias,
       kCaptures,
       {Role::Gate, "gate", "gate", GroupArity::Optional, ""},
-      {Role::KeyLengths, "key_lengths", "keys", GroupArity::Optional, ""},
-      {Role::QueryLengths, "query_lengths", "queries", GroupArity::Optional,
-       ""},
+      kKeyLengths,
+      kQueryLengths,
       kQueryStarts,
       kKeyStarts,
       kMostQueries,

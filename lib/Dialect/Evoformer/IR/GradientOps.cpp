@@ -17,24 +17,12 @@ using Role = AttentionOperand;
 // Groups
 //===----------------------------------------------------------------------===//
 
-static constexpr AttentionGroup kQuery = {Role::Query, "query", "query",
-                                          GroupArity::One, ""};
-static constexpr AttentionGroup kKey = {Role::Key, "key", "key",
-                                        GroupArity::One, ""};
 static constexpr AttentionGroup kValue = {Role::Value, "value", "value",
                                           GroupArity::One, ""};
-static constexpr AttentionGroup kBias = {Role::Bias, "bias", "bias",
-                                         GroupArity::Any, ""};
 static constexpr AttentionGroup kGate = {Role::Gate, "gate", "gate",
                                          GroupArity::Optional, ""};
-static constexpr AttentionGroup kKeyLengths = {
-    Role::KeyLengths, "key_lengths", "keys", GroupArity::Optional, ""};
-static constexpr AttentionGroup kQueryLengths = {
-    Role::QueryLengths, "query_lengths", "queries", GroupArity::Optional, ""};
 static constexpr AttentionGroup kOutput = {Role::Output, "output", "output",
                                            GroupArity::One, ""};
-static constexpr AttentionGroup kStats = {Role::Stats, "stats", "stats",
-                                          GroupArity::One, ""};
 static constexpr AttentionGroup kOutputGrad = {
     Role::OutputGradient, "output_grad", "output_grad", GroupArity::One, ""};
 

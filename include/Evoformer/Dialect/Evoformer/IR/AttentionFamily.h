@@ -39,6 +39,24 @@ struct AttentionGroup {
   bool isInit() const { return !result.empty(); }
 };
 
+/// What all ops that make logits have.
+inline constexpr AttentionGroup kQuery = {AttentionOperand::Query, "query",
+                                          "query", GroupArity::One, ""};
+inline constexpr AttentionGroup kKey = {AttentionOperand::Key, "key", "key",
+                                        GroupArity::One, ""};
+inline constexpr AttentionGroup kBias = {AttentionOperand::Bias, "bias", "bias",
+                                         GroupArity::Any, ""};
+inline constexpr AttentionGroup kKeyLengths = {AttentionOperand::KeyLengths,
+                                               "key_lengths", "keys",
+                                               GroupArity::Optional, ""};
+inline constexpr AttentionGroup kQueryLengths = {AttentionOperand::QueryLengths,
+                                                 "query_lengths", "queries",
+                                                 GroupArity::Optional, ""};
+
+/// The statistics as an input.
+inline constexpr AttentionGroup kStats = {AttentionOperand::Stats, "stats",
+                                          "stats", GroupArity::One, ""};
+
 /// The clause `ragged(queries %i : type, keys %j : type, most %p, %q)`, whose
 /// parts are groups of their own.
 inline constexpr AttentionGroup kQueryStarts = {AttentionOperand::QueryStarts,

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The base class of attention, its gradient and the steps of that.
+// The base classes of attention, its weights, its gradient and the steps of
+// that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +106,24 @@ class Evoformer_FamilyOp<string mnemonic, list<Trait> traits = []>
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+/// A family op with one attribute for all orders.
+class Evoformer_OperandOrdersOp<string mnemonic, list<Trait> traits = []>
+    : Evoformer_FamilyOp<mnemonic, traits> {
+  let extraClassDefinition = familyClassDefinition # [{
+    ::mlir::evoformer::DimOrderAttr
+    $cppClass::getOperandOrder(::mlir::OpOperand &operand) {
+      return ::mlir::evoformer::family::getOrder(
+          getOperation(), getOperandOrders(), operand);
+    }
+    void $cppClass::setOperandOrder(::mlir::OpOperand &operand,
+                                    ::mlir::evoformer::DimOrderAttr order) {
+      setOperandOrdersAttr(::mlir::evoformer::family::withOrder(
+          getOperation(), getOperandOrders(), operand, order));
+    }
+  }];
+  let extraClassDeclaration = familyClassDeclaration;
 }
 
 #endif // EVOFORMER_DIALECT_EVOFORMER_IR_ATTENTIONFAMILY_TD

@@ -14,26 +14,8 @@
 
 include "Evoformer/Dialect/Evoformer/IR/AttentionFamily.td"
 
-/// A family op with one attribute for all orders.
-class Evoformer_GradientOp<string mnemonic, list<Trait> traits = []>
-    : Evoformer_FamilyOp<mnemonic, traits> {
-  let extraClassDefinition = familyClassDefinition # [{
-    ::mlir::evoformer::DimOrderAttr
-    $cppClass::getOperandOrder(::mlir::OpOperand &operand) {
-      return ::mlir::evoformer::family::getOrder(
-          getOperation(), getOperandOrders(), operand);
-    }
-    void $cppClass::setOperandOrder(::mlir::OpOperand &operand,
-                                    ::mlir::evoformer::DimOrderAttr order) {
-      setOperandOrdersAttr(::mlir::evoformer::family::withOrder(
-          getOperation(), getOperandOrders(), operand, order));
-    }
-  }];
-  let extraClassDeclaration = familyClassDeclaration;
-}
-
 def Evoformer_AttentionBackwardOp
-    : Evoformer_GradientOp<"attention_backward"> {
+    : Evoformer_OperandOrdersOp<"attention_backward"> {
   let summary = "The gradient of an attention";
   let description = [{
     The gradients of `sum(out * output_grad)`, where `out` is what
@@ -149,7 +131,7 @@ def Evoformer_AttentionBackwardOp
   let hasCanonicalizer = 1;
 }
 
-def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
+def Evoformer_AttentionDeltaOp : Evoformer_OperandOrdersOp<"attention_delta"> {
   let summary = "What the gradient of an attention reads of its output";
   let description = [{
     The first step of the gradient, in one read of the output and its gradient:
@@ -187,7 +169,7 @@ def Evoformer_AttentionDeltaOp : Evoformer_GradientOp<"attention_delta"> {
 }
 
 def Evoformer_AttentionGradientOp
-    : Evoformer_GradientOp<"attention_gradient"> {
+    : Evoformer_OperandOrdersOp<"attention_gradient"> {
   let summary = "Gradients from one recomputation of the logits";
   let description = [{
     A step of `evoformer.attention_backward`: the gradients that are asked for
