@@ -36,6 +36,9 @@ evoformer::getStepCosts(ModuleOp module, StringRef biasGradients,
         .Case([&](AttentionOp op) {
           steps.push_back({"attention", op.getCost(sizes)});
         })
+        .Case([&](AttentionWeightsOp op) {
+          steps.push_back({"weights", op.getCost(sizes)});
+        })
         .Case([&](AttentionDeltaOp op) {
           steps.push_back({"delta", op.getCost(sizes)});
         })

@@ -67,8 +67,8 @@ static ParseResult parseClause(OpAsmParser &parser, OperationState &state,
     return failure();
   if (hasOrder(group.role) &&
       parseOrder(parser,
-                 isBias(group.role) ? DimOrderAttr::kBias
-                                    : DimOrderAttr::kSequence,
+                 isOfPairs(group.role) ? DimOrderAttr::kBias
+                                       : DimOrderAttr::kSequence,
                  order))
     return failure();
   if (parser.parseColonType(type) || parser.parseRParen() ||
@@ -464,19 +464,24 @@ void AttentionOp::print(OpAsmPrinter &printer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gradients
+// Weights and gradients
 //===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static constexpr bool hasBiasGradients =
+    llvm::is_one_of<OpTy, AttentionBackwardOp, AttentionGradientOp>::value;
 
 /// Those ops of the family with one attribute for all orders.
 template <typename OpTy>
-static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
+static ParseResult parseOrdersOp(OpAsmParser &parser, OperationState &state) {
   auto &properties = state.getOrAddProperties<typename OpTy::Properties>();
   family::ParsedClauses clauses;
   if (family::parseClauses(parser, state, OpTy::getGroups(), clauses))
     return failure();
-  if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
+  if constexpr (hasBiasGradients<OpTy>)
     properties.bias_gradients =
         parser.getBuilder().getDenseI64ArrayAttr(clauses.biasGradients);
+  if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
     properties.dropout_p = clauses.dropout;
     if (family::parseScale(parser, properties.scale) ||
         family::parseGroupSize(parser, properties.group_size) ||
@@ -493,11 +498,12 @@ static ParseResult parseGradientOp(OpAsmParser &parser, OperationState &state) {
 }
 
 template <typename OpTy>
-static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
-  if constexpr (std::is_same_v<OpTy, AttentionDeltaOp>) {
-    family::printClauses(printer, op);
-  } else {
+static void printOrdersOp(OpAsmPrinter &printer, OpTy op) {
+  if constexpr (hasBiasGradients<OpTy>)
     family::printClauses(printer, op, op.getBiasGradients());
+  else
+    family::printClauses(printer, op);
+  if constexpr (!std::is_same_v<OpTy, AttentionDeltaOp>) {
     family::printScale(printer, op.getScaleAttr());
     family::printGroupSize(printer, op.getGroupSize());
     family::printKeyRange(printer, op);
@@ -509,24 +515,32 @@ static void printGradientOp(OpAsmPrinter &printer, OpTy op) {
 
 ParseResult AttentionBackwardOp::parse(OpAsmParser &parser,
                                        OperationState &state) {
-  return parseGradientOp<AttentionBackwardOp>(parser, state);
+  return parseOrdersOp<AttentionBackwardOp>(parser, state);
 }
 void AttentionBackwardOp::print(OpAsmPrinter &printer) {
-  printGradientOp(printer, *this);
+  printOrdersOp(printer, *this);
 }
 
 ParseResult AttentionDeltaOp::parse(OpAsmParser &parser,
                                     OperationState &state) {
-  return parseGradientOp<AttentionDeltaOp>(parser, state);
+  return parseOrdersOp<AttentionDeltaOp>(parser, state);
 }
 void AttentionDeltaOp::print(OpAsmPrinter &printer) {
-  printGradientOp(printer, *this);
+  printOrdersOp(printer, *this);
 }
 
 ParseResult AttentionGradientOp::parse(OpAsmParser &parser,
                                        OperationState &state) {
-  return parseGradientOp<AttentionGradientOp>(parser, state);
+  return parseOrdersOp<AttentionGradientOp>(parser, state);
 }
 void AttentionGradientOp::print(OpAsmPrinter &printer) {
-  printGradientOp(printer, *this);
+  printOrdersOp(printer, *this);
+}
+
+ParseResult AttentionWeightsOp::parse(OpAsmParser &parser,
+                                      OperationState &state) {
+  return parseOrdersOp<AttentionWeightsOp>(parser, state);
+}
+void AttentionWeightsOp::print(OpAsmPrinter &printer) {
+  printOrdersOp(printer, *this);
 }

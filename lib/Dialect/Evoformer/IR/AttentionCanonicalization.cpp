@@ -222,7 +222,8 @@ struct DropNeutralBias : OpRewritePattern<AttentionOp> {
 /// Runs `edit` on an op as its own class, which has accessors of its operands.
 template <typename EditT> static void editOperands(Operation *op, EditT edit) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp>(edit);
+      .Case<AttentionOp, AttentionBackwardOp, AttentionGradientOp,
+            AttentionWeightsOp>(edit);
 }
 
 //===----------------------------------------------------------------------===//

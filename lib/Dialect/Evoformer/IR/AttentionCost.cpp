@@ -138,6 +138,17 @@ AttentionCost AttentionBackwardOp::getCost(AttentionSizes sizes) {
   return cost;
 }
 
+AttentionCost AttentionWeightsOp::getCost(AttentionSizes sizes) {
+  AttentionCost cost;
+  cost.logits = countLogits(*this, sizes);
+  cost.matrixFlops = 2 * cost.logits * static_cast<double>(sizes.depth);
+  // The scale, the biases and the statistic.
+  cost.vectorFlops = cost.logits * (2 + countFloatBiases(*this));
+  cost.exponentials = cost.logits;
+  addTraffic(*this, sizes, cost);
+  return cost;
+}
+
 AttentionCost AttentionDeltaOp::getCost(AttentionSizes sizes) {
   AttentionCost cost;
   double outputs = countOutputs(*this, sizes);

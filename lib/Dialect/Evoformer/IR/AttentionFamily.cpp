@@ -33,6 +33,10 @@ bool evoformer::isBias(AttentionOperand role) {
          role == AttentionOperand::Capture;
 }
 
+bool evoformer::isOfPairs(AttentionOperand role) {
+  return isBias(role) || role == AttentionOperand::Weights;
+}
+
 bool evoformer::isStatistic(AttentionOperand role) {
   return role == AttentionOperand::Lse || role == AttentionOperand::Stats ||
          role == AttentionOperand::Delta;
@@ -62,7 +66,7 @@ bool evoformer::isNumber(AttentionOperand role) {
 }
 
 bool evoformer::isSequence(AttentionOperand role) {
-  return !isBias(role) && !isStatistic(role) && !isLengths(role) &&
+  return !isOfPairs(role) && !isStatistic(role) && !isLengths(role) &&
          !isStarts(role) && !isNumber(role) && !isRandomState(role);
 }
 
@@ -129,10 +133,12 @@ AttentionSizes family::getSizes(Operation *operation) {
   AttentionSizes sizes;
   for (AttentionSize size : kAllAttentionSizes)
     sizes[size] = ShapedType::kDynamic;
+  bool hasValueDepth = false;
   for (OpOperand &operand : operation->getOpOperands()) {
     auto type = dyn_cast<ShapedType>(operand.get().getType());
     for (auto [dim, letter] : llvm::enumerate(op.getOperandLetters(operand))) {
       AttentionSize size = op.getOperandSize(operand, letter);
+      hasValueDepth |= size == AttentionSize::Dv;
       if (size == AttentionSize::One || size == AttentionSize::Two ||
           type.isDynamicDim(dim) || op.isBroadcast(operand, dim))
         continue;
@@ -144,6 +150,9 @@ AttentionSizes family::getSizes(Operation *operation) {
     if (std::optional<int64_t> most = getConstantIntValue(operand.get()))
       (role == AttentionOperand::MostKeys ? sizes.keys : sizes.queries) = *most;
   }
+  // Weights alone have no values.
+  if (!hasValueDepth)
+    sizes.valueDepth = 0;
   if (!op.isRagged())
     sizes.allQueries = sizes.allKeys = sizes.starts = 0;
   else if (ShapedType::isStatic(sizes.starts))
@@ -451,7 +460,7 @@ static std::pair<unsigned, DimOrderAttr> findOrder(Family op,
     AttentionOperand role = op.getOperandRole(other).first;
     if (&other == &operand)
       return {position, !hasOrder(role) ? DimOrderAttr()
-                        : isBias(role)
+                        : isOfPairs(role)
                             ? DimOrderAttr::getBias(op->getContext())
                             : DimOrderAttr::getSequence(op->getContext())};
     position += hasOrder(role);

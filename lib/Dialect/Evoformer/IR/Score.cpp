@@ -149,6 +149,9 @@ LogicalResult evoformer::verifyScore(Operation *op, unsigned numValues) {
 }
 
 LogicalResult AttentionOp::verifyRegions() { return verifyScore(*this, 1); }
+LogicalResult AttentionWeightsOp::verifyRegions() {
+  return verifyScore(*this, 1);
+}
 LogicalResult AttentionBackwardOp::verifyRegions() {
   if (failed(verifyScore(*this, 1)))
     return failure();

@@ -105,3 +105,7 @@ void evoformer::addScorePatterns(RewritePatternSet &patterns) {
 void evoformer::addScoreGradientPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldFactorOfScore<AttentionBackwardOp>>(patterns.getContext());
 }
+
+void evoformer::addScoreWeightsPatterns(RewritePatternSet &patterns) {
+  patterns.add<FoldFactorOfScore<AttentionWeightsOp>>(patterns.getContext());
+}

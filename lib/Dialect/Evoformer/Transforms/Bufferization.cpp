@@ -152,6 +152,8 @@ void evoformer::registerEvoformerBufferization(DialectRegistry &registry) {
         *context);
     AttentionGradientOp::attachInterface<
         AttentionBufferization<AttentionGradientOp>>(*context);
+    AttentionWeightsOp::attachInterface<
+        AttentionBufferization<AttentionWeightsOp>>(*context);
     context->loadDialect<memref::MemRefDialect>();
   });
 }

@@ -205,6 +205,8 @@ void evoformer::registerEvoformerRuntimeVerification(
         AttentionRuntimeVerification<AttentionDeltaOp>>(*context);
     AttentionGradientOp::attachInterface<
         AttentionRuntimeVerification<AttentionGradientOp>>(*context);
+    AttentionWeightsOp::attachInterface<
+        AttentionRuntimeVerification<AttentionWeightsOp>>(*context);
     context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          memref::MemRefDialect, tensor::TensorDialect>();
   });

@@ -86,12 +86,14 @@ inline constexpr AttentionGroup kKeysFrom = {AttentionOperand::KeysFrom,
 inline constexpr AttentionGroup kKeysTo = {
     AttentionOperand::KeysTo, "operand of keys(to)", "", GroupArity::Any, ""};
 
-/// Whether the role's dimensions are those of a query, of a bias, of
-/// statistics (b, n, h, q), or of lengths (b, n); whether it says where
-/// sequences start (e), or is a number, the most of a sequence or of a bound;
-/// whether it is the state of random numbers (2).
+/// Whether the role's dimensions are those of a query, of a bias, which may
+/// broadcast, of pairs (a bias or weights), of statistics (b, n, h, q), or of
+/// lengths (b, n); whether it says where sequences start (e), or is a number,
+/// the most of a sequence or of a bound; whether it is the state of random
+/// numbers (2).
 bool isSequence(AttentionOperand role);
 bool isBias(AttentionOperand role);
+bool isOfPairs(AttentionOperand role);
 bool isStatistic(AttentionOperand role);
 bool isLengths(AttentionOperand role);
 bool isStarts(AttentionOperand role);
@@ -104,7 +106,7 @@ inline bool isRandomState(AttentionOperand role) {
 
 /// Whether operands with the role have their dimensions in an order of choice.
 inline bool hasOrder(AttentionOperand role) {
-  return isSequence(role) || isBias(role);
+  return isSequence(role) || isOfPairs(role);
 }
 
 namespace family {

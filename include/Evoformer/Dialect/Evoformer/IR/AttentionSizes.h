@@ -51,6 +51,8 @@ enum class AttentionOperand {
   MostKeys,
   /// What a score reads of each pair, as a bias.
   Capture,
+  /// The weight of each pair.
+  Weights,
   /// The seed and the offset of random numbers.
   Dropout,
   /// What the bounds of keys are of besides sizes, numbers of type index.

@@ -13,6 +13,7 @@
 #define EVOFORMER_DIALECT_EVOFORMER_IR_EVOFORMEROPS_TD
 
 include "Evoformer/Dialect/Evoformer/IR/GradientOps.td"
+include "Evoformer/Dialect/Evoformer/IR/WeightsOp.td"
 
 def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
     DeclareOpInterfaceMethods<Evoformer_DifferentiableInterface>
@@ -475,7 +476,8 @@ def Evoformer_LookupOp : Op<Evoformer_Dialect, "lookup", [Pure]> {
 
 def Evoformer_YieldOp : Op<Evoformer_Dialect, "yield", [
     Pure, Terminator,
-    ParentOneOf<["AttentionOp", "AttentionBackwardOp", "AttentionGradientOp"]>
+    ParentOneOf<["AttentionOp", "AttentionBackwardOp", "AttentionGradientOp",
+                 "AttentionWeightsOp"]>
   ]> {
   let summary = "What a score region gives";
   let description = [{

@@ -52,9 +52,11 @@ void writeScoreGradient(Block &body, Region &gradient, unsigned argument = 0);
 /// indices, as far as numbers do not overflow.
 bool isScoreTotal(Operation *op);
 
-/// Patterns that fold scores of attentions, and of their gradients.
+/// Patterns that fold scores of attentions, of their gradients and of their
+/// weights.
 void addScorePatterns(RewritePatternSet &patterns);
 void addScoreGradientPatterns(RewritePatternSet &patterns);
+void addScoreWeightsPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::evoformer
 
