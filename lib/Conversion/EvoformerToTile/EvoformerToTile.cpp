@@ -110,9 +110,9 @@ public:
       return hideEmptySizes(builder, operand.get());
     Value view =
         transposeTo(builder, operand.get(), op.getOperandOrder(operand),
-                    isBias(role) ? "bnhqk" : "bnhsd");
+                    isOfPairs(role) ? "bnhqk" : "bnhsd");
     // The op promises that the depth of what it reads has stride 1.
-    return isBias(role) || op.isDpsInit(&operand)
+    return isOfPairs(role) || op.isDpsInit(&operand)
                ? view
                : castToUnitStride(builder, view);
   }
@@ -165,7 +165,7 @@ private:
     Value most = operands.front().get();
     std::optional<int64_t> known = getConstantIntValue(most);
     bool ofKeys = role == AttentionOperand::MostKeys;
-    if (hasBiasGradientAlong(ofKeys ? kBiasK : kBiasQ))
+    if (writesAlong(ofKeys ? kBiasK : kBiasQ))
       return known ? Most{{}, known} : Most{most, {}};
     OpOperand &rows = getOperandOfRows(ofKeys);
     OpFoldResult all =
@@ -180,7 +180,10 @@ private:
     return {arith::MinUIOp::create(builder, most, builder.index(all)), {}};
   }
 
-  bool hasBiasGradientAlong(int64_t dim) {
+  /// Whether weights, or the gradient of a bias, have a dimension.
+  bool writesAlong(int64_t dim) {
+    if (isa<AttentionWeightsOp>(op.getOperation()))
+      return true;
     auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
     return gradient &&
            llvm::any_of(gradient.getBiasGradients(), [&](int64_t bias) {
@@ -348,6 +351,9 @@ protected:
             })
             .Case<AttentionDeltaOp>(
                 [&](auto delta) { return write(delta, builder, factory); })
+            .Case<AttentionWeightsOp>([&](auto weights) {
+              return write(weights, host, builder, factory);
+            })
             .Default([](Operation *other) {
               return other->emitOpError("must be split into its steps: run "
                                         "evoformer-split-backward first");
@@ -444,6 +450,23 @@ protected:
     return success();
   }
 
+  /// What a step recomputes logits from, and what it makes of these.
+  static GradientOperands getInputs(OperandViews &views) {
+    GradientOperands operands;
+    operands.query = views.get(Role::Query);
+    operands.key = views.get(Role::Key);
+    operands.value = views.get(Role::Value);
+    operands.weightedGrad = views.get(Role::WeightedGradient);
+    operands.stats = views.get(Role::Stats);
+    operands.delta = views.get(Role::Delta);
+    operands.lengths = views.getLengths();
+    operands.keyOffsets = views.getKeyOffsets();
+    operands.dropout = views.getDropout();
+    operands.biases = views.getBiases(Role::Bias);
+    operands.captures = views.getBiases(Role::Capture);
+    return operands;
+  }
+
   /// The operands of a step, or null where it asks for what no kernel does.
   FailureOr<GradientOperands> getOperands(TileBuilder &builder,
                                           AttentionGradientOp op) {
@@ -468,18 +491,7 @@ protected:
                             "asks for ")
              << kinds << " of these: run evoformer-split-backward";
     OperandViews views(builder, op);
-    GradientOperands operands;
-    operands.query = views.get(Role::Query);
-    operands.key = views.get(Role::Key);
-    operands.value = views.get(Role::Value);
-    operands.weightedGrad = views.get(Role::WeightedGradient);
-    operands.stats = views.get(Role::Stats);
-    operands.delta = views.get(Role::Delta);
-    operands.lengths = views.getLengths();
-    operands.keyOffsets = views.getKeyOffsets();
-    operands.dropout = views.getDropout();
-    operands.biases = views.getBiases(Role::Bias);
-    operands.captures = views.getBiases(Role::Capture);
+    GradientOperands operands = getInputs(views);
     operands.queryGrad = views.get(Role::QueryGradient);
     operands.keyGrad = views.get(Role::KeyGradient);
     operands.valueGrad = views.get(Role::ValueGradient);
@@ -498,6 +510,33 @@ protected:
     return operands;
   }
 
+  /// One kernel that recomputes logits.
+  LogicalResult writeRecomputation(Location loc, const AttentionFacts &facts,
+                                   const GradientOperands &operands,
+                                   FunctionOpInterface host,
+                                   TileBuilder &builder,
+                                   KernelFactory &factory) {
+    FailureOr<GradientSchedule> cut =
+        chooseGradientSchedule(loc, host.getName(), chip, operands, facts,
+                               requests.of(getGradientKind(operands)));
+    if (failed(cut))
+      return failure();
+    writeGradientProgram(builder, factory, facts, operands, *cut,
+                         partialSumBytes);
+    return success();
+  }
+
+  LogicalResult write(AttentionWeightsOp op, FunctionOpInterface host,
+                      TileBuilder &builder, KernelFactory &factory) {
+    OperandViews views(builder, op);
+    GradientOperands operands = getInputs(views);
+    operands.logitGrads = {
+        {views.get(Role::Weights), /*broadcast=*/{}, /*isMask=*/false}};
+    operands.ofWeights = true;
+    return writeRecomputation(op.getLoc(), getFacts(op), operands, host,
+                              builder, factory);
+  }
+
   LogicalResult write(AttentionGradientOp op, FunctionOpInterface host,
                       TileBuilder &builder, KernelFactory &factory) {
     FailureOr<GradientOperands> found = getOperands(builder, op);
@@ -505,15 +544,9 @@ protected:
       return failure();
     GradientOperands &operands = *found;
     AttentionFacts facts = getFacts(op);
-    auto writeOne = [&](const GradientOperands &some) -> LogicalResult {
-      FailureOr<GradientSchedule> cut =
-          chooseGradientSchedule(op.getLoc(), host.getName(), chip, some, facts,
-                                 requests.of(getGradientKind(some)));
-      if (failed(cut))
-        return failure();
-      writeGradientProgram(builder, factory, facts, some, *cut,
-                           partialSumBytes);
-      return success();
+    auto writeOne = [&](const GradientOperands &some) {
+      return writeRecomputation(op.getLoc(), facts, some, host, builder,
+                                factory);
     };
     if (sumsKeysAndValuesApart(op.getLoc(), chip, operands, facts,
                                requests.of(getGradientKind(operands)))) {

@@ -42,7 +42,7 @@
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_90 schedule=v1:products=group,subgroups=2x1" 2>&1 | FileCheck %s --check-prefix=GROUP-OF
 // GROUP-OF:   error: schedule: products=group, but target 'sm_90' has no matrix instruction that 2x1 subgroups execute together for steps of {{[0-9]+}} and depths of {{[0-9]+}} and {{[0-9]+}}
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=delta:v1:q=16" 2>&1 | FileCheck %s --check-prefix=KERNEL
-// KERNEL:     error: schedule 'delta:v1:q=16': unknown kernel 'delta'; expected 'v1:' {{.*}} or after 'attention:', 'query_grad:', 'key_value_grad:' or 'bias_grad:'
+// KERNEL:     error: schedule 'delta:v1:q=16': unknown kernel 'delta'; expected 'v1:' {{.*}} or after 'attention:', 'query_grad:', 'key_value_grad:', 'bias_grad:' or 'weights:'
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=attention:v1:q=64;attention:v1:q=64" 2>&1 | FileCheck %s --check-prefix=KERNEL-TWICE
 // KERNEL-TWICE: 'attention' is there twice
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=64;v1:k=64" 2>&1 | FileCheck %s --check-prefix=ALL-TWICE

@@ -83,6 +83,7 @@ TEST_F(Costs, CountWhatIsReadInTwoOrdersTwice) {
     return cost.ldsBytes;
   };
   EXPECT_EQ(lds(GradientKind::Bias), 2 * 2 * rows);
+  EXPECT_EQ(lds(GradientKind::Weights), 2 * 2 * rows);
   EXPECT_EQ(lds(GradientKind::Query), 2 * (2 * rows + columns));
   EXPECT_EQ(lds(GradientKind::QueryBias), 2 * (2 * rows + columns));
   EXPECT_EQ(lds(GradientKind::KeyValue), 2 * (2 * rows + 2 * columns));

@@ -16,8 +16,8 @@ def ConvertEvoformerToTile
   let summary = "Cut attention on memrefs into kernels over tiles";
   let description = [{
     Leaves the level of buffers for that of tiles: every `evoformer.attention`,
-    `.attention_delta` and `.attention_gradient` becomes launches of
-    `evo_tile.kernel`s in the function that held it.
+    `.attention_delta`, `.attention_gradient` and `.attention_weights` becomes launches
+    of `evo_tile.kernel`s in the function that held it.
 
     * A preparing kernel sums the biases that do not depend on the query in f64,
       subtracts their maximum over the kept keys, and stores the rest, times
@@ -34,6 +34,8 @@ def ConvertEvoformerToTile
       loops over key blocks, that of key and value over query blocks, that of a
       bias over all that the bias broadcasts. Steps of one gradient that stand
       together share a kernel where the target's `memory_sum_items` and sizes allow.
+    * The kernel of weights is that of a query without what it sums: each tile is
+      stored instead.
 
     ```mlir
     evoformer.attention query(%q : memref<?x?x?x4x32xbf16>) key(..) value(..)

@@ -31,6 +31,8 @@ SmallVector<Value *> GradientOperands::present() {
 }
 
 GradientKind evoformer::getGradientKind(const GradientOperands &operands) {
+  if (operands.ofWeights)
+    return GradientKind::Weights;
   if (operands.keysOfItem)
     return GradientKind::Joint;
   if (operands.querySums)
@@ -44,6 +46,7 @@ OwnedDim evoformer::getOwnedDim(const GradientOperands &operands) {
   switch (getGradientKind(operands)) {
   case GradientKind::Query:
   case GradientKind::QueryBias:
+  case GradientKind::Weights:
     return OwnedDim::Queries;
   case GradientKind::KeyValue:
   case GradientKind::Head:
@@ -80,21 +83,20 @@ SmallVector<Value> evoformer::getGradientSpace(TileBuilder &builder,
   SpaceOrder order = SpaceOrder::of(facts.keys);
   SmallVector<Value> space(4);
   // Where queries share keys and values, an item sums over all of them.
-  SharedKeys shared = operands.queryGrad ? SharedKeys() : facts.shared;
+  bool ofQueries = operands.queryGrad || operands.ofWeights;
+  SharedKeys shared = ofQueries ? SharedKeys() : facts.shared;
   space[order.batch] =
-      shared.batch
-          ? builder.index(1)
-          : operands.getShape().countBatches(builder,
-                                             /*ofKeys=*/!operands.queryGrad);
+      shared.batch ? builder.index(1)
+                   : operands.getShape().countBatches(builder,
+                                                      /*ofKeys=*/!ofQueries);
   space[order.rows] =
       shared.rows ? builder.index(1) : grid.count(builder, kBiasN);
   space[order.head] = shared.groupSize != 1
                           ? builder.index(builder.dim(operands.key, 2))
                           : grid.count(builder, kBiasH);
-  space[order.blocks] =
-      getGradientKind(operands) == GradientKind::Head
-          ? builder.index(1)
-          : grid.count(builder, operands.queryGrad ? kBiasQ : kBiasK);
+  space[order.blocks] = getGradientKind(operands) == GradientKind::Head
+                            ? builder.index(1)
+                            : grid.count(builder, ofQueries ? kBiasQ : kBiasK);
   if (operands.stepsOfPart) {
     Value parts = operands.keyGrad ? operands.keyGrad : operands.valueGrad;
     space.push_back(builder.index(builder.dim(parts, 0)));
@@ -115,11 +117,12 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
                                          const GradientSchedule &schedule,
                                          bool alignedRows) {
   GradientKind kind = getGradientKind(operands);
-  StringRef suffix = kind == GradientKind::Joint  ? "all_grads"
-                     : kind == GradientKind::Head ? "head_grads"
-                     : operands.queryGrad         ? "query_grad"
-                     : kind == GradientKind::Bias ? "bias_grad"
-                                                  : "key_value_grad";
+  StringRef suffix = kind == GradientKind::Joint     ? "all_grads"
+                     : kind == GradientKind::Head    ? "head_grads"
+                     : kind == GradientKind::Weights ? "weights"
+                     : operands.queryGrad            ? "query_grad"
+                     : kind == GradientKind::Bias    ? "bias_grad"
+                                                     : "key_value_grad";
   return factory.create<GradientOperands>(
       loc, suffix, operands, schedule.attr,
       [&](TileBuilder &builder, const GradientOperands &inside) {
@@ -138,6 +141,8 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
           return writeHeadGradient(builder, shared);
         case GradientKind::Joint:
           return writeJointGradient(builder, shared);
+        case GradientKind::Weights:
+          return writeWeights(builder, shared);
         }
       });
 }

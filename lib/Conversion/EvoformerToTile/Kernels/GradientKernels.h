@@ -39,6 +39,9 @@ struct GradientOperands {
   /// Beside the query's gradient: the gradients of biases in which nothing is
   /// summed, those of the logits themselves.
   SmallVector<Bias> logitGrads;
+  /// What is stored there are the weights, negative where they are dropped; no
+  /// gradient is asked for, and there are no values.
+  bool ofWeights = false;
   /// Whole vectors hold their keys: contiguous, and rows start at multiples.
   bool alignedLogitGrads = false;
   /// The gradients of the logits in the inputs' type, [b, n, h, k, q] in whole
@@ -106,8 +109,17 @@ struct SlabGradients {
 /// block of queries with all keys in one tile, and loops over what is summed.
 /// Head: query, key and value; an item has all queries and keys of a head.
 /// Joint: key and value beside any others; an item has rows and keys of a head,
-/// and what it sums of the others lies in memory that is its own.
-enum class GradientKind { Query, KeyValue, Bias, QueryBias, Head, Joint };
+/// and what it sums of the others lies in memory that is its own. Weights: no
+/// gradient; an item has a block of queries, and sums nothing.
+enum class GradientKind {
+  Query,
+  KeyValue,
+  Bias,
+  QueryBias,
+  Head,
+  Joint,
+  Weights
+};
 GradientKind getGradientKind(const GradientOperands &operands);
 
 /// Whether the kernel sums the gradients of a block of keys over queries.

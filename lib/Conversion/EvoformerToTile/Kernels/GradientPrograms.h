@@ -34,6 +34,8 @@ void writeBiasGradient(TileBuilder &builder, const LogitRecompute &shared);
 /// Of query, key and value.
 void writeHeadGradient(TileBuilder &builder, const LogitRecompute &shared);
 void writeJointGradient(TileBuilder &builder, const LogitRecompute &shared);
+/// No gradient, but the weights themselves.
+void writeWeights(TileBuilder &builder, const LogitRecompute &shared);
 
 } // namespace mlir::evoformer
 

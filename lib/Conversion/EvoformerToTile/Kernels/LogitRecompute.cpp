@@ -50,7 +50,8 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
     : facts(facts), operands(operands), blocks(blocks),
       alignedRows(alignedRows), zero(builder.index(0)),
       parts(cutDepth(facts.elementType, facts.depth)),
-      valueParts(cutDepth(facts.elementType, facts.valueDepth)),
+      valueParts(operands.value ? cutDepth(facts.elementType, facts.valueDepth)
+                                : SmallVector<DepthPart>()),
       weightScale(facts.weights.areLogits
                       ? 1
                       : getWeightScale(target, facts.elementType)),
@@ -60,8 +61,10 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
                   storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
       copiesPast(copiesPastRegisters(target)) {
-  // What the score makes of a key that is cleared may be NaN.
-  if (facts.weights.areLogits || (facts.score && !facts.score.isTotal))
+  // What the score makes of a key that is cleared may be NaN, and where the
+  // weights are asked for, no NaN of the row shows in those of dropped keys.
+  if (facts.weights.areLogits || (facts.score && !facts.score.isTotal) ||
+      operands.ofWeights)
     chooseDrops = chooseAll = true;
 }
 
@@ -84,9 +87,12 @@ LogitRecompute LogitRecompute::withCare() const {
 LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   Slices slices;
   slices.query = item.sliceSequence(operands.query, item.queries);
-  slices.weightedGrad = item.sliceSequence(operands.weightedGrad, item.queries);
+  if (operands.weightedGrad)
+    slices.weightedGrad =
+        item.sliceSequence(operands.weightedGrad, item.queries);
   slices.key = item.sliceSequence(operands.key, item.keys);
-  slices.value = item.sliceSequence(operands.value, item.keys);
+  if (operands.value)
+    slices.value = item.sliceSequence(operands.value, item.keys);
   slices.maximum = item.sliceStatistic(operands.stats, 0);
   slices.logSum = item.sliceStatistic(operands.stats, 1);
   if (operands.delta)
@@ -253,8 +259,10 @@ LogitRecompute::recompute(TileBuilder &b, const Slices &slices,
   Value kept;
   if (dropout) {
     kept = dropout.findKept(b, slices.logits.place, tile);
-    result.keptWeights =
-        b.select(kept, result.weights, b.splatLike(result.weights, 0));
+    Value none = operands.ofWeights
+                     ? Value(arith::NegFOp::create(b, result.weights))
+                     : b.splatLike(result.weights, 0);
+    result.keptWeights = b.select(kept, result.weights, none);
   }
   if (!needsLogitGrad())
     return result;

@@ -104,7 +104,8 @@ public:
     /// scaled score, which is the same where no region makes logits of scores.
     Value weights, logitGrad, scoreGrad;
     /// What sums of values' gradients take, without their factor: the weights,
-    /// or those of them that dropout keeps.
+    /// or those of them that dropout keeps; where the weights are asked for,
+    /// the others negative.
     Value keptWeights;
     /// Null where zeros are not chosen.
     Value dropped;
@@ -144,6 +145,12 @@ public:
   /// nothing is summed; `narrow`: what narrowScoreGrad gives.
   void storeLogitGrads(TileBuilder &b, const BlockStep &step,
                        const Recomputed &again, Value narrow) const;
+  /// Stores the weights of a tile in their place.
+  void storeWeights(TileBuilder &b, const BlockStep &step,
+                    const Recomputed &again) const {
+    storeLogitGrads(b, step, again.keptWeights,
+                    b.convert(again.keptWeights, facts.elementType));
+  }
   /// Stores zeros there for the blocks that a loop along queries or keys does
   /// not visit.
   void clearLogitGrads(const WorkItem &item, LogitDim dim) const;
@@ -203,7 +210,7 @@ public:
 private:
   bool needsLogitGrad() const {
     return operands.delta ||
-           (facts.weights.areLogits &&
+           (facts.weights.areLogits && !operands.ofWeights &&
             (operands.queryGrad || operands.keyGrad ||
              operands.biasGrad.memory || !operands.logitGrads.empty()));
   }

@@ -29,11 +29,11 @@ struct ScheduleRequest {
 
 /// What a user forces of each kernel that has a schedule of its own.
 struct ScheduleRequests {
-  ScheduleRequest attention, queryGrad, keyValueGrad, biasGrad;
+  ScheduleRequest attention, queryGrad, keyValueGrad, biasGrad, weights;
 
   bool isForced() const {
     return attention.isForced() || queryGrad.isForced() ||
-           keyValueGrad.isForced() || biasGrad.isForced();
+           keyValueGrad.isForced() || biasGrad.isForced() || weights.isForced();
   }
   const ScheduleRequest &of(GradientKind kind) const;
   /// The most rows that an item of any kernel takes at a time.

@@ -19,11 +19,12 @@ static int64_t getBytes(const AttentionFacts &facts) {
 }
 
 bool evoformer::isRegular(const AttentionFacts &facts) {
-  return llvm::all_of(ArrayRef{facts.depth, facts.valueDepth},
-                      [&](int64_t size) {
-                        return llvm::isPowerOf2_64(size) &&
-                               size * getBytes(facts) >= fitted::kRegularBytes;
-                      });
+  // Weights alone have no values.
+  return llvm::all_of(
+      ArrayRef{facts.depth, facts.valueDepth}, [&](int64_t size) {
+        return size == 0 || (llvm::isPowerOf2_64(size) &&
+                             size * getBytes(facts) >= fitted::kRegularBytes);
+      });
 }
 
 static int64_t getAddressShare(const Machine &machine,
@@ -142,7 +143,8 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   int64_t depth = llvm::alignTo(facts.depth, machine.keyAtom());
   int64_t valueDepth = llvm::alignTo(facts.valueDepth, machine.keyAtom());
   bool ofKeys = sumsKeys(kind);
-  loop.sums = kind == GradientKind::Query ? depth
+  loop.sums = kind == GradientKind::Weights ? 0
+              : kind == GradientKind::Query ? depth
               : ofKeys
                   ? (cut.sumsKey ? depth : 0) + (cut.sumsValue ? valueDepth : 0)
               : kind == GradientKind::QueryBias ? depth + cut.other
@@ -150,15 +152,18 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   // The value's gradient alone takes the weights and no gradients of theirs.
   bool needsValues = !ofKeys || cut.sumsKey;
   loop.ownOperands = depth + (needsValues ? valueDepth : 0);
-  bool readsRowsTwice = ofKeys ? cut.sumsKey : kind != GradientKind::Bias;
+  bool readsRowsTwice =
+      ofKeys ? cut.sumsKey
+             : kind != GradientKind::Bias && kind != GradientKind::Weights;
   bool readsValuesTwice = ofKeys && cut.sumsValue && needsValues;
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
   // Instructions that read matrices read them across their rows, too.
   bool copiesTwice = !readsMatrices(machine.target, facts.elementType);
-  loop.copied = {
-      {facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice},
-      {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice}};
+  loop.copied = {{facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice}};
+  if (facts.valueDepth != 0)
+    loop.copied.push_back(
+        {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice});
   // Those of the output's gradient are copied once more, without what NaN
   // spoils.
   if (cut.products == ProductScope::Group && ofKeys &&

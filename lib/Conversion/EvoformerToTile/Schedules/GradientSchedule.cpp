@@ -205,7 +205,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   auto costOf = [&](GradientCut &cut) {
     bool mayGroup =
         hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
-        !facts.weights.areLogits && cut.alongOther == 1 &&
+        kind != GradientKind::Weights && !facts.weights.areLogits &&
+        cut.alongOther == 1 &&
         (kind != GradientKind::Query || !isChoosingCheap(target, facts, kind));
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
@@ -431,10 +432,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                           .category("evo-schedule")
                           .function(function))
-      << remark::metric("gradient", kind == GradientKind::Query  ? "query"
-                                    : kind == GradientKind::Bias ? "bias"
-                                    : hasAllKeys                 ? "query, bias"
-                                                                 : "key, value")
+      << remark::metric("gradient", kind == GradientKind::Query     ? "query"
+                                    : kind == GradientKind::Bias    ? "bias"
+                                    : kind == GradientKind::Weights ? "none"
+                                    : hasAllKeys ? "query, bias"
+                                                 : "key, value")
       << remark::metric("rows", rows)
       << remark::metric("q", schedule.blocks.queries)
       << remark::metric("k", schedule.blocks.keys)

@@ -18,8 +18,8 @@ static constexpr StringLiteral kForm =
     "expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, "
     "stages=<n>, resident=<n>, own=registers|lds, products=subgroup|group, "
     "separated by commas, for all kernels or after 'attention:', "
-    "'query_grad:', 'key_value_grad:' or "
-    "'bias_grad:'; a semicolon separates kernels";
+    "'query_grad:', 'key_value_grad:', 'bias_grad:' or "
+    "'weights:'; a semicolon separates kernels";
 
 /// Larger numbers are mistakes, and products of smaller ones do not overflow.
 static constexpr int64_t kLargest = 4096;
@@ -35,6 +35,8 @@ const ScheduleRequest &ScheduleRequests::of(GradientKind kind) const {
     return keyValueGrad;
   case GradientKind::Bias:
     return biasGrad;
+  case GradientKind::Weights:
+    return weights;
   }
   llvm_unreachable("an unknown kind of gradient");
 }
@@ -42,7 +44,7 @@ const ScheduleRequest &ScheduleRequests::of(GradientKind kind) const {
 int64_t ScheduleRequests::getMostRows() const {
   int64_t most = 1;
   for (const ScheduleRequest *request :
-       {&attention, &queryGrad, &keyValueGrad, &biasGrad})
+       {&attention, &queryGrad, &keyValueGrad, &biasGrad, &weights})
     most = std::max(most, request->rows.value_or(1));
   return most;
 }
@@ -146,7 +148,7 @@ FailureOr<ScheduleRequests> evoformer::parseSchedules(Location loc,
     if (kernel.empty()) {
       if (named.size() > 1)
         return fail("what is for all kernels comes first");
-      requests = {request, request, request, request};
+      requests = {request, request, request, request, request};
       continue;
     }
     auto *of = llvm::StringSwitch<ScheduleRequest *>(kernel)
@@ -154,6 +156,7 @@ FailureOr<ScheduleRequests> evoformer::parseSchedules(Location loc,
                    .Case("query_grad", &requests.queryGrad)
                    .Case("key_value_grad", &requests.keyValueGrad)
                    .Case("bias_grad", &requests.biasGrad)
+                   .Case("weights", &requests.weights)
                    .Default(nullptr);
     if (!of)
       return fail("unknown kernel '" + kernel + "'");
