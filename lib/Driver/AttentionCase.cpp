@@ -76,8 +76,10 @@ put                operand:number:index, any number of times: the
                    bias0), indices in the default order, '0.0.3.0.1'
 large              1: every third query is 2^122 times as large, beyond
                    f16
-pass               forward, or backward: every gradient as well
-grads              bf16, f16, f32: type of gradients; default: operands'
+pass               forward, or backward: every gradient as well; or weights:
+                   those as well
+grads              bf16, f16, f32: type of gradients, or of weights; default:
+                   operands'
 seed               of the numbers
 sample             check this many rows n only; 0: all
 )";
@@ -180,6 +182,8 @@ std::string AttentionCase::str() const {
     os << " large=1";
   if (backward)
     os << " pass=backward";
+  if (showsWeights)
+    os << " pass=weights";
   if (gradientType)
     os << " grads=" << getName(*gradientType);
   if (sample)
@@ -476,7 +480,8 @@ static bool parseEntry(StringRef key, StringRef value, AttentionCase &result) {
     return (result.gradientType = parseFloat(value)).has_value();
   if (key == "pass") {
     result.backward = value == "backward";
-    return result.backward || value == "forward";
+    result.showsWeights = value == "weights";
+    return result.backward || result.showsWeights || value == "forward";
   }
   if (key == "gate")
     return (result.gateType = parseFloat(value)).has_value() || value == "none";
@@ -560,6 +565,10 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
   if (result.nanValues && !result.seen.isWhole())
     return createStringError("the case '" + text +
                              "' has both a window and nan_values");
+  // Of which the sign tells nothing.
+  if (result.showsWeights && result.logitWeights && result.dropProbability)
+    return createStringError("the case '" + text +
+                             "' has pass=weights and both weights and dropout");
   // Which the slopes are of.
   if (result.scoreCase && result.scoreCase->kind == reference::ScoreKind::ALiBi)
     result.scoreCase->parameter = static_cast<double>(result.heads);

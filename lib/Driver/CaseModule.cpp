@@ -45,6 +45,7 @@ public:
   CaseOperand bias(const BiasCase &bias, unsigned number);
   CaseOperand biasGradient(const BiasCase &bias, unsigned number);
   CaseOperand capture(StringRef dims, unsigned number);
+  CaseOperand weights();
   CaseOperand statistic(StringRef name);
   CaseOperand lengths(StringRef name);
   CaseOperand starts(StringRef name);
@@ -165,6 +166,17 @@ CaseOperand OperandMaker::capture(StringRef dims, unsigned number) {
   return operand;
 }
 
+CaseOperand OperandMaker::weights() {
+  BiasCase model;
+  model.dims = "bnhqk";
+  model.type = problem.gradientType.value_or(problem.type);
+  CaseOperand operand = bias(model, 0);
+  operand.name = "weights";
+  operand.clause = "outs";
+  operand.isOutput = true;
+  return operand;
+}
+
 CaseOperand OperandMaker::statistic(StringRef name) {
   CaseOperand operand;
   operand.name = name.str();
@@ -268,8 +280,10 @@ mlir::evoformer::getOperands(const AttentionCase &problem) {
   operands.back().isOutput = true;
   if (problem.lse)
     operands.push_back(maker.statistic("lse"));
-  if (problem.stats || problem.backward)
+  if (problem.stats || problem.backward || problem.showsWeights)
     operands.push_back(maker.statistic("stats"));
+  if (problem.showsWeights)
+    operands.push_back(maker.weights());
   if (!problem.backward)
     return operands;
 
@@ -347,7 +361,7 @@ static void writeOp(llvm::raw_ostream &os, const AttentionCase &problem,
     os << "%" << operand.name;
     if (operand.order.size() == 5 && name != "stats" &&
         !name.starts_with("bias") && !name.starts_with("capture") &&
-        problem.order != "bnshd")
+        name != "weights" && problem.order != "bnshd")
       os << " as " << problem.order;
     os << " : " << operand.type << ")\n";
   }
@@ -388,10 +402,18 @@ std::string mlir::evoformer::makeModule(const AttentionCase &problem) {
        << " : index\n  %most_keys = arith.constant " << problem.keys
        << " : index\n";
   writeOp(os, problem, "attention", operands, "outs",
-          [](const CaseOperand &operand) { return !operand.isBackward; });
+          [](const CaseOperand &operand) {
+            return !operand.isBackward && operand.name != "weights";
+          });
   if (problem.backward)
     writeOp(os, problem, "attention_backward", operands, "output",
             [](const CaseOperand &operand) { return operand.name != "lse"; });
+  if (problem.showsWeights)
+    writeOp(os, problem, "attention_weights", operands, "",
+            [](const CaseOperand &operand) {
+              return !llvm::is_contained({"value", "gate", "out", "lse"},
+                                         operand.name);
+            });
   os << "  return\n}\n";
   return text;
 }

@@ -113,7 +113,7 @@ static Packing findPacking(StringRef name) {
   if (name == "stats")
     return {4, 1, false};
   if (name.starts_with("bias") || name.starts_with("capture") ||
-      name.ends_with("_starts") || name == "dropout")
+      name.ends_with("_starts") || name == "dropout" || name == "weights")
     return {};
   return {2, 0, false};
 }

@@ -9,6 +9,7 @@
 #include "CaseRagged.h"
 #include "CaseScore.h"
 #include "Evoformer/Reference/Attention.h"
+#include "Evoformer/Reference/AttentionWeights.h"
 #include "Evoformer/Reference/Gradients.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -51,7 +52,7 @@ static reference::View advance(reference::View view, unsigned dim, int64_t at) {
 namespace {
 struct Outputs {
   reference::View out;
-  std::optional<reference::View> lse, stats;
+  std::optional<reference::View> lse, stats, weights;
   /// Of the backward pass.
   reference::View outGradient, query, key, value, gate;
   /// Null data where a bias has no gradient.
@@ -144,8 +145,10 @@ static reference::AttentionProblem makeProblem(const AttentionCase &problem,
   outputs.out = take();
   if (problem.lse)
     outputs.lse = take();
-  if (problem.stats || problem.backward)
+  if (problem.stats || problem.backward || problem.showsWeights)
     outputs.stats = take();
+  if (problem.showsWeights)
+    outputs.weights = take();
   if (!problem.backward)
     return result;
   outputs.outGradient = take();
@@ -276,6 +279,12 @@ static Error compare(const AttentionCase &problem,
                                                    exact.stats, bounds),
                            "stats", report))
       return error;
+  if (outputs.weights)
+    return note(reference::compareWeights(
+                    *outputs.weights,
+                    reference::computeWeights(inputs, threads),
+                    reference::boundWeights(inputs, threads, arithmetic)),
+                "weights", report);
   return Error::success();
 }
 
@@ -308,6 +317,8 @@ Error mlir::evoformer::compareCase(const AttentionCase &problem,
       part.lse = advance(*outputs.lse, 1, row);
     if (part.stats)
       part.stats = advance(*outputs.stats, 2, row);
+    if (part.weights)
+      part.weights = advance(*outputs.weights, 1, row);
     for (reference::View *view :
          {&part.outGradient, &part.query, &part.key, &part.value, &part.gate})
       if (view->data)

@@ -178,7 +178,7 @@ private:
   double keyAt(int64_t j, int64_t d) const {
     return head.inputs.keyTransposed[d * problem.keys + j];
   }
-  double weightOf(int64_t j) const { return head.weights[j] / head.total; }
+  double weightOf(int64_t j) const { return head.getWeight(j); }
   /// With what dropout multiplies the key's weight by.
   double countedValueAt(int64_t j, int64_t e) const {
     return valueAt(j, e) * head.dropFactors[j];
@@ -186,8 +186,6 @@ private:
 
   /// w, o and delta with their errors, and the gate's gradient.
   void boundDelta(int64_t i);
-  /// The relative error that the row's statistics give all of its weights.
-  ErrorSum boundStatistics() const;
   /// The error of a = <w, v> - delta that only key j has; sets a.
   ErrorSum boundDifference(int64_t j, double &difference) const;
   void boundQuery(int64_t i);
@@ -283,46 +281,6 @@ void GradientHeadBound::boundDelta(int64_t i) {
   before.assign(depth, 0);
 }
 
-ErrorSum GradientHeadBound::boundStatistics() const {
-  ErrorSum error;
-  PartialSums sum(kWeightSum, kKeysOfPart);
-  // 1 is no sum, whatever the weights are.
-  for (int64_t j = 0; j < problem.keys && !head.dividesOne(); ++j) {
-    if (!head.kept[j])
-      continue;
-    sum.add(std::fabs(weightOf(j)));
-    error.add(errors.logits[j], head.pullOf(j) * head.slopeOf(j));
-  }
-  error = error.ofEarlier();
-  error.add(sum.error, 1);
-  if (head.areLogits()) {
-    error.add(kNormalization, 1);
-    if (head.dividesLeast())
-      error.add(kLeast, 1);
-    return error;
-  }
-  error.add(kLogarithm, std::max(1.0, std::log(head.total)) + errors.growth,
-            kSingle, errors.growth == 0);
-  if (!type.isSingle)
-    error.add(kOneStatistic,
-              std::min(std::fabs(head.stats), kLargestStatistic));
-  return error;
-}
-
-/// Partial sums from `start` on of terms in the order that a matrix unit adds
-/// them, which need not be ascending: their mean square over all orders.
-static ErrorSum boundAnyOrder(const Rounding &rounding, double start,
-                              double total, double squares, int64_t count) {
-  double n = static_cast<double>(count), mean = total / n;
-  double sum = n * start * start + start * mean * n * (n + 1) +
-               mean * mean * n * (n + 1) * (2 * n + 1) / 6 +
-               (squares / n - mean * mean) * n * (n + 1) / 6;
-  ErrorSum error;
-  error.add(rounding, std::sqrt(sum));
-  error.most *= std::sqrt(n);
-  return error;
-}
-
 ErrorSum GradientHeadBound::boundDifference(int64_t j,
                                             double &difference) const {
   int64_t depth = problem.valueDepth;
@@ -385,7 +343,7 @@ void GradientHeadBound::boundValues(int64_t i, int64_t j,
 
 void GradientHeadBound::boundQuery(int64_t i) {
   boundDelta(i);
-  statistics = boundStatistics();
+  statistics = errors.ofStatistics();
   LogitErrors &row = logits[i];
   row.gradients.assign(problem.keys, 0);
   row.sunk = head.sunk;
@@ -405,18 +363,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     double weight = weightOf(j), share = head.slopeOf(j), difference;
     ErrorSum ofDifference = boundDifference(j, difference);
     double gradient = row.gradients[j] = share * difference;
-    // Of the weight, made again relative to the row's statistics.
-    ErrorSum ofWeight;
-    ofWeight.add(errors.logits[j], share);
-    if (head.areLogits())
-      ofWeight.add(kProduct, weight);
-    // 0 times infinity where the logit is -inf.
-    else if (weight > 0)
-      ofWeight.add(
-          type.isSingle ? kSingleAgainExponent : kAgainExponent,
-          weight * (std::log(head.total) - head.exponents[j] + errors.growth),
-          kSingle, errors.growth == 0);
-    ofWeight.shared += kSmallestExponential;
+    ErrorSum ofWeight = errors.ofWeightAgain(j);
     ErrorSum &own = row.own[j], &common = row.common[j];
     if (!head.areLogits())
       own.add(ofWeight, difference);

@@ -11,6 +11,20 @@
 
 using namespace mlir::evoformer::reference;
 
+ErrorSum mlir::evoformer::reference::boundAnyOrder(const Rounding &rounding,
+                                                   double start, double total,
+                                                   double squares,
+                                                   int64_t count) {
+  double n = static_cast<double>(count), mean = total / n;
+  double sum = n * start * start + start * mean * n * (n + 1) +
+               mean * mean * n * (n + 1) * (2 * n + 1) / 6 +
+               (squares / n - mean * mean) * n * (n + 1) / 6;
+  ErrorSum error;
+  error.add(rounding, std::sqrt(sum));
+  error.most *= std::sqrt(n);
+  return error;
+}
+
 /// What sums of products of query i start from, if they may. Beside a bias that
 /// drops its key nothing counts.
 bool WeightErrors::findStarts(int64_t i) {
@@ -52,6 +66,23 @@ void WeightErrors::boundScores(int64_t i) {
   }
   for (int64_t j = 0; j < problem.keys; ++j)
     logits[j] = sums[j].error;
+  // A weight that is a logit shows in which order its products were added.
+  if (!problem.weights || !type.usesFMA || inParts)
+    return;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    double total = 0, squares = 0;
+    for (int64_t d = 0; d < problem.depth; ++d) {
+      double product = head.inputs.query[i * problem.depth + d] *
+                       problem.scale *
+                       head.inputs.keyTransposed[d * problem.keys + j];
+      total += product;
+      squares += product * product;
+    }
+    ErrorSum any = boundAnyOrder(kSingleScoreSum, starts[j], total, squares,
+                                 problem.depth);
+    logits[j].square = std::max(logits[j].square, any.square);
+    logits[j].most = std::max(logits[j].most, any.most);
+  }
 }
 
 /// What becomes of the errors of scores, and what the score's own operations
@@ -169,6 +200,47 @@ ErrorSum WeightErrors::ofMean() const {
       largest = error;
   }
   return largest;
+}
+
+ErrorSum WeightErrors::ofStatistics() const {
+  ErrorSum error;
+  PartialSums sum(kWeightSum, kKeysOfPart);
+  // 1 is no sum, whatever the weights are.
+  for (int64_t j = 0; j < problem.keys && !head.dividesOne(); ++j) {
+    if (!head.kept[j])
+      continue;
+    sum.add(std::fabs(head.getWeight(j)));
+    error.add(logits[j], head.pullOf(j) * head.slopeOf(j));
+  }
+  error = error.ofEarlier();
+  error.add(sum.error, 1);
+  if (head.areLogits()) {
+    error.add(kNormalization, 1);
+    if (head.dividesLeast())
+      error.add(kLeast, 1);
+    return error;
+  }
+  error.add(kLogarithm, std::max(1.0, std::log(head.total)) + growth, kSingle,
+            growth == 0);
+  if (!type.isSingle)
+    error.add(kOneStatistic,
+              std::min(std::fabs(head.stats), kLargestStatistic));
+  return error;
+}
+
+ErrorSum WeightErrors::ofWeightAgain(int64_t j) const {
+  ErrorSum error;
+  double weight = head.getWeight(j);
+  error.add(logits[j], head.slopeOf(j));
+  if (head.areLogits())
+    error.add(kProduct, weight);
+  // 0 times infinity where the logit is -inf.
+  else if (weight > 0)
+    error.add(type.isSingle ? kSingleAgainExponent : kAgainExponent,
+              weight * (std::log(head.total) - head.exponents[j] + growth),
+              kSingle, growth == 0);
+  error.shared += kSmallestExponential;
+  return error;
 }
 
 /// Splits the keys in those whose weights change by a first-order error and

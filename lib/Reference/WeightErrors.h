@@ -128,6 +128,11 @@ private:
   double part = 0, sum = 0;
 };
 
+/// Partial sums from `start` on of terms in the order that a matrix unit adds
+/// them, which need not be ascending: their mean square over all orders.
+ErrorSum boundAnyOrder(const Rounding &rounding, double start, double total,
+                       double squares, int64_t count);
+
 /// The types that decide how kernels round.
 struct OperandType {
   explicit OperandType(ElementType type, const Arithmetic &arithmetic)
@@ -211,6 +216,12 @@ public:
   /// sums of f32, multiples of one unit, are rounded by the same: what takes
   /// nothing from the weights moves their mean.
   ErrorSum ofMean() const;
+
+  /// The relative error that the row's statistics give all of its weights where
+  /// these are made again, and the error that only the weight of key j has
+  /// then.
+  ErrorSum ofStatistics() const;
+  ErrorSum ofWeightAgain(int64_t j) const;
 
   /// What a weight without digits is at most, relative to the row's largest.
   double getLargestWeight(int64_t j) const {

@@ -48,6 +48,9 @@ public:
   std::vector<double> scores;
   std::vector<ScoreResult> results;
 
+  /// The weight of key j in the sum of values, without dropout.
+  double getWeight(int64_t j) const { return weights[j] / total; }
+
   /// Where weights are logits `weights` are these and `total` is what divides
   /// them, infinite where that is 0; `stats` is the divisor.
   bool areLogits() const { return problem.weights.has_value(); }

@@ -115,6 +115,8 @@ struct AttentionCase {
   /// drop for at least one query; `nanValues`: in the values of the former.
   bool nanKeys = false, nanSome = false, nanValues = false;
   bool backward = false;
+  /// The weights as well.
+  bool showsWeights = false;
   std::optional<runtime::ElementType> gradientType;
   std::optional<double> scale;
   std::string order = "bnshd", memory, zero, staticSizes = "none";
@@ -156,9 +158,9 @@ struct CaseOperand {
 
 /// The operands in the order of the function's arguments: query, key, value,
 /// biases, gate, lengths of keys and queries, starts of ragged queries and
-/// keys, the state of dropout, output, lse, stats; then, of the backward pass,
-/// the output's gradient and the gradients of query, key, value, float biases
-/// and gate.
+/// keys, the state of dropout, output, lse, stats; then the weights, or of the
+/// backward pass the output's gradient and the gradients of query, key, value,
+/// float biases and gate.
 std::vector<CaseOperand> getOperands(const AttentionCase &problem);
 
 /// Numbers that the function takes behind the operands, by name.
