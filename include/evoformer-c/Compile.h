@@ -67,7 +67,9 @@ EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
 ///                         linear, or retention with the least divisor
 ///   lse stats             further results
 ///   scale=0.25            default: depth^(-1/2)
-///   pass=backward         the gradient instead
+///   pass=backward         the gradient instead; or pass=weights: the weights
+///                         themselves, from stats, negative where dropout
+///                         drops them, of the type that out= says
 ///   grad=query,bias1      which gradients (default: all)
 ///
 /// Its function is `attention`. Its arguments are memrefs query, key, value
@@ -76,7 +78,8 @@ EVOFORMER_EXPORT const char *evoformerGetPortableChips(void);
 /// [2] i64 (a seed and an offset), out [b,n,q,h,d], lse and stats [b,n,h,q]
 /// f32, as far as they are there; backward takes no lse, but stats, then
 /// out_grad and the gradients query_grad, key_grad, value_grad, bias0_grad, …,
-/// gate_grad, each of its operand's type. Of ragged sequences two scalars
+/// gate_grad, each of its operand's type. Weights take no value, gate, out and
+/// lse, but stats and then weights [b,n,h,q,k]. Of ragged sequences two scalars
 /// follow: the most queries and keys that one has, q and k of biases. Strides
 /// are arbitrary but for those of d, which are 1, and for lse and stats, which
 /// are dense.

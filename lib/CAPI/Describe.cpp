@@ -44,6 +44,8 @@ struct Description {
   std::string weights;
   std::optional<double> scale, dropout;
   bool lse = false, stats = false, backward = false, ragged = false;
+  /// The weights instead.
+  bool ofWeights = false;
   std::optional<SmallVector<StringRef>> gradients;
 };
 
@@ -212,9 +214,10 @@ static Error addWord(StringRef key, StringRef value, Description &result) {
   if (key == "weights")
     return setWeights(key, value, result.weights);
   if (key == "pass") {
-    if (value != "forward" && value != "backward")
-      return expect(key, value, "forward or backward");
+    if (!is_contained({"forward", "backward", "weights"}, value))
+      return expect(key, value, "forward, backward or weights");
     result.backward = value == "backward";
+    result.ofWeights = value == "weights";
     return Error::success();
   }
   if (key == "grad") {
@@ -313,12 +316,13 @@ void ModuleWriter::addInputs() {
   const Description &d = description;
   add("query", "query", sequence(d.type, d.depth));
   add("key", "key", keySequence(d.type, d.depth));
-  add("value", "value", keySequence(d.type, d.valueDepth));
+  if (!d.ofWeights)
+    add("value", "value", keySequence(d.type, d.valueDepth));
   for (auto [number, value] : enumerate(d.biases))
     add("bias" + Twine(number), "bias", bias(value));
   for (auto [number, value] : enumerate(d.captures))
     add("capture" + Twine(number), "capture", bias(value));
-  if (!d.gateType.empty())
+  if (!d.gateType.empty() && !d.ofWeights)
     add("gate", "gate", sequence(d.gateType, d.valueDepth));
   if (d.keyLengths)
     add("key_lengths", "", lengths(*d.keyLengths));
@@ -330,6 +334,11 @@ void ModuleWriter::addInputs() {
   }
   if (d.dropout)
     add("dropout", "dropout", "memref<2xi64, strided<[?]>>");
+  if (d.ofWeights) {
+    add("stats", "stats", statistic("2x"));
+    add("weights", "outs", bias({"bnhqk", d.outputType}));
+    return;
+  }
   add("out", d.backward ? "output" : "outs",
       sequence(d.outputType, d.valueDepth));
   if (d.lse && !d.backward)
@@ -388,7 +397,10 @@ Expected<std::string> ModuleWriter::write() {
   if (description.ragged)
     os << ",\n    %most_queries: index,\n    %most_keys: index";
   os << ") {\n  evoformer.attention"
-     << (description.backward ? "_backward" : "") << '\n';
+     << (description.backward    ? "_backward"
+         : description.ofWeights ? "_weights"
+                                 : "")
+     << '\n';
   for (const Operand &operand : operands) {
     if (operand.name == "query_starts")
       os << "      ragged(queries %query_starts : " << operand.type

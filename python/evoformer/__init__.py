@@ -4,6 +4,7 @@ compiled for the device at hand. See docs/python.md."""
 from typing import Any as _Any
 
 from ._attention import attention, attention_vjp
+from ._attention_weights import attention_weights
 from ._library import EvoformerError
 from ._explain import explain
 from ._import_hook import register as _register
@@ -15,9 +16,9 @@ from ._weights import retention
 
 _register()
 
-__all__ = ["attention", "attention_vjp", "chips", "device", "Device",
-           "EvoformerError", "explain", "Gradients", "patch", "Program", "retention",
-           "__version__"]
+__all__ = ["attention", "attention_vjp", "attention_weights", "chips", "device",
+           "Device", "EvoformerError", "explain", "Gradients", "patch", "Program",
+           "retention", "__version__"]
 
 
 def __getattr__(name: str) -> _Any:

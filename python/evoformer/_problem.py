@@ -215,6 +215,7 @@ class Attention:
         self.shape = tuple(self.memory[c] for c in self.layout.letters)
         self.lse_shape = tuple(self.memory[c] for c in self.layout.statistic)
         self.stats_shape = (2, *self.lse_shape)
+        self.weights_shape = tuple(self.sizes[c] for c in self.layout.bias)
 
     # Checks ------------------------------------------------------------------
 
@@ -436,6 +437,10 @@ class Attention:
             words.append(f"weights={self.keys.weights}")
         return words
 
+    def describe_weights(self) -> str:
+        """The words of the pass that makes weights from stats."""
+        return " ".join([*self._words(self.type), "pass=weights"])
+
     def describe(self, lse: bool = False, stats: bool = False,
                  gradients: Optional[Sequence[str]] = None) -> str:
         """The words of evoformerDescribeAttention. With `gradients`, names of
@@ -492,6 +497,17 @@ class Attention:
         views += [self._statistic_view()] * lse
         return [*views, *[self._stats_view()] * stats, *self._numbers()]
 
+    def weights_view(self) -> View:
+        sizes = tuple(self.sizes[c] for c in BIAS_LETTERS)
+        return sizes, dense(sizes)
+
+    def weights_views(self) -> "list[View | int]":
+        """Of query, key, biases, lengths of keys and queries or starts of both, stats,
+        weights; then numbers."""
+        query, key, _, *others = self._inputs()
+        return [query, key, *others, self._stats_view(), self.weights_view(),
+                *self._numbers()]
+
     def backward_views(self, output_gradient: Meta, gradients: Sequence[str]
                        ) -> "list[View | int]":
         """Of query, key, value, biases, gate, lengths, out, stats, the output's
@@ -507,6 +523,11 @@ class Attention:
         """A call that takes the arrays of `forward_views`."""
         program = where.compile(_runtime.describe(self.describe(lse, stats)))
         return _runtime.Call(program, where, self.forward_views(lse, stats))
+
+    def weights(self, where: _runtime.Device) -> _runtime.Call:
+        """A call that takes the arrays of `weights_views`."""
+        program = where.compile(_runtime.describe(self.describe_weights()))
+        return _runtime.Call(program, where, self.weights_views())
 
     def backward(self, where: _runtime.Device, output_gradient: Meta,
                  gradients: Sequence[str]) -> _runtime.Call:

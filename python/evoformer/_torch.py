@@ -89,7 +89,7 @@ def _make_attention(query: Tensor, key: Tensor, value: Tensor,
 class Prepared:
     """What calls with given shapes, strides and types share."""
 
-    __slots__ = ("attention", "forwards", "backwards", "device", "index",
+    __slots__ = ("attention", "forwards", "backwards", "weights", "device", "index",
                  "where", "dtype", "output", "copies", "allocate")
 
     def __init__(self, query: Tensor, key: Tensor, value: Tensor,
@@ -108,6 +108,7 @@ class Prepared:
         self.copies = attention.copies
         self.forwards: dict[tuple[bool, bool], _runtime.Call] = {}
         self.backwards: dict[Any, _runtime.Call] = {}
+        self.weights: Optional[_runtime.Call] = None
         self.allocate = self._allocator()
 
     def _allocator(self) -> Callable[[int], tuple[object, int]]:
@@ -228,6 +229,18 @@ def run_forward(prepared: Prepared, inputs: Sequence[Tensor], lse: bool, stats: 
             prepared.where, lse, stats)
     prepared.run(call, (*inputs, *results))
     return results
+
+
+def run_weights(prepared: Prepared, inputs: Sequence[Tensor], stats: Tensor) -> Tensor:
+    """The weights, from what a forward call without a gate has stored; negative where
+    dropout drops them."""
+    if prepared.weights is None:
+        prepared.weights = prepared.attention.weights(prepared.where)
+    query, key, _, *others = inputs
+    weights = torch.empty(prepared.attention.weights_shape, dtype=query.dtype,
+                          device=prepared.device)
+    prepared.run(prepared.weights, (query, key, *others, stats, weights))
+    return weights
 
 
 _POSITIONS = {"query": 0, "key": 1, "value": 2}
@@ -456,6 +469,22 @@ def attention(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
                                (False,) * len(biases), lengths)
     results = run_forward(prepared, inputs, return_lse, False)
     return tuple(results) if return_lse else results[0]
+
+
+@torch.no_grad()
+def attention_weights(query: Tensor, key: Tensor, biases: Sequence[Tensor],
+                      scale: Optional[float], layout: Optional[str], keys: _keys.Keys,
+                      lengths: _problem.Lengths) -> Any:
+    _check_types(key, key, biases, None, lengths, keys.captures)
+    if query.device.type not in _DEVICES:
+        _refuse_device(query)
+    layout = _problem.layout_or_default(layout, query.dim())
+    if scale is not None:
+        scale = _problem.to_number("scale", scale)
+    if torch.is_autocast_enabled(query.device.type):
+        query, key, _, _, biases = _autocast(query, key, key, None, biases)
+    return torch.ops.evoformer.attention_weights(
+        query, key, list(biases), scale, layout, *keys, *lengths)
 
 
 def explain(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],

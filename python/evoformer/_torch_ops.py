@@ -10,7 +10,7 @@ from torch import Tensor
 
 from . import _keys, _problem
 from ._torch import (NoSecondDerivative, fill_in, needed, prepare, run_backward,
-                     run_forward)
+                     run_forward, run_weights)
 
 _library = torch.library.Library("evoformer", "DEF")
 _library.define(
@@ -33,6 +33,14 @@ _library.define(
     "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
     "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
     "Tensor? dropout_state) -> Tensor[]")
+_library.define(
+    "attention_weights(Tensor query, Tensor key, Tensor[] biases, float? scale, str layout, "
+    "str keys_from, str keys_to, str score, int captures, float dropout_p, "
+    "str weights, "
+    "Tensor? key_lengths, Tensor? query_lengths, "
+    "Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, "
+    "SymInt? max_seqlen_q, SymInt? max_seqlen_k, "
+    "Tensor? dropout_state) -> Tensor")
 
 
 def _forward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor],
@@ -67,8 +75,22 @@ def _backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[Tensor
                         needed(needs, len(biases)))
 
 
+def _weights(query: Tensor, key: Tensor, biases: Sequence[Tensor], scale: Optional[float],
+             layout: str, keys_from: str, keys_to: str, score: str, captures: int,
+             dropout_p: float, weights: str, *lengths: Any) -> Tensor:
+    # Statistics are the same whatever values are: of depth 1 they take the least time.
+    value = key.narrow(layout.index("d"), 0, 1)
+    prepared, inputs = prepare(query, key, value, tuple(biases), None, scale, layout,
+                               _keys.Keys(keys_from, keys_to, score, captures, dropout_p,
+                                          weights),
+                               (False,) * len(biases), _problem.Lengths(*lengths))
+    _, stats = run_forward(prepared, inputs, False, True)
+    return run_weights(prepared, inputs, stats)
+
+
 for _key in ("CPU", "CUDA"):
     _library.impl("attention", _forward, _key)
+    _library.impl("attention_weights", _weights, _key)
     _library.impl("attention_backward", _backward, _key)
 
 
@@ -112,7 +134,26 @@ def _fake_backward(query: Tensor, key: Tensor, value: Tensor, biases: Sequence[T
     return results
 
 
+def _fake_weights(query: Tensor, key: Tensor, biases: Sequence[Tensor],
+                  scale: Optional[float], layout: str, keys_from: str, keys_to: str,
+                  score: str, captures: int, dropout_p: float, weights: str,
+                  key_lengths: Optional[Tensor], query_lengths: Optional[Tensor],
+                  cu_seqlens_q: Optional[Tensor], cu_seqlens_k: Optional[Tensor],
+                  max_seqlen_q: Optional[int], max_seqlen_k: Optional[int],
+                  dropout_state: Optional[Tensor]) -> Tensor:
+    at = layout.index("s")
+    sizes: dict[str, Any] = {**dict(zip(layout, query.shape)), "q": query.shape[at],
+                             "k": key.shape[at]}
+    if cu_seqlens_q is not None:
+        sizes |= {"b": cu_seqlens_q.shape[0] - 1,
+                  "q": sizes["q"] if max_seqlen_q is None else max_seqlen_q,
+                  "k": sizes["k"] if max_seqlen_k is None else max_seqlen_k}
+    letters = _problem.Layout(layout, cu_seqlens_q is not None).bias
+    return query.new_empty([sizes[c] for c in letters])
+
+
 torch.library.register_fake("evoformer::attention", _fake_forward, lib=_library)
+torch.library.register_fake("evoformer::attention_weights", _fake_weights, lib=_library)
 torch.library.register_fake("evoformer::attention_backward", _fake_backward,
                             lib=_library)
 
