@@ -7,10 +7,11 @@ from torch import Tensor, float32
 
 from .. import _keys
 from .._attention import attention
+from .._attention_weights import attention_weights
 from .._problem import are_groups, to_number
 from .._score import fast_tanh, tanh
 from .._torch import draw_state
-from ._probabilities import find_dense
+from ._probabilities import find
 
 Result = Union[Tensor, tuple[Tensor, Tensor, Optional[Tensor]]]
 
@@ -137,7 +138,7 @@ def flash_attn_func(
     Returns out [b, sq, h, dv]; with return_attn_probs (out, lse, None), lse
     [b, h, sq] in float32 without gradient, and with dropout_p in the place of None the
     softmax [b, h, sq, sk] of q's type over the largest of each row, negative where a
-    weight was dropped: for tests, since it takes two calls more for each 256 keys. A query
+    weight was dropped: for tests, since it takes the memory that attention spares. A query
     without keys has out 0 and lse -inf.
 
     Raises TypeError and ValueError for operands that do not fit.
@@ -148,16 +149,15 @@ def flash_attn_func(
         if tensor.shape[0] != q.shape[0]:
             raise ValueError(f"{name} has size {tensor.shape[0]} of the first dimension; "
                              f"accepted is {q.shape[0]}, as q has")
-    call: Any = functools.partial(
-        attention, q, k, scale=check_scale(softmax_scale), layout="bshd",
-        causal=bool(causal), window=sides(window_size),
-        **scores(q, softcap, alibi_slopes, q.shape[0]))
+    options: dict[str, Any] = {
+        "scale": check_scale(softmax_scale), "layout": "bshd", "causal": bool(causal),
+        "window": sides(window_size), **scores(q, softcap, alibi_slopes, q.shape[0])}
     if not return_attn_probs:
-        result: Tensor = call(v, dropout_p=dropout_p)
-        return result
+        return attention(q, k, v, dropout_p=dropout_p, **options)
     dropout = drop(dropout_p, q)
-    out, lse = call(v, return_lse=True, **dropout)
-    return out, lse.detach(), find_dense(call, k, **dropout) if dropout_p else None
+    out, lse = attention(q, k, v, return_lse=True, **options, **dropout)
+    return out, lse.detach(), find(functools.partial(attention_weights, q, k, **options),
+                                   **dropout) if dropout_p else None
 
 
 def flash_attn_kvpacked_func(

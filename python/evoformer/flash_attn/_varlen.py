@@ -6,9 +6,10 @@ from typing import Any, Optional
 from torch import Tensor
 
 from .._attention import attention
+from .._attention_weights import attention_weights
 from ._dense import (Result, check, check_heads, check_scale, drop, refuse, scores,
                      sides, unpack)
-from ._probabilities import find_packed
+from ._probabilities import find
 
 
 def flash_attn_varlen_func(
@@ -40,20 +41,17 @@ def flash_attn_varlen_func(
     check(3, q=q, k=k, v=v)
     check_heads(q, k, v)
     check(1, cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
-    call: Any = functools.partial(
-        attention, q, k, scale=check_scale(softmax_scale), layout="shd",
-        causal=bool(causal), window=sides(window_size),
-        cu_seqlens=(cu_seqlens_q, cu_seqlens_k),
-        max_seqlen=(max_seqlen_q, max_seqlen_k),
-        **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1))
+    options: dict[str, Any] = {
+        "scale": check_scale(softmax_scale), "layout": "shd", "causal": bool(causal),
+        "window": sides(window_size), "cu_seqlens": (cu_seqlens_q, cu_seqlens_k),
+        "max_seqlen": (max_seqlen_q, max_seqlen_k),
+        **scores(q, softcap, alibi_slopes, len(cu_seqlens_q) - 1)}
     if not return_attn_probs:
-        result: Tensor = call(v, dropout_p=dropout_p)
-        return result
+        return attention(q, k, v, dropout_p=dropout_p, **options)
     dropout = drop(dropout_p, q)
-    out, lse = call(v, return_lse=True, **dropout)
-    shown = find_packed(call, k, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
-                        **dropout) if dropout_p else None
-    return out, lse.detach(), shown
+    out, lse = attention(q, k, v, return_lse=True, **options, **dropout)
+    return out, lse.detach(), find(functools.partial(attention_weights, q, k, **options),
+                                   **dropout) if dropout_p else None
 
 
 def flash_attn_varlen_kvpacked_func(
