@@ -226,6 +226,8 @@ private:
   AttentionFamilyOpInterface op;
 };
 
+} // namespace
+
 using Role = AttentionOperand;
 
 static bool hasLengths(AttentionFamilyOpInterface op) {
@@ -233,6 +235,7 @@ static bool hasLengths(AttentionFamilyOpInterface op) {
          !op.getRoleOperands(Role::QueryLengths).empty() || op.isRagged();
 }
 
+namespace {
 struct ConvertEvoformerToTile
     : evoformer::impl::ConvertEvoformerToTileBase<ConvertEvoformerToTile> {
   using ConvertEvoformerToTileBase::ConvertEvoformerToTileBase;
