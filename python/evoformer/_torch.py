@@ -478,11 +478,20 @@ def attention_weights(query: Tensor, key: Tensor, biases: Sequence[Tensor],
     _check_types(key, key, biases, None, lengths, keys.captures)
     if query.device.type not in _DEVICES:
         _refuse_device(query)
+    if forward_ad._current_level >= 0:
+        _refuse_tangents((query, key, *biases))
     layout = _problem.layout_or_default(layout, query.dim())
     if scale is not None:
         scale = _problem.to_number("scale", scale)
-    if torch.is_autocast_enabled(query.device.type):
+    if not query.is_meta and torch.is_autocast_enabled(query.device.type):
         query, key, _, _, biases = _autocast(query, key, key, None, biases)
+    if not torch.compiler.is_compiling():
+        _refuse_transforms()
+        if _sharded(query, key, key, biases, None, lengths) is not None:
+            raise TypeError("query is a DTensor; accepted for weights are tensors of one "
+                            "device: query.full_tensor()")
+        # Nothing else looks at what they are as a whole.
+        _make_attention(query, key, key, biases, None, scale, layout, keys, (), lengths)
     return torch.ops.evoformer.attention_weights(
         query, key, list(biases), scale, layout, *keys, *lengths)
 

@@ -113,3 +113,19 @@ def test_refusals():
         evoformer.attention_weights(x, x, dropout_p=0.5)
     with pytest.raises(ValueError, match="key has size 9"):
         evoformer.attention_weights(x, torch.ones(1, 1, 4, 1, 9))
+    for other, message in ((torch.ones(4, 8), "key has rank 2"),
+                           (torch.ones(1, 1, 4, 1, 0), "key has size 0")):
+        with pytest.raises(ValueError, match=message):
+            evoformer.attention_weights(x, other)
+    with pytest.raises(ValueError, match="layout 'xyz': accepted"):
+        evoformer.attention_weights(x, x, layout="xyz")
+    with pytest.raises(NotImplementedError):
+        torch.func.jvp(lambda q: evoformer.attention_weights(q, x), (x,), (x,))
+
+
+def test_meta():
+    x = torch.ones(1, 1, 4, 2, 8, device="meta")
+    weights = evoformer.attention_weights(x, x)
+    assert weights.is_meta and weights.shape == (1, 1, 2, 4, 4)
+    with pytest.raises(ValueError, match="key has size 9"):
+        evoformer.attention_weights(x, torch.ones(1, 1, 4, 2, 9, device="meta"))

@@ -6,6 +6,7 @@
 //
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=same
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK-NOT: remark
 
 // CHECK-LABEL: func @equal_kernels
@@ -117,20 +118,70 @@ func.func @carried(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c0: index, 
   return
 }
 
-// What is read is freed, and its memory may be another's.
-// CHECK-LABEL: func @input_is_freed
-// CHECK-COUNT-2: evo_tile.launch @sum
-func.func @input_is_freed(%x: memref<?xf32>, %n: index, %c1: index) {
-  %in = memref.alloc(%n) : memref<?xf32>
-  evo_tile.launch @use space(%c1) args(%x, %in : memref<?xf32>, memref<?xf32>)
+// The first one's buffer lives longer.
+// CHECK-LABEL: func @nested
+//       CHECK:   %[[A:.+]] = memref.alloc
+//  CHECK-NEXT:   evo_tile.launch @sum {{.+}}, %[[A]] :
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]],
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]],
+//  CHECK-NEXT:   memref.dealloc %[[A]]
+//  CHECK-NEXT:   return
+func.func @nested(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
   %a = memref.alloc(%n) : memref<?xf32>
-  evo_tile.launch @sum space(%c1) args(%in, %a : memref<?xf32>, memref<?xf32>)
-  memref.dealloc %a : memref<?xf32>
-  evo_tile.launch @use space(%c1) args(%x, %in : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
   %b = memref.alloc(%n) : memref<?xf32>
-  evo_tile.launch @sum space(%c1) args(%in, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
   memref.dealloc %b : memref<?xf32>
-  memref.dealloc %in : memref<?xf32>
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  return
+}
+
+// A view stands before the buffer that would take the place of its own.
+// CHECK-LABEL: func @view_before
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @view_before(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
+  %b = memref.alloc(%n) : memref<?xf32>
+  %v = memref.cast %b : memref<?xf32> to memref<?xf32, strided<[1]>>
+  %w = memref.cast %v : memref<?xf32, strided<[1]>> to memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%w, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// An op whose region has no effects has some itself.
+// CHECK-LABEL: func @linalg_between
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @linalg_between(%x: memref<?xf32>, %n: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : memref<?xf32>) {
+  ^bb0(%e: f32):
+    %d = arith.addf %e, %e : f32
+    linalg.yield %d : f32
+  }
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// CHECK-LABEL: func @written_twice
+// CHECK-COUNT-2: evo_tile.launch @two
+func.func @written_twice(%x: memref<?xf32>, %n: index, %c1: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @two space(%c1) args(%x, %a, %a : memref<?xf32>, memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @two space(%c1) args(%x, %b, %b : memref<?xf32>, memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
   return
 }
 
@@ -153,5 +204,12 @@ evo_tile.kernel @use(%x: memref<?xf32>, %y: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %a = evo_tile.load %x[%c0] padding 0.0 : f32 : memref<?xf32> -> tensor<8xf32>
   evo_tile.store %a, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  evo_tile.return
+}
+evo_tile.kernel @two(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = evo_tile.load %x[%c0] padding 0.0 : f32 : memref<?xf32> -> tensor<8xf32>
+  evo_tile.store %a, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  evo_tile.store %a, %z[%c0] : tensor<8xf32>, memref<?xf32>
   evo_tile.return
 }

@@ -137,7 +137,8 @@ bool BlockSharing::isPreparation(LaunchOp launch) {
     if (!kernels.mayWrite(launch, index))
       continue;
     auto alloc = argument.getDefiningOp<memref::AllocOp>();
-    if (!alloc || alloc->getBlock() != &block || !onlyReads(alloc, launch))
+    if (!alloc || alloc->getBlock() != &block || !onlyReads(alloc, launch) ||
+        llvm::count(launch.getArgs(), argument) != 1)
       return false;
     memref::DeallocOp dealloc = findDealloc(alloc);
     if (!dealloc || dealloc->getBlock() != &block)
@@ -161,7 +162,8 @@ bool BlockSharing::computesSame(LaunchOp a, LaunchOp b) {
     }
     auto mine = x.getDefiningOp<memref::AllocOp>(),
          other = y.getDefiningOp<memref::AllocOp>();
-    if (mine.getType() != other.getType() ||
+    // The one that stays must stand before all that is made of the other.
+    if (!other->isBeforeInBlock(mine) || mine.getType() != other.getType() ||
         mine.getAlignment() != other.getAlignment() ||
         !llvm::equal(mine->getOperands(), other->getOperands()))
       return false;
@@ -181,8 +183,9 @@ void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
   kernels.setReplaced(later);
   later.erase();
   for (auto [old, kept] : buffers) {
-    // It is freed where the last one was.
-    findDealloc(kept).erase();
+    // It is freed where the last of both was.
+    memref::DeallocOp first = findDealloc(kept), second = findDealloc(old);
+    (first->isBeforeInBlock(second) ? first : second).erase();
     old.replaceAllUsesWith(kept);
     old.getDefiningOp()->erase();
   }
@@ -209,6 +212,12 @@ void BlockSharing::forgetReaders(Value written) {
   });
 }
 
+/// Whether an op has no effects but those of the ops inside it.
+static bool isControlFlow(Operation *op) {
+  return op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+         !isa<MemoryEffectOpInterface>(op);
+}
+
 void BlockSharing::forgetWritten(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto launch = dyn_cast<LaunchOp>(inner)) {
@@ -216,19 +225,9 @@ void BlockSharing::forgetWritten(Operation *op) {
         if (isa<MemRefType>(argument.getType()) &&
             kernels.mayWrite(launch, index))
           forgetReaders(argument);
-    } else if (auto dealloc = dyn_cast<memref::DeallocOp>(inner)) {
-      // What reads it cannot again; what it holds may live on.
-      Value freed = dealloc.getMemref();
-      llvm::erase_if(known, [&](LaunchOp launch) {
-        for (auto [index, argument] : llvm::enumerate(launch.getArgs()))
-          if (isa<MemRefType>(argument.getType()) &&
-              getMemoryRoot(argument) == freed &&
-              !kernels.mayWrite(launch, index))
-            return true;
-        return false;
-      });
-    } else if (!isMemoryEffectFree(inner) && !isa<memref::AllocOp>(inner) &&
-               inner->getNumRegions() == 0) {
+    } else if (!isControlFlow(inner) &&
+               !isa<memref::AllocOp, memref::DeallocOp>(inner) &&
+               !isMemoryEffectFree(inner)) {
       known.clear();
     }
   });
