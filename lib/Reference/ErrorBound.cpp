@@ -54,7 +54,7 @@ private:
   /// the sum of weights.
   ErrorSum boundNarrowing(int64_t j) const {
     ErrorSum error;
-    double share = std::fabs(head.weights[j]) / head.total;
+    double share = std::fabs(head.getWeight(j));
     bool isFew = problem.valueDepth <= kFewElements;
     if (isOne(j) && type.startsFromBiases && addsToScores(problem)) {
       // Rounded it is 1 again, and what that takes away is added of few
@@ -93,7 +93,7 @@ private:
     for (int64_t e = 0; e < depth; ++e) {
       for (int64_t j = 0; j < problem.keys; ++j)
         if (head.kept[j])
-          out[e] += head.weights[j] / head.total * countedValueAt(j, e);
+          out[e] += head.getWeight(j) * countedValueAt(j, e);
       if (problem.gate) {
         double gate = problem.gate->at(b, n, i, h, e);
         factor[e] = sigmoid(gate);
@@ -112,7 +112,7 @@ private:
     for (int64_t j = 0; j < problem.keys; ++j) {
       if (!head.kept[j])
         continue;
-      double share = head.weights[j] / head.total, ofRow = 0;
+      double share = head.getWeight(j), ofRow = 0;
       double slope = head.slopeOf(j), pull = head.pullOf(j);
       ErrorSum narrowing = boundNarrowing(j);
       for (int64_t e = 0; e < depth; ++e) {
@@ -168,7 +168,7 @@ private:
     PartialSums sum(kWeightSum, kKeysOfPart);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
-        sum.add(std::fabs(head.weights[j]) / head.total);
+        sum.add(std::fabs(head.getWeight(j)));
     error.add(sum.error, 1);
     if (head.areLogits()) {
       bounds.stats[row] = error.getBound() * head.stats;
@@ -189,7 +189,7 @@ private:
     PartialSums sums(kWeightSum, kKeysOfPart);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
-        sums.add(std::fabs(head.weights[j]) / head.total);
+        sums.add(std::fabs(head.getWeight(j)));
     sums.error.add(kNormalization, 1);
     if (head.dividesLeast())
       sums.error.add(kLeast, 1);
@@ -205,7 +205,7 @@ private:
                      type.isSingle ? kKeysOfPart : 0, 0, type.ofProduct);
     for (int64_t j = 0; j < problem.keys; ++j)
       if (head.kept[j])
-        sums.add(head.weights[j] / head.total * countedValueAt(j, e));
+        sums.add(head.getWeight(j) * countedValueAt(j, e));
     return sums.error;
   }
 

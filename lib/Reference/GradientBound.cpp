@@ -178,7 +178,6 @@ private:
   double keyAt(int64_t j, int64_t d) const {
     return head.inputs.keyTransposed[d * problem.keys + j];
   }
-  double weightOf(int64_t j) const { return head.getWeight(j); }
   /// With what dropout multiplies the key's weight by.
   double countedValueAt(int64_t j, int64_t e) const {
     return valueAt(j, e) * head.dropFactors[j];
@@ -313,7 +312,7 @@ ErrorSum GradientHeadBound::boundDifference(int64_t j,
 
 void GradientHeadBound::boundValues(int64_t i, int64_t j,
                                     const ErrorSum &ofWeight) {
-  double weight = weightOf(j), factor = head.dropFactors[j];
+  double weight = head.getWeight(j), factor = head.dropFactors[j];
   if (factor == 0)
     return;
   ErrorSum all = ofWeight;
@@ -360,7 +359,7 @@ void GradientHeadBound::boundQuery(int64_t i) {
     if (!head.kept[j])
       continue;
     // The former of the weighted sum, the latter of the logit's gradient.
-    double weight = weightOf(j), share = head.slopeOf(j), difference;
+    double weight = head.getWeight(j), share = head.slopeOf(j), difference;
     ErrorSum ofDifference = boundDifference(j, difference);
     double gradient = row.gradients[j] = share * difference;
     ErrorSum ofWeight = errors.ofWeightAgain(j);

@@ -35,11 +35,10 @@ private:
     return head.inputs.value[j * problem.valueDepth + e];
   }
 
-  double weightOf(int64_t j) const { return head.weights[j] / head.total; }
   /// With what dropout makes of it: what is dropped is 0, NaN as well.
   double countedWeightOf(int64_t j) const {
     double factor = head.dropFactors[j];
-    return factor == 0 ? 0 : weightOf(j) * factor;
+    return factor == 0 ? 0 : head.getWeight(j) * factor;
   }
 
   /// The output before the gate: 0 in a row without keys, whatever the values.

@@ -85,7 +85,7 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
-  // In blocks of any kernel, so that those of one gradient may share it.
+  // In blocks of most kernels, so that those of one gradient may share it.
   constexpr int64_t kBlock = 128;
   sumSizes.push_back(padded(keys, std::lcm(keyBlock, kBlock)));
   Value sum = allocate(sumSizes, builder.getF32Type());

@@ -87,7 +87,6 @@ public:
 
 private:
   bool onlyReads(Value memory, LaunchOp except);
-  memref::DeallocOp findDealloc(Value memory);
   bool isPreparation(LaunchOp launch);
   bool computesSame(LaunchOp a, LaunchOp b);
   void replace(LaunchOp later, LaunchOp earlier);
@@ -122,13 +121,6 @@ bool BlockSharing::onlyReads(Value memory, LaunchOp except) {
   });
 }
 
-memref::DeallocOp BlockSharing::findDealloc(Value memory) {
-  for (Operation *user : memory.getUsers())
-    if (auto dealloc = dyn_cast<memref::DeallocOp>(user))
-      return dealloc;
-  return {};
-}
-
 /// Whether all that a launch writes are whole buffers of this block that
 /// nothing else writes.
 bool BlockSharing::isPreparation(LaunchOp launch) {
@@ -140,8 +132,8 @@ bool BlockSharing::isPreparation(LaunchOp launch) {
     if (!alloc || alloc->getBlock() != &block || !onlyReads(alloc, launch) ||
         llvm::count(launch.getArgs(), argument) != 1)
       return false;
-    memref::DeallocOp dealloc = findDealloc(alloc);
-    if (!dealloc || dealloc->getBlock() != &block)
+    std::optional<Operation *> dealloc = memref::findDealloc(alloc);
+    if (!dealloc || !*dealloc || (*dealloc)->getBlock() != &block)
       return false;
     any = true;
   }
@@ -184,8 +176,9 @@ void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
   later.erase();
   for (auto [old, kept] : buffers) {
     // It is freed where the last of both was.
-    memref::DeallocOp first = findDealloc(kept), second = findDealloc(old);
-    (first->isBeforeInBlock(second) ? first : second).erase();
+    Operation *first = *memref::findDealloc(kept);
+    Operation *second = *memref::findDealloc(old);
+    (first->isBeforeInBlock(second) ? first : second)->erase();
     old.replaceAllUsesWith(kept);
     old.getDefiningOp()->erase();
   }

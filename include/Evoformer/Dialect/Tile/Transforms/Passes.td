@@ -18,9 +18,10 @@ def ShareLaunches : Pass<"evo-tile-share-launches", "::mlir::ModuleOp"> {
     is left out where an earlier one of the same block ran an equal kernel on the
     same values, wrote nothing but whole buffers of that block, which nothing else
     writes, and nothing in between may have changed what it read. Its buffers take
-    the place of the later one's, and are freed where the last of both were. Different arguments
-    of the function are different memory, as they are in kernels. A kernel that
-    nobody launches any more is erased. A remark names each launch that is left out.
+    the place of the later one's, and are freed where the last of both were.
+    Different arguments of the function are different memory, as they are in
+    kernels. A kernel that nobody launches any more is erased, whatever its
+    visibility. A remark names each launch that is left out.
 
     ```mlir
     %a = memref.alloc(%n) : memref<?xf32>
