@@ -57,10 +57,10 @@ struct LowerOptions : PassPipelineOptions<LowerOptions> {
                      "file; default: the module's evo_tile.target")};
   Option<std::string> schedule{
       *this, "schedule",
-      llvm::cl::desc(
-          "forces the cut of kernels, v1:rows=<n>,q=<n>,k=<n>,"
-          "subgroups=<n>x<n>,stages=<n>,resident=<n>,own=registers|lds, any "
-          "subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...")};
+      llvm::cl::desc("forces the cut of kernels, v1:rows=<n>,q=<n>,k=<n>,"
+                     "subgroups=<n>x<n>,stages=<n>,resident=<n>,steps=<n>,"
+                     "own=registers|lds, any subset, for all kernels or "
+                     "<kernel>:v1:...;<kernel>:v1:...")};
   Option<std::string> biasGradients{
       *this, "bias-gradients",
       llvm::cl::desc("where gradients of biases are computed: 'apart', "

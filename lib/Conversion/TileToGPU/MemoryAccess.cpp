@@ -103,6 +103,36 @@ static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
   return memory;
 }
 
+/// A number that divides an index, whatever it is.
+static int64_t getDivisor(Value index) {
+  if (std::optional<int64_t> value = getConstantIntValue(index))
+    return *value;
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_nonnull<arith::MulIOp, arith::AddIOp>(op))
+    return 1;
+  int64_t a = getDivisor(op->getOperand(0)), b = getDivisor(op->getOperand(1));
+  return isa<arith::MulIOp>(op) ? a * b : std::gcd(a, b);
+}
+
+SmallVector<Value> mlir::evoformer::tile::startAt(LaneBuilder &lane,
+                                                  Memory &memory,
+                                                  ValueRange indices) {
+  SmallVector<Value> left(indices);
+  if (!memory.isLDS)
+    return left;
+  int64_t period = std::max<int64_t>(memory.swizzle.getPeriod(), 1);
+  for (auto [index, stride] : llvm::zip_equal(left, memory.staticStrides)) {
+    int64_t bytes = stride * memory.elementBytes;
+    if (getConstantIntValue(index) || getDivisor(index) * bytes % period != 0)
+      continue;
+    memory.alignment = std::gcd(memory.alignment, getDivisor(index) * bytes);
+    memory.dynamicBytes = lane.add(
+        memory.dynamicBytes, lane.mul(lane.toI32(index), lane.constant(bytes)));
+    index = arith::ConstantIndexOp::create(lane.builder, lane.loc, 0);
+  }
+  return left;
+}
+
 FailureOr<Memory> mlir::evoformer::tile::resolveMemory(LaneBuilder &lane,
                                                        Value memref) {
   auto type = cast<MemRefType>(memref.getType());

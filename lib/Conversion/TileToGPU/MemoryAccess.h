@@ -42,6 +42,11 @@ struct Memory {
 /// from `evo_tile.alloc_lds` through subviews.
 FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
 
+/// Lets `memory` in LDS start at those of `indices` that keep its swizzle: what
+/// is left of them.
+SmallVector<Value> startAt(LaneBuilder &lane, Memory &memory,
+                           ValueRange indices);
+
 /// A buffer from `base` on, as a pointer to it; null where the target has none.
 Value makeBuffer(LaneBuilder &lane, Value base, unsigned addressSpace);
 

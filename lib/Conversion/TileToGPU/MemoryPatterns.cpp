@@ -72,13 +72,13 @@ struct LoadPattern : KernelPattern<LoadOp> {
       return unresolved(op);
     RankedTensorType type = op.getTileType();
     LaneMap map = mapOf(op.getResult());
-    if (auto elements =
-            readMatrices(lane, *memory, map, type, op.getIndices())) {
+    SmallVector<Value> indices = startAt(lane, *memory, op.getIndices());
+    if (auto elements = readMatrices(lane, *memory, map, type, indices)) {
       rewriter.replaceOpWithMultiple(
           op, {lane.pack(*elements, map.getVectorSize())});
       return success();
     }
-    MemoryAccess access(lane, *memory, map, type.getShape(), op.getIndices(),
+    MemoryAccess access(lane, *memory, map, type.getShape(), indices,
                         op.getInBounds(), getOutside(op),
                         ::getAlignment(op.getAlignment()));
     Type elementType = type.getElementType();

@@ -25,13 +25,42 @@
 // Kernels with cuts of their own; subgroups along keys are for the sum of a bias.
 // RUN: evoformer-opt %t.bias --evoformer-lower='target=sm_80 stop-after=tiles schedule=v1:stages=1;query_grad:v1:q=64,k=32,own=lds;bias_grad:v1:q=64,k=64,subgroups=4x2' | FileCheck %s --check-prefix=NAMED
 // NAMED-DAG: kernel @{{.*}}query_grad{{.*}}block = [1, 64, 32], subgroups = [1, 4, 1], stages = 3, {{.*}}own = lds>
-// NAMED-DAG: kernel @{{.*}}key_value_grad{{.*}}stages = 1>
+// NAMED-DAG: kernel @{{.*}}key_value_grad{{.*}}stages = 1, resident = 3>
 // NAMED-DAG: kernel @{{.*}}bias_grad{{.*}}block = [1, 64, 64], subgroups = [1, 4, 2], stages = 2
 // RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=query_grad:v1:subgroups=4x2' 2>&1 | FileCheck %s --check-prefix=ALONG-OTHER
 // ALONG-OTHER: error: schedule: subgroups=4x2, but this kernel sums over what it does not own, which its subgroups cannot share
 
 // RUN: not evoformer-opt %t.bias --evoformer-lower='target=sm_80 schedule=bias_grad:v1:own=lds' 2>&1 | FileCheck %s --check-prefix=OWN-BIAS
 // OWN-BIAS: error: schedule: own=lds, but each step of this kernel, which sums a bias's gradient, reads all of its operands anew
+
+// Blocks of queries in parts, of which registers hold one: where more workgroups
+// are resident then, and have the memory. One loop goes through the blocks, one
+// in it through the parts that there are.
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=32 type=bf16 bias=hqk:bf16:normal pass=backward' > %t.parts
+// RUN: evoformer-opt %t.parts --evoformer-lower='target=sm_90 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefixes=PARTS,CHOSEN
+// RUN: evoformer-opt %t.parts --evoformer-lower='target=gfx942 stop-after=tiles schedule=key_value_grad:v1:q=64,steps=2' | FileCheck %s --check-prefixes=PARTS,FORCED
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=32 type=bf16 bias=hqk:f32:normal bias=bhqk:f32:normal pass=backward' > %t.memory
+// RUN: evoformer-opt %t.memory --evoformer-lower='target=sm_90 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
+// CHOSEN: gradient="key, value"{{.*}} k=128,{{.*}} q=64,{{.*}} steps=4
+// MEMORY: gradient="key, value"{{.*}} k=128,{{.*}} q=64,{{.*}} steps=1
+// PARTS-LABEL: evo_tile.kernel @{{.*}}key_value_grad
+// CHOSEN-SAME: block = [1, 128, 64], subgroups = [1, 4, 1], stages = 3, resident = 3>
+// PARTS: scf.for %[[BLOCK:.+]] = %{{.+}} to %{{.+}} step %c64
+// PARTS:   %[[LEFT:.+]] = arith.subi %{{.+}}, %[[BLOCK]]
+// PARTS:   arith.divui
+// CHOSEN:  %[[SOME:.+]] = arith.minui %{{.+}}, %c4
+// FORCED:  %[[SOME:.+]] = arith.minui %{{.+}}, %c2
+// PARTS:   %[[COUNT:.+]] = arith.maxui %[[SOME]], %c1
+// PARTS:   scf.for %[[PART:.+]] = %c0 to %[[COUNT]] step %c1
+// CHOSEN:    arith.muli %[[PART]], %c16
+// CHOSEN:    evo_tile.load {{.+}} -> tensor<1x16x32xbf16>
+// FORCED:    arith.muli %[[PART]], %c32
+// FORCED:    evo_tile.load {{.+}} -> tensor<1x32x32xbf16>
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=sm_80 schedule=key_value_grad:v1:q=64,steps=8' 2>&1 | FileCheck %s --check-prefix=ATOMS
+// ATOMS: error: schedule: steps=8, but blocks of q=64 have no so many equal parts of atoms of 16 queries
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=sm_80 schedule=query_grad:v1:steps=2' 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=sm_80 schedule=attention:v1:steps=2' 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
+// ELSEWHERE: error: schedule: steps=2, but only the kernel of the gradients of key and value computes blocks of queries in parts
 
 // Where the smallest cut takes more registers than a lane has, own operands lie
 // in LDS.

@@ -197,6 +197,40 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
   return loop;
 }
 
+BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
+                            LogitDim dim, int64_t count, bool keysFirst) {
+  WorkItem item = step.item;
+  ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
+  assert(range.block % count == 0 && "parts of a block are equal");
+  int64_t size = range.block /= count;
+  Value start = step.offset(dim), end = builder.index(count);
+  if (!range.fits || range.visited) {
+    Value all = range.visited ? range.visited : builder.index(range.extent);
+    end = arith::MinUIOp::create(
+        builder, builder.ceilDiv(builder.sub(all, start), size), end);
+    // Passes see that there is one.
+    end = arith::MaxUIOp::create(builder, end, builder.index(1));
+  }
+  StepAt along = stepsAlong(builder, dim, item, keysFirst,
+                            /*isMasked=*/step.tile.seen != nullptr);
+  BlockLoop loop;
+  loop.parts = {{builder.index(0), end, builder.index(1),
+                 [=](TileBuilder &b, Value number) {
+                   return along(b, b.add(start, b.mul(number, b.index(size))));
+                 }}};
+  return loop;
+}
+
+BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count,
+                             bool keysFirst) const {
+  BlockLoop loop = *this;
+  if (count > 1)
+    loop.partsOf = [=](TileBuilder &b, const BlockStep &step) {
+      return inside(b, step, dim, count, keysFirst);
+    };
+  return loop;
+}
+
 BlockLoop BlockLoop::outside(TileBuilder &builder, LogitDim dim,
                              const WorkItem &item) {
   BlockLoop loop;
@@ -324,6 +358,11 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
                function_ref<SmallVector<Value>(TileBuilder &, const BlockStep &,
                                                ValueRange)>
                    body) const {
+  auto runStep = [&](TileBuilder &b, const BlockStep &step,
+                     ValueRange carried) {
+    return partsOf ? partsOf(b, step).run(b, carried, body)
+                   : body(b, step, carried);
+  };
   SmallVector<Value> carried(start);
   for (const Part &part : parts)
     carried = builder.loop(
@@ -331,14 +370,15 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
         [&](TileBuilder &b, Value at, ValueRange carried) {
           BlockStep step = part.stepAt(b, at);
           if (!part.isNeeded)
-            return body(b, step, carried);
+            return runStep(b, step, carried);
           // Of one step or none: a branch on tiles would keep the registers of
           // both its sides apart.
           Value zero = b.index(0), one = b.index(1);
           Value count = b.select(part.isNeeded(b, step), one, zero);
           return b.loop(zero, count, one, carried,
                         [&](TileBuilder &inner, Value, ValueRange carried) {
-                          return body(inner, part.stepAt(inner, at), carried);
+                          return runStep(inner, part.stepAt(inner, at),
+                                         carried);
                         });
         });
   return carried;

@@ -103,6 +103,11 @@ public:
                            const std::array<Value, 5> &counts, Value first,
                            Value end, bool keysFirst);
 
+  /// The same with each block in so many equal parts along `dim`, one after the
+  /// other in a loop of their own, as far as there are any: what they read can
+  /// be copied as a block, and registers hold a part.
+  BlockLoop inParts(LogitDim dim, int64_t count, bool keysFirst) const;
+
   /// Writes the loop: `body` is given what the step before has left, at first
   /// `start`. Gives what the last one has left.
   SmallVector<Value>
@@ -144,7 +149,13 @@ private:
     std::function<Value(TileBuilder &, const BlockStep &)> isNeeded = {};
   };
 
+  /// Those of `step` along `dim`.
+  static BlockLoop inside(TileBuilder &builder, const BlockStep &step,
+                          LogitDim dim, int64_t count, bool keysFirst);
+
   SmallVector<Part, 2> parts;
+  /// Makes the loop of a step's parts; null: it has one.
+  std::function<BlockLoop(TileBuilder &, const BlockStep &)> partsOf = {};
 };
 
 } // namespace mlir::evoformer

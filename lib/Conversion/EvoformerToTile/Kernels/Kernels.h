@@ -18,6 +18,9 @@ namespace mlir::evoformer {
 /// How the main kernel is cut: rows of the batch, queries and keys of a tile.
 struct AttentionBlocks {
   int64_t rows, queries, keys;
+  /// Parts of a block that are computed one after the other, where a kernel
+  /// sums over the blocks of the queries.
+  int64_t steps = 1;
 };
 
 /// The values of operands that are there, in a kernel's argument order.

@@ -126,32 +126,36 @@ KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared,
 KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
                                     const LogitRecompute &recompute,
                                     const Sums &start, Beside beside) const {
+  int64_t parts = recompute.isCareful() ? 1 : shared.blocks.steps;
   WorkItem blocks =
-      recompute.isCareful() ? item.withCarefulBlocks(LogitDim::Queries) : item;
+      recompute.isCareful()
+          ? item.withCarefulBlocks(LogitDim::Queries, shared.blocks.steps)
+          : item;
   LogitRecompute::Slices slices = this->slices;
   if (keysFirst && recompute.readsKeysOnce())
     for (BiasSlice *sum : {&slices.logits.keySum, &slices.logits.keyStart})
       loadOnce(outer, *sum,
                BlockStep::makeTile(item, keysFirst,
                                    {shared.zero, shared.zero, shared.zero}));
+  auto addStep = [&](TileBuilder &b, const BlockStep &step,
+                     ValueRange carried) -> SmallVector<Value> {
+    Sums sums = start.with(carried);
+    LogitRecompute::QueryTiles queries = recompute.loadQueries(
+        b, step.item, slices, step.offset(LogitDim::Queries));
+    LogitRecompute::Recomputed again =
+        recompute.recompute(b, slices, queries, keys, step.tile);
+    Value narrow;
+    if (!start.key.empty() || beside)
+      narrow = recompute.narrowScoreGrad(b, again);
+    Sums next = add(b, recompute, sums, again, narrow, queries);
+    if (beside)
+      next.beside = beside(b, step, again, narrow, sums.beside);
+    return next.carried();
+  };
   return start.with(
       BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
-          .run(outer, start.carried(),
-               [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
-                 LogitRecompute::QueryTiles queries = recompute.loadQueries(
-                     b, step.item, slices, step.offset(LogitDim::Queries));
-                 LogitRecompute::Recomputed again =
-                     recompute.recompute(b, slices, queries, keys, step.tile);
-                 Value narrow;
-                 if (!start.key.empty() || beside)
-                   narrow = recompute.narrowScoreGrad(b, again);
-                 Sums next = add(b, recompute, start.with(sums), again, narrow,
-                                 queries);
-                 if (beside)
-                   next.beside =
-                       beside(b, step, again, narrow, start.with(sums).beside);
-                 return next.carried();
-               }));
+          .inParts(LogitDim::Queries, parts, keysFirst)
+          .run(outer, start.carried(), addStep));
 }
 
 KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,

@@ -150,13 +150,15 @@ WorkItem WorkItem::withAll() const {
   return item;
 }
 
-WorkItem WorkItem::withCarefulBlocks(LogitDim dim) const {
+WorkItem WorkItem::withCarefulBlocks(LogitDim dim, int64_t parts) const {
   // Better short than quick. They divide the block, which memory is padded to.
   constexpr int64_t kAtoms = 16;
   WorkItem item = *this;
   item.isCareful = true;
   ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
-  if (range.block % (2 * kAtoms) == 0)
+  if (parts > 1)
+    range.block /= parts;
+  else if (range.block % (2 * kAtoms) == 0)
     range.block /= 2;
   return item;
 }

@@ -115,8 +115,9 @@ struct WorkItem {
                        const LogitShape &shape, const AttentionBlocks &blocks,
                        const KeyRange &range, bool ownsKeyBlock = false);
 
-  /// With the blocks along queries or keys that rarely run loops take.
-  WorkItem withCarefulBlocks(LogitDim dim) const;
+  /// With the blocks along queries or keys that rarely run loops take: parts of
+  /// those of others, where these have some.
+  WorkItem withCarefulBlocks(LogitDim dim, int64_t parts = 1) const;
 
   /// Lets its row end where these counts say, as far as it has lengths; loops
   /// go through so many in any case.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockParts.h"
 #include "CostModel.h"
 #include "FittedCosts.h"
 
@@ -254,6 +255,8 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   if (request.subgroupsAlongOther.value_or(1) != 1)
     return emitError(loc)
            << "schedule: subgroups along the keys are not supported";
+  if (failed(refuseParts(loc, request)))
+    return failure();
 
   // The table's first instructions are the fastest ones; smaller atoms make
   // smaller blocks.

@@ -16,14 +16,16 @@ namespace mlir::evoformer {
 /// What a user forces; what is absent is chosen.
 struct ScheduleRequest {
   std::optional<int64_t> rows, queries, keys, subgroups, stages, resident;
+  /// Parts of a block of queries, of the kernel that sums over them.
+  std::optional<int64_t> steps;
   /// Subgroups along what the kernel does not own.
   std::optional<int64_t> subgroupsAlongOther;
   std::optional<tile::OwnOperands> own;
   std::optional<tile::ProductScope> products;
 
   bool isForced() const {
-    return rows || queries || keys || subgroups || stages || resident || own ||
-           products;
+    return rows || queries || keys || subgroups || stages || resident ||
+           steps || own || products;
   }
 };
 
@@ -40,10 +42,10 @@ struct ScheduleRequests {
   int64_t getMostRows() const;
 };
 
-/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2,resident=3,own=lds`, any
-/// subset of it, or nothing at all: for every kernel. With the name of a kernel
-/// before it, `query_grad:v1:q=64`, it is for that one; a semicolon separates
-/// several. A mistake is an error at `loc`.
+/// Reads `v1:rows=1,q=128,k=64,subgroups=4x1,stages=2,resident=3,steps=4,
+/// own=lds`, any subset of it, or nothing at all: for every kernel. With the
+/// name of a kernel before it, `query_grad:v1:q=64`, it is for that one; a
+/// semicolon separates several. A mistake is an error at `loc`.
 FailureOr<ScheduleRequests> parseSchedules(Location loc, StringRef text);
 
 /// What the kernel's cut needs of a lane and of a workgroup.

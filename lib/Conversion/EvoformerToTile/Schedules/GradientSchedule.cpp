@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradientSchedule.h"
+#include "BlockParts.h"
 #include "CostModel.h"
 
 #include "../Kernels/LogitRecompute.h"
@@ -211,7 +212,19 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
                  : ProductScope::Subgroup);
-    return estimate(machine, facts, getGradientLoop(machine, kind, facts, cut));
+    auto estimateOf = [&](const GradientCut &some) {
+      return estimate(machine, facts,
+                      getGradientLoop(machine, kind, facts, some));
+    };
+    ScheduleCost cost = estimateOf(cut);
+    // Copies are of whole blocks.
+    if (int64_t parts = request.steps.value_or(1);
+        parts > 1 && cut.other % parts == 0) {
+      GradientCut part = cut;
+      part.other /= parts;
+      cost.registers = estimateOf(part).registers;
+    }
+    return cost;
   };
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
       machine.streamsMatrices(facts))
@@ -366,8 +379,13 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       break;
     }
   }
+  BlockParts parts{request.steps.value_or(1), request.resident.value_or(0)};
+  if (isCut && kind == GradientKind::KeyValue && !operands.slab &&
+      !request.steps && !request.resident)
+    parts = chooseBlockParts(machine, facts, operands, cut,
+                             [&](GradientCut some) { return costOf(some); });
   // The latency of those reads counts, not the registers that save them.
-  int64_t resident = request.resident.value_or(0);
+  int64_t resident = parts.resident;
   int64_t numSubgroups = cut.subgroups * cut.alongOther;
   int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
@@ -401,6 +419,14 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           << "' has " << usableRegisters(target)
                           << " usable registers and " << target.getLdsBytes()
                           << " bytes of LDS";
+  if (kind != GradientKind::KeyValue && failed(refuseParts(loc, request)))
+    return failure();
+  int64_t atom = machine.instr ? machine.keyAtom() : 1;
+  if (cut.other % (parts.count * atom) != 0 && parts.count > 1)
+    return emitError(loc) << "schedule: steps=" << parts.count
+                          << ", but blocks of q=" << cut.other
+                          << " have no so many equal parts of atoms of " << atom
+                          << " queries";
   if (lanes > target.getMaxWorkgroup())
     return emitError(loc) << "schedule: " << numSubgroups << " subgroups are "
                           << lanes << " lanes, target '" << target.getChip()
@@ -422,7 +448,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t rows = request.rows.value_or(1);
   GradientSchedule schedule;
   schedule.blocks = {rows, ownsKeys ? cut.other : cut.own,
-                     ownsKeys ? cut.own : cut.other};
+                     ownsKeys ? cut.own : cut.other, parts.count};
   if (failed(checkTile(loc, schedule.blocks)))
     return failure();
   schedule.attr =
@@ -442,6 +468,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       << remark::metric("k", schedule.blocks.keys)
       << remark::metric("subgroups", numSubgroups)
       << remark::metric("stages", cut.stages)
+      << remark::metric("steps", parts.count)
       << remark::metric("own", stringifyOwnOperands(cut.ownOperands))
       << remark::metric("products", stringifyProductScope(cut.products))
       << remark::metric("instruction",

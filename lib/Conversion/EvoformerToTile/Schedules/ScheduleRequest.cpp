@@ -16,8 +16,9 @@ using namespace mlir::evoformer;
 
 static constexpr StringLiteral kForm =
     "expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, "
-    "stages=<n>, resident=<n>, own=registers|lds, products=subgroup|group, "
-    "separated by commas, for all kernels or after 'attention:', "
+    "stages=<n>, resident=<n>, steps=<n>, own=registers|lds, "
+    "products=subgroup|group, separated by commas, for all kernels or after "
+    "'attention:', "
     "'query_grad:', 'key_value_grad:', 'bias_grad:' or "
     "'weights:'; a semicolon separates kernels";
 
@@ -85,6 +86,7 @@ static std::optional<std::string> parseEntries(StringRef text,
             .Case("subgroups", &request.subgroups)
             .Case("stages", &request.stages)
             .Case("resident", &request.resident)
+            .Case("steps", &request.steps)
             .Default(nullptr);
     if (!field)
       return ("unknown entry '" + key + "'").str();

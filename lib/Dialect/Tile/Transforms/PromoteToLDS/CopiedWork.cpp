@@ -161,40 +161,77 @@ bool mlir::evoformer::tile::isSameWork(Value a, Value b) {
                       });
 }
 
+/// The dimension of what `op` reads that becomes `dim` of its result; -1: none.
+static int64_t getOperandDim(Operation *op, int64_t dim) {
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  int64_t added = broadcast ? broadcast.getDim() : dim + 1;
+  return dim == added ? -1 : dim < added ? dim : dim - 1;
+}
+
+bool mlir::evoformer::tile::canWiden(Value work, const FewSteps &steps,
+                                     int64_t dim) {
+  if (!isa<RankedTensorType>(work.getType()))
+    return steps.isBefore(work);
+  Operation *op = work.getDefiningOp();
+  if (!op)
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return matchPattern(work, m_Constant<SplatElementsAttr>(nullptr));
+  if (auto load = dyn_cast<LoadOp>(op))
+    return steps.findDimOrNone(load) == dim;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return canWiden(operand, steps, getOperandDim(op, dim));
+  });
+}
+
 namespace {
 class WorkMaker {
 public:
-  explicit WorkMaker(OpBuilder &builder) : builder(builder) {}
+  WorkMaker(OpBuilder &builder, const FewSteps &steps)
+      : builder(builder), steps(steps) {}
 
-  Value make(Value value, Attribute layout) {
+  Value make(Value value, Attribute layout, int64_t dim) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       return value;
     if (Value known = made.lookup({value, layout}))
       return known;
     Operation *op = value.getDefiningOp();
+    if (steps)
+      type = steps.widen(type, dim);
     Attribute inner = layout;
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       inner = SliceAttr::get(op->getContext(), broadcast.getDim(),
                              type.getDimSize(broadcast.getDim()), layout);
     IRMapping operands;
-    for (Value operand : op->getOperands())
-      operands.map(operand, make(operand, inner));
+    auto load = dyn_cast<LoadOp>(op);
+    if (load && steps)
+      operands.map(load.getIndices(), steps.getFirstIndices(builder, load));
+    else
+      for (Value operand : op->getOperands())
+        operands.map(operand, make(operand, inner, getOperandDim(op, dim)));
     Operation *clone = builder.clone(*op, operands);
-    clone->getResult(0).setType(withLayout(type, layout));
-    if (auto constant = dyn_cast<arith::ConstantOp>(clone))
-      constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
-                                .reshape(cast<ShapedType>(constant.getType())));
+    type = withLayout(type, layout);
+    clone->getResult(0).setType(type);
+    if (load && steps)
+      cast<LoadOp>(clone).setInBoundsAttr(steps.getInBounds(load, dim));
+    if (auto constant = dyn_cast<arith::ConstantOp>(clone)) {
+      auto elements = cast<DenseElementsAttr>(constant.getValue());
+      constant.setValueAttr(elements.isSplat() ? elements.resizeSplat(type)
+                                               : elements.reshape(type));
+    }
     return made[{value, layout}] = clone->getResult(0);
   }
 
 private:
   OpBuilder &builder;
+  const FewSteps &steps;
   DenseMap<std::pair<Value, Attribute>, Value> made;
 };
 } // namespace
 
 Value mlir::evoformer::tile::remakeWork(OpBuilder &builder, Value work,
-                                        Attribute layout) {
-  return WorkMaker(builder).make(work, layout);
+                                        Attribute layout, const FewSteps &steps,
+                                        int64_t dim) {
+  return WorkMaker(builder, steps).make(work, layout, dim);
 }

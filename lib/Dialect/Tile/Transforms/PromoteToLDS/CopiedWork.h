@@ -14,7 +14,7 @@
 #ifndef EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_COPIEDWORK_H
 #define EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_COPIEDWORK_H
 
-#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "TilesOfSteps.h"
 
 namespace mlir::evoformer::tile {
 
@@ -30,8 +30,14 @@ SmallVector<Operation *> getWorkOps(Value work, LoadOp load);
 /// Whether both compute the same from the same memory, layouts aside.
 bool isSameWork(Value a, Value b);
 
-/// Makes the computation of `work` again with all tiles in `layout`.
-Value remakeWork(OpBuilder &builder, Value work, Attribute layout);
+/// Whether `work` of all `steps` can be done before them, on tiles that have
+/// those of all of them along `dim`.
+bool canWiden(Value work, const FewSteps &steps, int64_t dim);
+
+/// Makes the computation of `work` again with all tiles in `layout`; where
+/// there are `steps`, that of all of them, along `dim`.
+Value remakeWork(OpBuilder &builder, Value work, Attribute layout,
+                 const FewSteps &steps, int64_t dim);
 
 } // namespace mlir::evoformer::tile
 

@@ -9,6 +9,7 @@
 #include "CopiedWork.h"
 #include "ExchangeThroughLDS.h"
 #include "LDSPlan.h"
+#include "TilesOfSteps.h"
 
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
@@ -48,6 +49,9 @@ struct StagedTile {
   /// What products of several subgroups need that read the buffer; empty where
   /// none does.
   std::optional<SharedLayout> wanted = std::nullopt;
+  /// The dimension along which the buffer holds the tiles of all iterations of
+  /// the group's `steps`.
+  int64_t stepDim = -1;
 
   LoadOp front() { return loads.front(); }
 };
@@ -56,6 +60,9 @@ struct StagedTile {
 struct StagedGroup {
   Operation *anchor = nullptr;
   std::vector<StagedTile> tiles;
+  /// For all of whose iterations they are copied before it; none: each copies
+  /// its own.
+  FewSteps steps = {};
 };
 } // namespace
 
@@ -177,6 +184,7 @@ private:
                    SetVector<Operation *> &toMove);
   void choosePlan(StagedTile &tile, ArrayRef<RankedTensorType> readers) const;
   std::vector<StagedGroup> planGroups();
+  void copyStepsAtOnce(StagedGroup &group) const;
   int64_t getNeededBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
@@ -253,6 +261,60 @@ void Promotion::choosePlan(StagedTile &tile,
     tile.plan = *plan;
     tile.asyncBytes = asyncBytes;
   }
+}
+
+/// How the buffer of a tile lies, with as many of them side by side along
+/// `dim` as there are `steps`; nothing where they cannot.
+static std::optional<SharedLayout>
+getLayoutOfSteps(const StagedTile &tile, int64_t dim, int64_t steps) {
+  MemRefType type = tile.plan.type;
+  SharedLayout layout{SmallVector<int64_t>(type.getShape()),
+                      {},
+                      tile.wantedDim,
+                      type.getElementTypeBitWidth() / 8,
+                      tile.plan.swizzle};
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  for (auto [d, size] : llvm::enumerate(layout.shape))
+    if (int64_t(d) != dim && size > 1 && strides[d] > strides[dim])
+      return std::nullopt;
+  layout.strides.assign(strides.begin(), strides.end());
+  if (layout.shape[dim] * strides[dim] * layout.elementBytes %
+          std::max<int64_t>(16, layout.swizzle.getPeriod()) !=
+      0)
+    return std::nullopt;
+  layout.shape[dim] *= steps;
+  return layout;
+}
+
+/// Where iterations of a loop of few read tiles that lie behind each other, all
+/// are copied before it.
+void Promotion::copyStepsAtOnce(StagedGroup &group) const {
+  FewSteps steps = FewSteps::around(group.anchor);
+  if (!steps)
+    return;
+  std::vector<StagedTile> tiles = group.tiles;
+  for (StagedTile &tile : tiles) {
+    std::optional<int64_t> dim = steps.findDim(tile.front());
+    if (!dim || tile.wanted || !canWiden(tile.copied.front(), steps, *dim))
+      return;
+    std::optional<SharedLayout> layout =
+        getLayoutOfSteps(tile, *dim, steps.most);
+    if (!layout)
+      return;
+    SmallVector<RankedTensorType> readers;
+    for (Value copied : tile.copied)
+      readers.push_back(cast<RankedTensorType>(copied.getType()));
+    int64_t padding = tile.plan.padding;
+    tile.plan =
+        planLDS(readers, *layout, tile.sourceDim, getCopyBytes(tile), machine);
+    tile.plan.padding = padding;
+    tile.stepDim = *dim;
+  }
+  group.tiles = std::move(tiles);
+  group.steps = steps;
 }
 
 /// Whether work on a tile takes fewer instructions of the lanes that copy it,
@@ -432,7 +494,7 @@ int64_t Promotion::getNeededBytes(ArrayRef<StagedGroup> groups) {
       LDSBuffer &buffer = buffers.emplace_back();
       buffer.bytes = getLDSBytes(tile.plan.type);
       buffer.period = tile.plan.swizzle.getPeriod();
-      buffer.users = {group.anchor};
+      buffer.users = {group.steps ? group.steps.loop : group.anchor};
       for (LoadOp load : tile.loads)
         buffer.users.push_back(load);
     }
@@ -509,17 +571,17 @@ static void eraseDead(Operation *op) {
   }
 }
 
-/// Reads what was copied in place of `work` on the tile of `load`.
+/// Reads what was copied in place of `work` on the tile of `load`, at `indices`
+/// of the buffer.
 static Value readCopied(OpBuilder builder, LoadOp load, Value work,
-                        Value buffer, int64_t alignment, Value zero) {
-  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+                        Value buffer, int64_t alignment, ValueRange indices) {
+  int64_t rank = indices.size();
   // Atoms may reach beyond the tile; there the padding still counts. Work that
   // changes the type is copied of tiles that atoms cover exactly.
   bool sameType =
       getElementTypeOrSelf(work) == getElementTypeOrSelf(load.getType());
   return LoadOp::create(
-      builder, load.getLoc(), work.getType(), buffer,
-      SmallVector<Value>(rank, zero),
+      builder, load.getLoc(), work.getType(), buffer, indices,
       builder.getDenseBoolArrayAttr(SmallVector<bool>(rank, true)),
       sameType ? load.getPaddingAttr() : TypedAttr(),
       builder.getI64IntegerAttr(alignment));
@@ -528,6 +590,8 @@ static Value readCopied(OpBuilder builder, LoadOp load, Value work,
 void Promotion::rewrite(StagedGroup &group) {
   Location loc = group.anchor->getLoc();
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  if (group.steps)
+    group.anchor = group.steps.loop;
   OpBuilder builder(group.anchor);
   auto layoutOf = [&](RankedTensorType type, const LaneMap &map) {
     return withLayout(type, LaneMapAttr::get(builder.getContext(), map));
@@ -541,11 +605,12 @@ void Promotion::rewrite(StagedGroup &group) {
   for (StagedTile &tile : group.tiles) {
     LoadOp load = tile.front();
     buffers.push_back(AllocLDSOp::create(entry, load.getLoc(), tile.plan.type));
-    copied.push_back(tile.asyncBytes > 0
-                         ? Value()
-                         : remakeWork(builder, tile.copied.front(),
-                                      LaneMapAttr::get(builder.getContext(),
-                                                       tile.plan.copy)));
+    copied.push_back(
+        tile.asyncBytes > 0
+            ? Value()
+            : remakeWork(builder, tile.copied.front(),
+                         LaneMapAttr::get(builder.getContext(), tile.plan.copy),
+                         group.steps, tile.stepDim));
   }
 
   // Slower subgroups may still read what the last iteration stored.
@@ -557,12 +622,18 @@ void Promotion::rewrite(StagedGroup &group) {
     if (tile.asyncBytes == 0)
       continue;
     SmallVector<Value> origin(load.getIndices().size(), zero);
+    SmallVector<Value> indices(load.getIndices());
+    if (group.steps)
+      indices = group.steps.getFirstIndices(builder, load);
+    RankedTensorType type = load.getTileType();
+    if (group.steps)
+      type = group.steps.widen(type, tile.stepDim);
     copies.push_back(AsyncCopyOp::create(
-        builder, load.getLoc(), load.getSource(), load.getIndices(), buffer,
-        origin, /*predicate=*/Value(),
-        TypeAttr::get(layoutOf(load.getTileType(), tile.plan.copy)),
-        load.getInBoundsAttr(), load.getPaddingAttr(),
-        load.getAlignmentAttr()));
+        builder, load.getLoc(), load.getSource(), indices, buffer, origin,
+        /*predicate=*/Value(), TypeAttr::get(layoutOf(type, tile.plan.copy)),
+        group.steps ? group.steps.getInBounds(load, tile.stepDim)
+                    : load.getInBoundsAttr(),
+        load.getPaddingAttr(), load.getAlignmentAttr()));
   }
   Value underWay =
       copies.empty() ? Value() : AsyncGroupOp::create(builder, loc, copies);
@@ -585,8 +656,13 @@ void Promotion::rewrite(StagedGroup &group) {
       if (tile.reason == PromotionReason::Own)
         readers = getFirstUsers(work);
       for (Operation *reader : readers) {
-        Value read = readCopied(OpBuilder(reader), load, work, buffer,
-                                tile.plan.alignment, zero);
+        OpBuilder atReader(reader);
+        SmallVector<Value> indices(tile.plan.type.getRank(), zero);
+        if (group.steps)
+          indices[tile.stepDim] =
+              group.steps.getOffset(atReader, loc, load, tile.stepDim);
+        Value read = readCopied(atReader, load, work, buffer,
+                                tile.plan.alignment, indices);
         work.replaceUsesWithIf(read, [&](OpOperand &use) {
           return readers.size() == 1 ||
                  use.getOwner()->getBlock() == reader->getBlock();
@@ -609,6 +685,8 @@ std::vector<StagedGroup> Promotion::planGroups() {
         readers.push_back(cast<RankedTensorType>(tile.getType()));
       choosePlan(tile, readers);
     }
+  for (StagedGroup &group : groups)
+    copyStepsAtOnce(group);
   return groups;
 }
 

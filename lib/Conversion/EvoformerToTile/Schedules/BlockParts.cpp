@@ -1,0 +1,66 @@
+//===- BlockParts.cpp - Blocks computed part by part ----------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockParts.h"
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::tile;
+
+/// Bytes that two blocks of copies take: operands of the other side, its
+/// statistics, and what has an element for each logit.
+static int64_t countCopies(const AttentionFacts &facts,
+                           const GradientOperands &operands,
+                           const GradientCut &cut) {
+  constexpr int64_t kBlocks = 2, kStatistics = 3, kStatisticBytes = 4;
+  int64_t bytes =
+      getElementBytes(facts.elementType) * (facts.depth + facts.valueDepth) +
+      kStatistics * kStatisticBytes;
+  auto add = [&](const Bias &bias) {
+    if (!bias.broadcast[kBiasQ] && !bias.broadcast[kBiasK])
+      bytes += cut.own *
+               getElementBytes(
+                   cast<MemRefType>(bias.memory.getType()).getElementType());
+  };
+  llvm::for_each(operands.biases, add);
+  llvm::for_each(operands.captures, add);
+  return kBlocks * cut.other * bytes;
+}
+
+BlockParts evoformer::chooseBlockParts(
+    const Machine &machine, const AttentionFacts &facts,
+    const GradientOperands &operands, const GradientCut &cut,
+    function_ref<ScheduleCost(const GradientCut &)> costOf) {
+  TargetAttr target = machine.target;
+  if (cut.products != ProductScope::Subgroup ||
+      cut.ownOperands != OwnOperands::Registers ||
+      !machine.streamsMatrices(facts) || !copiesWords(facts) ||
+      target.getRegistersPerProcessor() == 0 ||
+      cut.other % machine.keyAtom() != 0)
+    return {};
+  GradientCut part = cut;
+  part.other = machine.keyAtom();
+  int64_t lanes = cut.subgroups * target.getSubgroupSize();
+  int64_t reserved = target.getLDSReserved();
+  int64_t ofCopies = countCopies(facts, operands, cut) + reserved;
+  int64_t resident =
+      std::min({getResident(target, lanes, costOf(part).registers),
+                target.getLatencyLanes() / lanes,
+                (target.getLdsBytes() + reserved) / ofCopies, kMaxResident});
+  if (resident <= getResident(target, lanes, costOf(cut).registers))
+    return {};
+  return {cut.other / part.other, resident};
+}
+
+LogicalResult evoformer::refuseParts(Location loc,
+                                     const ScheduleRequest &request) {
+  if (request.steps.value_or(1) == 1)
+    return success();
+  return emitError(loc) << "schedule: steps=" << *request.steps
+                        << ", but only the kernel of the gradients of key and "
+                           "value computes blocks of queries in parts";
+}

@@ -1,0 +1,35 @@
+//===- BlockParts.h - Blocks computed part by part --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_BLOCKPARTS_H
+#define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_BLOCKPARTS_H
+
+#include "CostModel.h"
+
+namespace mlir::evoformer {
+
+/// In how many parts the block of a step is computed, one after the other, and
+/// how many workgroups are resident then; 0: that is not said.
+struct BlockParts {
+  int64_t count = 1, resident = 0;
+};
+
+/// A part of an atom leaves registers for more workgroups, which hide what each
+/// of them waits for: chosen for the kernel that sums over queries where more
+/// are resident with it, and find the memory for two blocks of copies.
+BlockParts
+chooseBlockParts(const Machine &machine, const AttentionFacts &facts,
+                 const GradientOperands &operands, const GradientCut &cut,
+                 function_ref<ScheduleCost(const GradientCut &)> costOf);
+
+/// Whether a kernel whose loop is not that over queries is asked for parts: an
+/// error.
+LogicalResult refuseParts(Location loc, const ScheduleRequest &request);
+
+} // namespace mlir::evoformer
+
+#endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_BLOCKPARTS_H
