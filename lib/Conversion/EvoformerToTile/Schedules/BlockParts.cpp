@@ -31,6 +31,15 @@ static int64_t countCopies(const AttentionFacts &facts,
   return kBlocks * cut.other * bytes;
 }
 
+/// Whether rows are copied in the widest pieces. Copies of narrower ones take
+/// registers that parts would leave.
+static bool copiesVectors(const AttentionFacts &facts) {
+  constexpr int64_t kVectorBytes = 16;
+  int64_t bytes = getElementBytes(facts.elementType);
+  return facts.depth * bytes % kVectorBytes == 0 &&
+         facts.valueDepth * bytes % kVectorBytes == 0;
+}
+
 BlockParts evoformer::chooseBlockParts(
     const Machine &machine, const AttentionFacts &facts,
     const GradientOperands &operands, const GradientCut &cut,
@@ -38,7 +47,7 @@ BlockParts evoformer::chooseBlockParts(
   TargetAttr target = machine.target;
   if (cut.products != ProductScope::Subgroup ||
       cut.ownOperands != OwnOperands::Registers ||
-      !machine.streamsMatrices(facts) || !copiesWords(facts) ||
+      !machine.streamsMatrices(facts) || !copiesVectors(facts) ||
       target.getRegistersPerProcessor() == 0 ||
       cut.other % machine.keyAtom() != 0)
     return {};

@@ -20,7 +20,8 @@ struct BlockParts {
 
 /// A part of an atom leaves registers for more workgroups, which hide what each
 /// of them waits for: chosen for the kernel that sums over queries where more
-/// are resident with it, and find the memory for two blocks of copies.
+/// are resident with it, and find the memory for two blocks of copies of whole
+/// vectors.
 BlockParts
 chooseBlockParts(const Machine &machine, const AttentionFacts &facts,
                  const GradientOperands &operands, const GradientCut &cut,
