@@ -103,31 +103,41 @@ static FailureOr<Memory> resolveLDS(LaneBuilder &lane, Value memref) {
   return memory;
 }
 
-/// A number that divides an index, whatever it is.
-static int64_t getDivisor(Value index) {
+/// How often two divides an index, whatever it is; at least.
+static int64_t countTwos(Value index, int64_t depth = 6) {
+  constexpr int64_t kMost = 20; // bits of an address in LDS
   if (std::optional<int64_t> value = getConstantIntValue(index))
-    return *value;
+    return std::min<int64_t>(kMost,
+                             llvm::countr_zero(static_cast<uint64_t>(*value)));
   Operation *op = index.getDefiningOp();
-  if (!isa_and_nonnull<arith::MulIOp, arith::AddIOp>(op))
-    return 1;
-  int64_t a = getDivisor(op->getOperand(0)), b = getDivisor(op->getOperand(1));
-  return isa<arith::MulIOp>(op) ? a * b : std::gcd(a, b);
+  if (!isa_and_nonnull<arith::MulIOp, arith::AddIOp>(op) || depth == 0)
+    return 0;
+  int64_t a = countTwos(op->getOperand(0), depth - 1);
+  int64_t b = countTwos(op->getOperand(1), depth - 1);
+  return isa<arith::MulIOp>(op) ? std::min(kMost, a + b) : std::min(a, b);
 }
 
 SmallVector<Value> mlir::evoformer::tile::startAt(LaneBuilder &lane,
                                                   Memory &memory,
-                                                  ValueRange indices) {
+                                                  ValueRange indices,
+                                                  ArrayRef<int64_t> shape,
+                                                  ArrayRef<bool> inBounds) {
   SmallVector<Value> left(indices);
   if (!memory.isLDS)
     return left;
   int64_t period = std::max<int64_t>(memory.swizzle.getPeriod(), 1);
-  for (auto [index, stride] : llvm::zip_equal(left, memory.staticStrides)) {
-    int64_t bytes = stride * memory.elementBytes;
-    if (getConstantIntValue(index) || getDivisor(index) * bytes % period != 0)
+  for (auto [d, index] : llvm::enumerate(left)) {
+    // Bounds are those of the index.
+    bool isInside = (d < inBounds.size() && inBounds[d]) ||
+                    memory.staticSizes[d] >= shape[d];
+    int64_t stride = memory.staticStrides[d] * memory.elementBytes;
+    int64_t step = stride << countTwos(index);
+    if (getConstantIntValue(index) || !isInside || step % period != 0)
       continue;
-    memory.alignment = std::gcd(memory.alignment, getDivisor(index) * bytes);
-    memory.dynamicBytes = lane.add(
-        memory.dynamicBytes, lane.mul(lane.toI32(index), lane.constant(bytes)));
+    memory.alignment = std::gcd(memory.alignment, step);
+    memory.dynamicBytes =
+        lane.add(memory.dynamicBytes,
+                 lane.mul(lane.toI32(index), lane.constant(stride)));
     index = arith::ConstantIndexOp::create(lane.builder, lane.loc, 0);
   }
   return left;

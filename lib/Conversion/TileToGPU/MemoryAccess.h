@@ -42,10 +42,11 @@ struct Memory {
 /// from `evo_tile.alloc_lds` through subviews.
 FailureOr<Memory> resolveMemory(LaneBuilder &lane, Value memref);
 
-/// Lets `memory` in LDS start at those of `indices` that keep its swizzle: what
-/// is left of them.
+/// Lets `memory` in LDS start at those of a tile's `indices` that keep its
+/// swizzle and ask for no bounds: what is left of them.
 SmallVector<Value> startAt(LaneBuilder &lane, Memory &memory,
-                           ValueRange indices);
+                           ValueRange indices, ArrayRef<int64_t> shape,
+                           ArrayRef<bool> inBounds);
 
 /// A buffer from `base` on, as a pointer to it; null where the target has none.
 Value makeBuffer(LaneBuilder &lane, Value base, unsigned addressSpace);

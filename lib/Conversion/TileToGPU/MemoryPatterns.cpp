@@ -72,7 +72,8 @@ struct LoadPattern : KernelPattern<LoadOp> {
       return unresolved(op);
     RankedTensorType type = op.getTileType();
     LaneMap map = mapOf(op.getResult());
-    SmallVector<Value> indices = startAt(lane, *memory, op.getIndices());
+    SmallVector<Value> indices = startAt(lane, *memory, op.getIndices(),
+                                         type.getShape(), op.getInBounds());
     if (auto elements = readMatrices(lane, *memory, map, type, indices)) {
       rewriter.replaceOpWithMultiple(
           op, {lane.pack(*elements, map.getVectorSize())});

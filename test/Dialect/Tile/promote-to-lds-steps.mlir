@@ -136,3 +136,52 @@ evo_tile.kernel @apart(%m: memref<?x32xbf16>, %w: memref<16x?xbf16, strided<[409
   }
   evo_tile.return
 }
+
+// 200 of them are not few, nor are 4 that workgroup memory does not hold twice.
+// CHECK-LABEL: evo_tile.kernel @many
+//       CHECK:   scf.for
+//   CHECK-NOT:     evo_tile.async_copy
+//       CHECK:     scf.for
+//       CHECK:       evo_tile.async_copy {{.+}} as tensor<16x32xbf16
+//       CHECK:   evo_tile.return
+evo_tile.kernel @many(%m: memref<?x32xbf16>, %o: memref<?x32xbf16>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c200 = arith.constant 200 : index
+  %c3200 = arith.constant 3200 : index
+  scf.for %i = %c0 to %n step %c3200 {
+    scf.for %j = %c0 to %c200 step %c1 {
+      %offset = arith.muli %j, %c16 : index
+      %k = arith.addi %i, %offset : index
+      %x = evo_tile.load %m[%k, %c0] {alignment = 16 : i64, in_bounds = array<i1: true, true>} : memref<?x32xbf16> -> tensor<16x32xbf16, #all>
+      evo_tile.store %x, %o[%k, %c0] : tensor<16x32xbf16, #all>, memref<?x32xbf16>
+    }
+  }
+  evo_tile.return
+}
+
+#wide = #evo_tile.lane_map<registers = [[8, 0, 1], [16, 0, 32], [4, 8, 0]], lanes = [[4, 0, 8], [8, 1, 0]], subgroups = [[4, 0, 0]]>
+
+// CHECK-LABEL: evo_tile.kernel @large
+//       CHECK:   scf.for
+//   CHECK-NOT:     evo_tile.async_copy
+//       CHECK:     scf.for
+//       CHECK:       evo_tile.async_copy {{.+}} as tensor<32x512xbf16
+//       CHECK:   evo_tile.return
+evo_tile.kernel @large(%m: memref<?x512xbf16>, %o: memref<?x512xbf16>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    scf.for %j = %c0 to %c4 step %c1 {
+      %offset = arith.muli %j, %c32 : index
+      %k = arith.addi %i, %offset : index
+      %x = evo_tile.load %m[%k, %c0] {alignment = 16 : i64, in_bounds = array<i1: true, true>} : memref<?x512xbf16> -> tensor<32x512xbf16, #wide>
+      evo_tile.store %x, %o[%k, %c0] : tensor<32x512xbf16, #wide>, memref<?x512xbf16>
+    }
+  }
+  evo_tile.return
+}

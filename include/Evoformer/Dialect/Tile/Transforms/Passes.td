@@ -153,10 +153,11 @@ def PromoteToLDS : Pass<"evo-tile-promote-to-lds"> {
       evo_tile.barrier
     ```
 
-    A loop of at least one iteration and a known few at most (from 0 by 1 to a
+    A loop of at least one iteration and eight at most (from 0 by 1 to a
     constant, or to `maxui(minui(count, constant), 1)`) inside of another one
     whose staged tiles lie behind each other in memory is copied for before it,
-    with one wider tile for all of its iterations.
+    with one wider tile for all of its iterations, if workgroup memory holds
+    two such tiles.
 
     If the fragment's registers run along another dimension than memory does,
     and the target cannot transpose while it reads (`ldmatrix`), the buffer is

@@ -11,6 +11,7 @@
 #include "LDSPlan.h"
 #include "TilesOfSteps.h"
 
+#include "Evoformer/Dialect/Tile/IR/ConsecutiveCopy.h"
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
@@ -91,15 +92,16 @@ static bool canHoist(LoadOp load, Operation *anchor,
 }
 
 /// The widest access of a copy to memory. Where a bound may cut through a
-/// vector, elements are read one by one, by more lanes then.
-static int64_t getCopyBytes(StagedTile &tile) {
+/// vector, as it may without `stepsFit`, elements are read one by one, by more
+/// lanes then.
+static int64_t getCopyBytes(StagedTile &tile, bool stepsFit = true) {
   if (tile.asyncBytes > 0)
     return tile.asyncBytes;
   LoadOp load = tile.front();
   ArrayRef<bool> inBounds = load.getInBounds();
-  bool fits =
-      tile.sourceDim < 0 ||
-      (tile.sourceDim < (int64_t)inBounds.size() && inBounds[tile.sourceDim]);
+  bool fits = tile.sourceDim < 0 ||
+              (stepsFit && tile.sourceDim < (int64_t)inBounds.size() &&
+               inBounds[tile.sourceDim]);
   return fits ? kVectorBytes
               : std::clamp<int64_t>(load.getAlignment().value_or(1), 1,
                                     kVectorBytes);
@@ -201,6 +203,8 @@ private:
   /// Tiles that registers cannot hold an iteration ahead are copied
   /// asynchronously.
   bool copiesAhead = true;
+  /// Tiles of all iterations of a short loop are copied together.
+  bool copiesSteps = true;
 };
 } // namespace
 
@@ -277,8 +281,10 @@ getLayoutOfSteps(const StagedTile &tile, int64_t dim, int64_t steps) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return std::nullopt;
+  // A tile must lie within what the next one is away.
   for (auto [d, size] : llvm::enumerate(layout.shape))
-    if (int64_t(d) != dim && size > 1 && strides[d] > strides[dim])
+    if (int64_t(d) != dim && size > 1 &&
+        size * strides[d] > layout.shape[dim] * strides[dim])
       return std::nullopt;
   layout.strides.assign(strides.begin(), strides.end());
   if (layout.shape[dim] * strides[dim] * layout.elementBytes %
@@ -308,10 +314,15 @@ void Promotion::copyStepsAtOnce(StagedGroup &group) const {
     for (Value copied : tile.copied)
       readers.push_back(cast<RankedTensorType>(copied.getType()));
     int64_t padding = tile.plan.padding;
-    tile.plan =
-        planLDS(readers, *layout, tile.sourceDim, getCopyBytes(tile), machine);
+    bool fits = steps.hasAll() || *dim != tile.sourceDim;
+    tile.plan = planLDS(readers, *layout, tile.sourceDim,
+                        getCopyBytes(tile, fits), machine);
     tile.plan.padding = padding;
     tile.stepDim = *dim;
+    if (tile.asyncBytes > 0 && writesSideBySide(machine.target) &&
+        getConsecutiveBytes(tile.plan.copy, layout->shape, layout->strides,
+                            layout->elementBytes) != tile.asyncBytes)
+      return;
   }
   group.tiles = std::move(tiles);
   group.steps = steps;
@@ -685,8 +696,9 @@ std::vector<StagedGroup> Promotion::planGroups() {
         readers.push_back(cast<RankedTensorType>(tile.getType()));
       choosePlan(tile, readers);
     }
-  for (StagedGroup &group : groups)
-    copyStepsAtOnce(group);
+  if (copiesSteps)
+    for (StagedGroup &group : groups)
+      copyStepsAtOnce(group);
   return groups;
 }
 
@@ -699,6 +711,12 @@ LogicalResult Promotion::run() {
   ScheduleAttr schedule = *kernel.getSchedule();
   copiesAhead = schedule.getStages() > 1 && !writesSideBySide(machine.target);
   std::vector<StagedGroup> groups = planGroups();
+  // What is copied together must leave memory for a second slot.
+  int64_t slots = schedule.getStages() > 1 ? 2 : 1;
+  if (slots * getNeededBytes(groups) > machine.target.getLdsBytes()) {
+    copiesSteps = false;
+    groups = planGroups();
+  }
   if (copiesAhead &&
       2 * getNeededBytes(groups) > getLDSShare(machine.target, schedule)) {
     copiesAhead = false;

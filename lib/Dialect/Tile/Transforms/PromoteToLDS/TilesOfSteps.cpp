@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
@@ -26,7 +27,9 @@ FewSteps FewSteps::around(Operation *op) {
   if (most && getConstantIntValue(most.getRhs()) == 1)
     if (auto fewest = most.getLhs().getDefiningOp<arith::MinUIOp>())
       end = fewest.getRhs();
-  return {loop, getConstantIntValue(end).value_or(0)};
+  constexpr int64_t kFew = 8;
+  int64_t count = getConstantIntValue(end).value_or(0);
+  return {loop, count <= kFew ? count : 0};
 }
 
 bool FewSteps::hasAll() const {
@@ -39,28 +42,35 @@ bool FewSteps::isBefore(Value value) const {
   return steps.isDefinedOutsideOfLoop(value);
 }
 
+/// How many ops an index is looked through.
+static constexpr int64_t kDepth = 6;
+
 /// By how much `value` grows from each iteration of `loop` to the next; nothing
 /// where that is not known.
-static std::optional<int64_t> getGrowth(Value value, scf::ForOp loop) {
+static std::optional<int64_t> getGrowth(Value value, scf::ForOp loop,
+                                        int64_t depth = kDepth) {
   if (value == loop.getInductionVar())
     return 1;
   if (loop.isDefinedOutsideOfLoop(value))
     return 0;
   Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op) || depth == 0)
     return std::nullopt;
-  std::optional<int64_t> a = getGrowth(op->getOperand(0), loop);
-  std::optional<int64_t> b = getGrowth(op->getOperand(1), loop);
+  std::optional<int64_t> a = getGrowth(op->getOperand(0), loop, depth - 1);
+  std::optional<int64_t> b = getGrowth(op->getOperand(1), loop, depth - 1);
   if (!a || !b)
     return std::nullopt;
+  int64_t growth = 0;
   if (isa<arith::AddIOp>(op))
-    return *a + *b;
+    return llvm::AddOverflow(*a, *b, growth) ? std::nullopt
+                                             : std::optional(growth);
   if (*a == 0 && *b == 0)
     return 0;
   unsigned fixed = *a == 0 ? 0 : 1;
   std::optional<int64_t> factor = getConstantIntValue(op->getOperand(fixed));
-  return factor ? std::optional((fixed == 0 ? *b : *a) * *factor)
-                : std::nullopt;
+  if (!factor || llvm::MulOverflow(fixed == 0 ? *b : *a, *factor, growth))
+    return std::nullopt;
+  return growth;
 }
 
 /// `value`, whose growth is known, in the first iteration of `loop`.

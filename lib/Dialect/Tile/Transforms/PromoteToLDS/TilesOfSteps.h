@@ -18,7 +18,7 @@
 namespace mlir::evoformer::tile {
 
 /// A loop from 0 by 1 inside of another one, of which it is known that it has
-/// one iteration and at most `most`: to a constant, or to
+/// one iteration and at most `most`, which are 8 or fewer: to a constant, or to
 /// maxui(minui(count, constant), 1).
 struct FewSteps {
   scf::ForOp loop;

@@ -51,15 +51,17 @@ static int64_t getKernelBytes(KernelOp kernel) {
   return placeLDS(getLDSBuffers(kernel)).bytes;
 }
 
-/// The same with rings in place of a loop's buffers.
+/// The same with rings in place of a loop's buffers, which live as long as it.
 static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
                               const PipelineShape &shape) {
   SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
   for (LDSBuffer &buffer : buffers) {
     auto enlarge = [&](ArrayRef<AllocLDSOp> allocs, int64_t slots) {
-      if (llvm::is_contained(allocs, buffer.alloc))
-        buffer.bytes = getLDSBytes(
-            getRingType(cast<MemRefType>(buffer.alloc.getType()), slots));
+      if (!llvm::is_contained(allocs, buffer.alloc))
+        return;
+      buffer.bytes = getLDSBytes(
+          getRingType(cast<MemRefType>(buffer.alloc.getType()), slots));
+      buffer.users.push_back(staged.loop);
     };
     enlarge(staged.asyncBuffers, shape.asyncSlots);
     enlarge(staged.registerBuffers, kRegisterSlots);
