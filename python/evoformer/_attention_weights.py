@@ -1,6 +1,5 @@
 """The weights of an attention, which `attention` does not store, on demand."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -26,20 +25,20 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
     by 1 - dropout_p. A key that the query does not see or that a bias drops has 0, and so
     have all keys of a query that keeps none.
 
-    Arguments are those of `attention`, torch tensors all. dropout_p needs dropout_state.
+    Arguments are those of `attention`, torch tensors or NumPy arrays. dropout_p needs dropout_state.
     Weights that are no softmax have signs of their own: they take no dropout_p.
 
-    Returns a tensor of query's type, without gradient, with the dimensions of biases of
+    Returns a tensor or an array of query's type, without gradient, with the dimensions of biases of
     the layout: b and n where it has them, h, sq, sk. With cu_seqlens its first dimension is
     the sequence, and sq and sk are the most that one has. It takes b n h sq sk elements of
     memory: for tests and for looking at a head, not for computing with.
 
     Raises TypeError and ValueError for operands that do not fit.
     """
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(query, torch.Tensor):
-        raise TypeError(f"query is a {type(query).__name__}; accepted is a torch.Tensor")
-    from . import _torch
+    backend: Any = _attention._backend(query)
+    if not hasattr(query, "dtype") or not hasattr(backend, "attention_weights"):
+        raise TypeError(f"query is a {type(query).__name__}; accepted for weights is a "
+                        "torch.Tensor or a numpy.ndarray")
     _attention._check_biases(biases)
     _attention._check_captures(captures, score)
     lengths = _attention._lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
@@ -51,6 +50,6 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
                          "these have signs of their own")
     seen, biases = _attention._with_score(_keys.resolve(causal, window, keys), biases,
                                           score, captures)
-    return _torch.attention_weights(
+    return backend.attention_weights(
         query, key, biases, scale, layout,
         seen._replace(dropout_p=dropout_p, weights=made), lengths)

@@ -126,6 +126,14 @@ class _Prepared:
         call.run([_address(a) for a in self.inputs + results], _allocate)
         return results
 
+    def weights(self, stats: Array) -> Array:
+        """The weights, from what a forward call without a gate has stored."""
+        query, key, _, *others = self.inputs
+        weights = np.empty(self.attention.weights_shape, self.dtype)
+        self.attention.weights(self.device).run(
+            [_address(a) for a in (query, key, *others, stats, weights)], _allocate)
+        return weights
+
     def backward(self, out: Array, stats: Array, gradient: Any) -> Gradients:
         attention = self.attention
         gradient = _usable(gradient)
@@ -184,6 +192,13 @@ def attention_vjp(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),
         return prepared.backward(out, stats, output_gradient)
 
     return out, gradients
+
+
+def attention_weights(query: Any, key: Any, biases: Sequence[Any],
+                      scale: Optional[float], layout: Optional[str], keys: _keys.Keys,
+                      lengths: _problem.Lengths) -> Array:
+    prepared = _Prepared(query, key, key, biases, None, scale, layout, keys, lengths)
+    return prepared.weights(prepared.forward(False, True)[1])
 
 
 def explain(query: Any, key: Any, value: Any, biases: Sequence[Any] = (),

@@ -104,7 +104,9 @@ def test_has_no_gradient(device):
 def test_refusals():
     x = torch.ones(1, 1, 4, 1, 8)
     state = torch.zeros(2, dtype=torch.int64)
-    with pytest.raises(TypeError, match="query is a ndarray; accepted is a torch.Tensor"):
+    with pytest.raises(TypeError, match="query is a list; accepted for weights is a torch.T"):
+        evoformer.attention_weights([1.0], x)
+    with pytest.raises(TypeError, match="key is a Tensor; accepted is a numpy.ndarray, as"):
         evoformer.attention_weights(np.ones((1, 1, 4, 1, 8), np.float32), x)
     with pytest.raises(ValueError, match="dropout_p is 0.5 with weights that are no softmax"):
         evoformer.attention_weights(x, x, dropout_p=0.5, dropout_state=state,

@@ -240,3 +240,51 @@ def test_refuses_wrong_gradient():
         vjp(case.query[:, :1])
     with pytest.raises(ValueError, match="type float64"):
         vjp(case.query.astype(np.float64))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_weights(kind):
+    """The weights on demand: those of softmax over what is seen, zeros elsewhere; they
+    add values up to what attention gives."""
+    case = Case(kind, sk=23, seed=3)
+    biases = [case.mask, case.pair]
+    weights = evoformer.attention_weights(case.query, case.key, biases, causal=True)
+    assert weights.shape == (1, 2, 2, 19, 23) and weights.dtype == case.kind
+    query, key = case.query.astype(np.float64), case.key.astype(np.float64)
+    logits = np.einsum("bnihd,bnjhd->bnhij", query, key) / 4 + case.pair.astype(np.float64)
+    seen = np.tril(np.ones((19, 23), bool), 23 - 19) & case.mask
+    logits = np.where(seen, logits, -np.inf)
+    wanted = np.exp(logits - logits.max(-1, keepdims=True))
+    wanted /= wanted.sum(-1, keepdims=True)
+    eps = ml_dtypes.finfo(case.kind).eps
+    assert np.abs(weights.astype(np.float64) - wanted).max() < 4 * eps
+    assert not weights[~np.broadcast_to(seen, weights.shape)].any()
+    out = evoformer.attention(*case.qkv, biases, causal=True)
+    found = np.einsum("bnhij,bnjhd->bnihd", weights.astype(np.float64),
+                      case.value.astype(np.float64))
+    assert np.abs(found - out.astype(np.float64)).max() < 20 * eps
+
+
+def test_weights_of_lengths_and_dropout():
+    """Rows end where lengths say, sequences lie behind each other, and what dropout drops
+    is negative."""
+    case = Case(b=2, n=1, sk=30)
+    lengths = np.array([[30], [11]], np.int32)
+    weights = evoformer.attention_weights(case.query, case.key, key_lengths=lengths)
+    for b, length in enumerate(lengths[:, 0]):
+        own = evoformer.attention_weights(case.query[b:b + 1], case.key[b:b + 1, :, :length])
+        np.testing.assert_allclose(weights[b, ..., :length], own[0], rtol=1e-5, atol=1e-6)
+        assert not weights[b, ..., length:].any()
+    dropped = evoformer.attention_weights(
+        case.query, case.key, key_lengths=lengths, dropout_p=0.25,
+        dropout_state=np.array([1234567890123456789, 42], np.int64))
+    np.testing.assert_array_equal(np.abs(dropped), weights)
+    assert 0.15 < (dropped < 0).sum() / (weights > 0).sum() < 0.35
+    starts = np.array([0, 9, 9, 19], np.int32)
+    packed = evoformer.attention_weights(case.query[0, 0], case.query[0, 0], layout="shd",
+                                         cu_seqlens=starts, max_seqlen=10)
+    assert packed.shape == (3, 2, 10, 10)
+    own = evoformer.attention_weights(case.query[0, 0, :9], case.query[0, 0, :9],
+                                      layout="shd")
+    np.testing.assert_allclose(packed[0, :, :9, :9], own, rtol=1e-5, atol=1e-6)
+    assert not packed[1].any() and not packed[0, :, 9:].any()
