@@ -25,13 +25,14 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
     by 1 - dropout_p. A key that the query does not see or that a bias drops has 0, and so
     have all keys of a query that keeps none.
 
-    Arguments are those of `attention`, torch tensors or NumPy arrays. dropout_p needs dropout_state.
-    Weights that are no softmax have signs of their own: they take no dropout_p.
+    Arguments are those of `attention`, torch tensors or NumPy arrays. dropout_p needs
+    dropout_state. Weights that are no softmax have signs of their own: they take no
+    dropout_p.
 
-    Returns a tensor or an array of query's type, without gradient, with the dimensions of biases of
-    the layout: b and n where it has them, h, sq, sk. With cu_seqlens its first dimension is
-    the sequence, and sq and sk are the most that one has. It takes b n h sq sk elements of
-    memory: for tests and for looking at a head, not for computing with.
+    Returns a tensor or an array of query's type, without gradient, with the dimensions of
+    biases of the layout: b and n where it has them, h, sq, sk. With cu_seqlens its first
+    dimension is the sequence, and sq and sk are the most that one has. It takes b n h sq
+    sk elements of memory: for tests and for looking at a head, not for computing with.
 
     Raises TypeError and ValueError for operands that do not fit.
     """

@@ -198,7 +198,7 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
 }
 
 BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
-                            LogitDim dim, int64_t count, bool keysFirst) {
+                            LogitDim dim, int64_t count) {
   WorkItem item = step.item;
   ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   assert(range.block % count == 0 && "parts of a block are equal");
@@ -211,7 +211,7 @@ BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
     // Passes see that there is one.
     end = arith::MaxUIOp::create(builder, end, builder.index(1));
   }
-  StepAt along = stepsAlong(builder, dim, item, keysFirst,
+  StepAt along = stepsAlong(builder, dim, item, step.tile.keysFirst,
                             /*isMasked=*/step.tile.seen != nullptr);
   BlockLoop loop;
   loop.parts = {{builder.index(0), end, builder.index(1),
@@ -221,12 +221,11 @@ BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
   return loop;
 }
 
-BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count,
-                             bool keysFirst) const {
+BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count) const {
   BlockLoop loop = *this;
   if (count > 1)
     loop.partsOf = [=](TileBuilder &b, const BlockStep &step) {
-      return inside(b, step, dim, count, keysFirst);
+      return inside(b, step, dim, count);
     };
   return loop;
 }

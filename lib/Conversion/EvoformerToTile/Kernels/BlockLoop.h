@@ -106,7 +106,7 @@ public:
   /// The same with each block in so many equal parts along `dim`, one after the
   /// other in a loop of their own, as far as there are any: what they read can
   /// be copied as a block, and registers hold a part.
-  BlockLoop inParts(LogitDim dim, int64_t count, bool keysFirst) const;
+  BlockLoop inParts(LogitDim dim, int64_t count) const;
 
   /// Writes the loop: `body` is given what the step before has left, at first
   /// `start`. Gives what the last one has left.
@@ -151,7 +151,7 @@ private:
 
   /// Those of `step` along `dim`.
   static BlockLoop inside(TileBuilder &builder, const BlockStep &step,
-                          LogitDim dim, int64_t count, bool keysFirst);
+                          LogitDim dim, int64_t count);
 
   SmallVector<Part, 2> parts;
   /// Makes the loop of a step's parts; null: it has one.

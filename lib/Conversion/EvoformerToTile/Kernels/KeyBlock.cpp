@@ -154,7 +154,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
   };
   return start.with(
       BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
-          .inParts(LogitDim::Queries, parts, keysFirst)
+          .inParts(LogitDim::Queries, parts)
           .run(outer, start.carried(), addStep));
 }
 

@@ -20,14 +20,9 @@ static int64_t countCopies(const AttentionFacts &facts,
   int64_t bytes =
       getElementBytes(facts.elementType) * (facts.depth + facts.valueDepth) +
       kStatistics * kStatisticBytes;
-  auto add = [&](const Bias &bias) {
-    if (!bias.broadcast[kBiasQ] && !bias.broadcast[kBiasK])
-      bytes += cut.own *
-               getElementBytes(
-                   cast<MemRefType>(bias.memory.getType()).getElementType());
-  };
-  llvm::for_each(operands.biases, add);
-  llvm::for_each(operands.captures, add);
+  for (const auto *biases : {&operands.biases, &operands.captures})
+    for (const Bias &bias : *biases)
+      bytes += cut.own * getLogitBytes(bias);
   return kBlocks * cut.other * bytes;
 }
 

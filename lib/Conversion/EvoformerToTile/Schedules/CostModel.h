@@ -97,6 +97,15 @@ ScheduleCost estimate(const Machine &machine, const AttentionFacts &facts,
 /// some bytes.
 bool isRegular(const AttentionFacts &facts);
 
+/// Bytes of a bias or capture that has an element for each logit of a tile; 0
+/// for others.
+inline int64_t getLogitBytes(const Bias &bias) {
+  if (bias.broadcast[kBiasQ] || bias.broadcast[kBiasK])
+    return 0;
+  return getElementBytes(
+      cast<MemRefType>(bias.memory.getType()).getElementType());
+}
+
 /// Whether the loop sums the gradient of a bias: every step has other operands.
 inline bool sumsBias(GradientKind kind) {
   return kind == GradientKind::Bias || kind == GradientKind::QueryBias;

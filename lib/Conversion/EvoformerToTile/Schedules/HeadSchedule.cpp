@@ -25,15 +25,11 @@ bool evoformer::mayTakeHeads(TargetAttr target) {
 /// biases that rows do not share, which nobody has transposed.
 static int64_t countCopiedBytes(const GradientOperands &operands) {
   int64_t bytes = 0;
-  auto add = [&](const Bias &bias) {
-    if (!bias.broadcast[kBiasQ] && !bias.broadcast[kBiasK])
-      bytes += getElementBytes(
-          cast<MemRefType>(bias.memory.getType()).getElementType());
-  };
   for (const Bias &bias : operands.biases)
     if (!bias.broadcast[kBiasN])
-      add(bias);
-  llvm::for_each(operands.captures, add);
+      bytes += getLogitBytes(bias);
+  for (const Bias &capture : operands.captures)
+    bytes += getLogitBytes(capture);
   return bytes;
 }
 

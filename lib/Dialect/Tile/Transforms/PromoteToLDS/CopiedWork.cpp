@@ -178,7 +178,7 @@ bool mlir::evoformer::tile::canWiden(Value work, const FewSteps &steps,
   if (op->hasTrait<OpTrait::ConstantLike>())
     return matchPattern(work, m_Constant<SplatElementsAttr>(nullptr));
   if (auto load = dyn_cast<LoadOp>(op))
-    return steps.findDimOrNone(load) == dim;
+    return steps.findDim(load) == dim;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     return canWiden(operand, steps, getOperandDim(op, dim));
   });
@@ -197,15 +197,14 @@ public:
     if (Value known = made.lookup({value, layout}))
       return known;
     Operation *op = value.getDefiningOp();
-    if (steps)
-      type = steps.widen(type, dim);
+    type = steps.widen(type, dim);
     Attribute inner = layout;
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       inner = SliceAttr::get(op->getContext(), broadcast.getDim(),
                              type.getDimSize(broadcast.getDim()), layout);
     IRMapping operands;
     auto load = dyn_cast<LoadOp>(op);
-    if (load && steps)
+    if (load)
       operands.map(load.getIndices(), steps.getFirstIndices(builder, load));
     else
       for (Value operand : op->getOperands())
@@ -213,7 +212,7 @@ public:
     Operation *clone = builder.clone(*op, operands);
     type = withLayout(type, layout);
     clone->getResult(0).setType(type);
-    if (load && steps)
+    if (load)
       cast<LoadOp>(clone).setInBoundsAttr(steps.getInBounds(load, dim));
     if (auto constant = dyn_cast<arith::ConstantOp>(clone)) {
       auto elements = cast<DenseElementsAttr>(constant.getValue());

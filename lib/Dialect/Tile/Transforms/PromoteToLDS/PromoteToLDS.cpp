@@ -304,7 +304,8 @@ void Promotion::copyStepsAtOnce(StagedGroup &group) const {
   std::vector<StagedTile> tiles = group.tiles;
   for (StagedTile &tile : tiles) {
     std::optional<int64_t> dim = steps.findDim(tile.front());
-    if (!dim || tile.wanted || !canWiden(tile.copied.front(), steps, *dim))
+    if (!dim || *dim < 0 || tile.wanted ||
+        !canWiden(tile.copied.front(), steps, *dim))
       return;
     std::optional<SharedLayout> layout =
         getLayoutOfSteps(tile, *dim, steps.most);
@@ -326,6 +327,7 @@ void Promotion::copyStepsAtOnce(StagedGroup &group) const {
   }
   group.tiles = std::move(tiles);
   group.steps = steps;
+  group.anchor = steps.loop;
 }
 
 /// Whether work on a tile takes fewer instructions of the lanes that copy it,
@@ -505,7 +507,7 @@ int64_t Promotion::getNeededBytes(ArrayRef<StagedGroup> groups) {
       LDSBuffer &buffer = buffers.emplace_back();
       buffer.bytes = getLDSBytes(tile.plan.type);
       buffer.period = tile.plan.swizzle.getPeriod();
-      buffer.users = {group.steps ? group.steps.loop : group.anchor};
+      buffer.users = {group.anchor};
       for (LoadOp load : tile.loads)
         buffer.users.push_back(load);
     }
@@ -601,8 +603,6 @@ static Value readCopied(OpBuilder builder, LoadOp load, Value work,
 void Promotion::rewrite(StagedGroup &group) {
   Location loc = group.anchor->getLoc();
   OpBuilder entry = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  if (group.steps)
-    group.anchor = group.steps.loop;
   OpBuilder builder(group.anchor);
   auto layoutOf = [&](RankedTensorType type, const LaneMap &map) {
     return withLayout(type, LaneMapAttr::get(builder.getContext(), map));
@@ -633,18 +633,13 @@ void Promotion::rewrite(StagedGroup &group) {
     if (tile.asyncBytes == 0)
       continue;
     SmallVector<Value> origin(load.getIndices().size(), zero);
-    SmallVector<Value> indices(load.getIndices());
-    if (group.steps)
-      indices = group.steps.getFirstIndices(builder, load);
-    RankedTensorType type = load.getTileType();
-    if (group.steps)
-      type = group.steps.widen(type, tile.stepDim);
+    RankedTensorType type = group.steps.widen(load.getTileType(), tile.stepDim);
     copies.push_back(AsyncCopyOp::create(
-        builder, load.getLoc(), load.getSource(), indices, buffer, origin,
+        builder, load.getLoc(), load.getSource(),
+        group.steps.getFirstIndices(builder, load), buffer, origin,
         /*predicate=*/Value(), TypeAttr::get(layoutOf(type, tile.plan.copy)),
-        group.steps ? group.steps.getInBounds(load, tile.stepDim)
-                    : load.getInBoundsAttr(),
-        load.getPaddingAttr(), load.getAlignmentAttr()));
+        group.steps.getInBounds(load, tile.stepDim), load.getPaddingAttr(),
+        load.getAlignmentAttr()));
   }
   Value underWay =
       copies.empty() ? Value() : AsyncGroupOp::create(builder, loc, copies);
@@ -713,7 +708,8 @@ LogicalResult Promotion::run() {
   std::vector<StagedGroup> groups = planGroups();
   // What is copied together must leave memory for a second slot.
   int64_t slots = schedule.getStages() > 1 ? 2 : 1;
-  if (slots * getNeededBytes(groups) > machine.target.getLdsBytes()) {
+  if (llvm::any_of(groups, [](auto &group) { return bool(group.steps); }) &&
+      slots * getNeededBytes(groups) > machine.target.getLdsBytes()) {
     copiesSteps = false;
     groups = planGroups();
   }

@@ -87,7 +87,7 @@ static Value getFirst(OpBuilder &before, Value value, scf::ForOp loop) {
              : before.createOrFold<arith::MulIOp>(op->getLoc(), a, b);
 }
 
-std::optional<int64_t> FewSteps::findDimOrNone(LoadOp load) const {
+std::optional<int64_t> FewSteps::findDim(LoadOp load) const {
   int64_t found = -1;
   if (!isBefore(load.getSource()))
     return std::nullopt;
@@ -104,11 +104,6 @@ std::optional<int64_t> FewSteps::findDimOrNone(LoadOp load) const {
   return found;
 }
 
-std::optional<int64_t> FewSteps::findDim(LoadOp load) const {
-  std::optional<int64_t> dim = findDimOrNone(load);
-  return dim == -1 ? std::nullopt : dim;
-}
-
 RankedTensorType FewSteps::widen(RankedTensorType type, int64_t dim) const {
   if (dim < 0)
     return type;
@@ -119,6 +114,8 @@ RankedTensorType FewSteps::widen(RankedTensorType type, int64_t dim) const {
 
 SmallVector<Value> FewSteps::getFirstIndices(OpBuilder &before,
                                              LoadOp load) const {
+  if (!*this)
+    return SmallVector<Value>(load.getIndices());
   return llvm::map_to_vector(load.getIndices(), [&](Value index) {
     return getFirst(before, index, loop);
   });

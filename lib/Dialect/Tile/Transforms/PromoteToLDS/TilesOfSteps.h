@@ -19,7 +19,8 @@ namespace mlir::evoformer::tile {
 
 /// A loop from 0 by 1 inside of another one, of which it is known that it has
 /// one iteration and at most `most`, which are 8 or fewer: to a constant, or to
-/// maxui(minui(count, constant), 1).
+/// maxui(minui(count, constant), 1). Where there is none, tiles stay as they
+/// are, and have no dimension (-1) along which others lie.
 struct FewSteps {
   scf::ForOp loop;
   int64_t most = 0;
@@ -34,10 +35,9 @@ struct FewSteps {
   bool isBefore(Value value) const;
 
   /// The dimension along which the tiles of `load` lie behind each other in
-  /// memory from iteration to iteration; nothing where they do not.
+  /// memory from iteration to iteration, -1 where all read the same; nothing
+  /// where neither is known.
   std::optional<int64_t> findDim(LoadOp load) const;
-  /// The same where `load` may be the same in all iterations: -1.
-  std::optional<int64_t> findDimOrNone(LoadOp load) const;
 
   /// `type` with the tiles of all iterations along `dim`.
   RankedTensorType widen(RankedTensorType type, int64_t dim) const;
