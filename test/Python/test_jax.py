@@ -6,6 +6,7 @@ process with torch. Its transformations are in test_jax_transforms.py."""
 import evoformer
 import jax
 import jax.numpy as jnp
+import jax_reference as reference
 import numpy as np
 import pytest
 import torch  # noqa: F401  its libraries beside ours and jaxlib's
@@ -13,12 +14,6 @@ import torch  # noqa: F401  its libraries beside ours and jaxlib's
 KINDS = [jnp.float32, jnp.bfloat16]
 # GPUs multiply in f32 for what is compared with, too.
 jax.config.update("jax_default_matmul_precision", "highest")
-
-
-def written_out(q, k, v, mask, pair, gate):
-    logits = jnp.einsum("bnihd,bnjhd->bnhij", q, k) * q.shape[-1] ** -0.5 + pair
-    weights = jax.nn.softmax(jnp.where(mask, logits, -jnp.inf), -1)
-    return jnp.einsum("bnhij,bnjhd->bnihd", weights, v) * jax.nn.sigmoid(gate)
 
 
 def operands(kind):
@@ -32,26 +27,14 @@ def operands(kind):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_agrees_with_written_out(kind):
-    q, k, v, mask, pair, gate, weight = operands(kind)
-    def ours(q, k, v, pair, gate):
-        return evoformer.attention(q, k, v, [mask, pair], gate)
-    def theirs(q, k, v, pair, gate):
-        return written_out(q, k, v, mask, pair, gate)
-    def all_of(function, given, weight):
-        out, vjp = jax.vjp(function, *given)
-        return out, *vjp(weight.astype(out.dtype))
-    given = q, k, v, pair, gate
-    wide = [a.astype(jnp.float32) for a in given]
-    with jax.default_matmul_precision("highest"):
-        exact = all_of(theirs, wide, weight)
-        eager = all_of(theirs, given, weight)
-    for one, true, usual in zip(all_of(ours, given, weight), exact, eager,
-                                strict=True):
-        assert one.dtype == kind and one.shape == true.shape
-        size = float(jnp.abs(true).max())
-        error, allowed = (float(jnp.abs(a.astype(jnp.float32) - true).max())
-                          for a in (one, usual))
-        assert error <= 2 * allowed + 4 * float(jnp.finfo(kind).eps) * max(size, 1)
+    def with_gradients(attention):
+        def all_of(q, k, v, mask, pair, gate, weight):
+            out, vjp = jax.vjp(lambda *a: attention(*a[:3], [mask, a[3]], a[4]),
+                               q, k, v, pair, gate)
+            return out, *vjp(weight.astype(out.dtype))
+        return all_of
+    reference.compare(with_gradients(evoformer.attention),
+                      with_gradients(reference.attention), operands(kind))
 
 
 def test_lse_and_layout():

@@ -269,7 +269,8 @@ pickle.dump((serialize_executable.serialize(compiled), q, compiled(q)),
 import {first}, {second}, pickle, sys
 from jax.experimental import serialize_executable
 program, given, expected = pickle.load(open(sys.argv[1], "rb"))
-loaded = serialize_executable.deserialize_and_load(*program)
+loaded = serialize_executable.deserialize_and_load(
+    *program, execution_devices=jax.devices()[:1])
 print((loaded(given) == expected).all(), "evoformer._jax_ops" in sys.modules)
 """, tmp_path / "program") == "True False\n"
 
@@ -277,6 +278,8 @@ print((loaded(given) == expected).all(), "evoformer._jax_ops" in sys.modules)
 @pytest.mark.parametrize("platform,kind", [("cuda", "cuda"), ("rocm", "hip")])
 def test_for_another_platform(platform, kind, monkeypatch):
     """A program for a GPU that is not here: its chip must be named."""
+    if jax.default_backend() == "gpu":
+        pytest.skip("the chip of a GPU that is here is known")
     q, = draw((1, 2, 16, 2, 32), kind=jnp.bfloat16)
     function = jax.jit(jax.grad(lambda q: evoformer.attention(q, q, q).sum()))
     def lower():
