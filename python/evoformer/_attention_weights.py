@@ -25,7 +25,7 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
     by 1 - dropout_p. A key that the query does not see or that a bias drops has 0, and so
     have all keys of a query that keeps none.
 
-    Arguments are those of `attention`, torch tensors or NumPy arrays. dropout_p needs
+    Arguments are those of `attention`, torch tensors, JAX or NumPy arrays. dropout_p needs
     dropout_state. Weights that are no softmax have signs of their own: they take no
     dropout_p.
 
@@ -36,10 +36,6 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
 
     Raises TypeError and ValueError for operands that do not fit.
     """
-    backend: Any = _attention._backend(query)
-    if not hasattr(query, "dtype") or not hasattr(backend, "attention_weights"):
-        raise TypeError(f"query is a {type(query).__name__}; accepted for weights is a "
-                        "torch.Tensor or a numpy.ndarray")
     _attention._check_biases(biases)
     _attention._check_captures(captures, score)
     lengths = _attention._lengths(key_lengths, query_lengths, cu_seqlens, max_seqlen)
@@ -51,6 +47,7 @@ def attention_weights(query: Any, key: Any, biases: Sequence[Any] = (),
                          "these have signs of their own")
     seen, biases = _attention._with_score(_keys.resolve(causal, window, keys), biases,
                                           score, captures)
+    backend: Any = _attention._backend(query)
     return backend.attention_weights(
         query, key, biases, scale, layout,
         seen._replace(dropout_p=dropout_p, weights=made), lengths)

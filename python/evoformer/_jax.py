@@ -136,6 +136,14 @@ def attention(query: Any, key: Any, value: Any, biases: Sequence[Any], gate: Any
     return out, rest[0].reshape(checked.problem.lse_shape)
 
 
+def attention_weights(query: Any, key: Any, biases: Sequence[Any],
+                      scale: Optional[float], layout: Optional[str], keys: _keys.Keys,
+                      lengths: _problem.Lengths) -> Any:
+    checked = _Checked(query, key, key, biases, None, scale, layout, keys, lengths)
+    weights = _jax_ops.attention_weights(checked.operands, checked.signature)
+    return weights.reshape(checked.problem.weights_shape)
+
+
 def _open_device(query: Any) -> _runtime.Device:
     if isinstance(query, jax.core.Tracer):
         raise TypeError("query is traced; evoformer.explain is called outside of jit")

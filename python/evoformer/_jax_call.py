@@ -142,3 +142,16 @@ def backward(*arrays: Any, signature: Signature, gradients: tuple[str, ...],
                               _find(signature, operands, f"cu_seqlens_{side}"),
                               problem.sizes[side], 0)
     return found
+
+
+def weights(*arrays: Any, signature: Signature, platform: str) -> list[Any]:
+    """`arrays` are the operands, of which the value is not read, and stats."""
+    problem = signature.problem(arrays[:-1])
+    dims = [*_input_dims(signature), range(5), range(5)]
+    value = signature.names().index("value")
+    del dims[value]
+    with jax.enable_x64(True):
+        given = _join_state(signature, arrays)
+        del given[value]
+        return _call(platform, problem.describe_weights(), problem.weights_views(), dims,
+                     given, signature.weights_shapes(arrays))

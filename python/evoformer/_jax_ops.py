@@ -1,5 +1,5 @@
-"""The two operations of JAX's programs, attention and its gradients, and what JAX's
-transformations make of them. Each stands for a call that XLA may spread over
+"""The operations of JAX's programs, attention, its gradients and its weights, and what
+JAX's transformations make of them. Each stands for a call that XLA may spread over
 devices, of an operation on what a device has.
 
 vmap folds its dimension into b or n before anything else, so that a bias that is
@@ -19,7 +19,8 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _jax_call
 from ._jax_handlers import PLATFORMS
-from ._jax_partition import LSE, STATS, operand_roles, partitioned, spreadable
+from ._jax_partition import (LSE, STATS, operand_roles, partitioned, spreadable,
+                             weights_roles)
 from ._jax_problem import Signature
 
 def _primitive(name: str) -> Primitive:
@@ -30,8 +31,10 @@ def _primitive(name: str) -> Primitive:
 
 attention_p = _primitive("evoformer_attention")
 backward_p = _primitive("evoformer_attention_backward")
+weights_p = _primitive("evoformer_attention_weights")
 _local_attention_p = _primitive("evoformer_local_attention")
 _local_backward_p = _primitive("evoformer_local_attention_backward")
+_local_weights_p = _primitive("evoformer_local_attention_weights")
 
 
 # Shapes -----------------------------------------------------------------------
@@ -84,6 +87,10 @@ def _backward_shapes(*arrays: Any, signature: Signature, gradients: tuple[str, .
                    for name in gradients], arrays[0])
 
 
+def _weights_shapes(*arrays: Any, signature: Signature) -> list[Any]:
+    return _avals(signature.weights_shapes(arrays), arrays[0])
+
+
 # Outside of jit, and lowering -------------------------------------------------
 
 
@@ -126,11 +133,21 @@ def _spread_backward(*arrays: Any, signature: Signature, gradients: tuple[str, .
                        [roles[name] for name in gradients], spreadable(signature))
 
 
+def _spread_weights(*arrays: Any, signature: Signature) -> list[Any]:
+    run = functools.partial(_local_weights_p.bind, signature=signature)
+    inputs = [operand_roles(signature, name, array)
+              for name, array in zip(signature.names(), arrays)]
+    return partitioned(run, arrays, [*inputs, STATS], [weights_roles(signature)],
+                       spreadable(signature))
+
+
 for _outer, _local, _shapes, _spread, _call in (
         (attention_p, _local_attention_p, _attention_shapes, _spread_attention,
          _jax_call.forward),
         (backward_p, _local_backward_p, _backward_shapes, _spread_backward,
-         _jax_call.backward)):
+         _jax_call.backward),
+        (weights_p, _local_weights_p, _weights_shapes, _spread_weights,
+         _jax_call.weights)):
     for _either in (_outer, _local):
         _either.def_abstract_eval(_shapes)
     _outer.def_impl(functools.partial(_run, _outer))
@@ -265,9 +282,22 @@ def _batch_backward(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
     return found, [0] * len(found)
 
 
+def _batch_weights(arrays: Sequence[Any], dims: Sequence[Optional[int]], *,
+                   signature: Signature) -> tuple[list[Any], list[int]]:
+    fold = _Fold(signature, arrays, dims)
+    if not fold.letter:
+        return _one_by_one(weights_p, arrays, dims, signature=signature)
+    axis = "bn".index(fold.letter)
+    stats = fold.fold(arrays[-1], dims[-1], 1 + axis, True)
+    found, = weights_p.bind(*_vary([*fold.operands(arrays[:-1], dims[:-1]), stats]),
+                            signature=signature)
+    return [fold.unfold(found, axis, fold.size)], [0]
+
+
 _batchers: Any = batching.primitive_batchers
 _batchers[attention_p] = _batch_attention
 _batchers[backward_p] = _batch_backward
+_batchers[weights_p] = _batch_weights
 
 
 # Derivatives ------------------------------------------------------------------
@@ -371,3 +401,11 @@ def attention(operands: Sequence[Any], signature: Signature, lse: bool) -> list[
     results: list[Any] = attention_p.bind(*_vary(operands), signature=signature,
                                           lse=lse, stats=False)
     return results
+
+
+def attention_weights(operands: Sequence[Any], signature: Signature) -> Any:
+    """The weights, without gradient, by the statistics of a forward call."""
+    operands = _vary([jax.lax.stop_gradient(operand) for operand in operands])
+    _, stats = attention_p.bind(*operands, signature=signature, lse=False, stats=True)
+    weights, = weights_p.bind(*operands, stats, signature=signature)
+    return weights

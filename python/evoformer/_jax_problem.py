@@ -111,3 +111,9 @@ class Signature:
         if stats:
             shapes.append(jax.ShapeDtypeStruct(problem.stats_shape, jnp.float32))
         return shapes
+
+    def weights_shapes(self, operands: Sequence[Any]) -> list[jax.ShapeDtypeStruct]:
+        """[b, n, h, sq, sk] of the weights; with cumulative lengths sq and sk are the
+        most of a sequence, and n or b counts these."""
+        sizes, _ = self.problem(operands[:len(self.names())]).weights_view()
+        return [jax.ShapeDtypeStruct(sizes, operands[0].dtype)]

@@ -19,9 +19,10 @@ CASE = ("N=2 H=4 Sq=384 Sk=384 D=256 type=f32 bias=bnk:i1:normal "
 MOST = 35
 
 # The time of 192 attentions as a share of that of one, of the processor and without the
-# verifier after each pass (with it a pass costs what the program has ops). 1.2 is wanted;
-# 1.11 was measured on gfx942 and 1.21 on sm_80, whose code takes less, half of the growth
-# in parsing and printing the host's function. On a busy machine shares vary by a fifth.
+# verifier after each pass (with it a pass costs what the program has ops). At most 1.2 is
+# wanted of machine code: 1.12 was measured on gfx942, on sm_80 1.15 with ptxas and 1.32
+# for its text alone, half of the growth in parsing and printing the host's function. On a
+# busy machine shares vary by a fifth.
 GROWTH = {"gfx942": ("isa", 1.35), "sm_80": ("ptx", 1.5)}
 COUNT = 192
 TIMES = 3

@@ -104,7 +104,7 @@ def test_has_no_gradient(device):
 def test_refusals():
     x = torch.ones(1, 1, 4, 1, 8)
     state = torch.zeros(2, dtype=torch.int64)
-    with pytest.raises(TypeError, match="query is a list; accepted for weights is a torch.T"):
+    with pytest.raises(TypeError, match="query is a list; accepted is a torch.Tensor, a jax.A"):
         evoformer.attention_weights([1.0], x)
     with pytest.raises(TypeError, match="key is a Tensor; accepted is a numpy.ndarray, as"):
         evoformer.attention_weights(np.ones((1, 1, 4, 1, 8), np.float32), x)

@@ -118,6 +118,63 @@ def test_weights():
         evoformer.attention(*arrays[:3], weights="linear", return_lse=True)
 
 
+def weights_of(query, key, pair, mask):
+    return evoformer.attention_weights(query, key, [mask, pair], causal=True)
+
+
+def test_attention_weights():
+    """What attention adds values up by: under jit, mapped, without gradients."""
+    def written_out(query, key, pair, mask):
+        i, j = jnp.arange(S)[:, None], jnp.arange(S)
+        return soften(jnp.where((j <= i) & mask, logits(query, key) + pair, -jnp.inf))
+    for kind in (jnp.float32, jnp.bfloat16):
+        arrays = [*draw(SEQUENCE, SEQUENCE, (1, 1, H, S, S), kind=kind),
+                  *draw((B, N, 1, 1, S, bool))]
+        reference.compare(jax.jit(weights_of), written_out, arrays)
+    stacked = [jnp.stack([arrays[0], arrays[0] * 0.5]), *arrays[1:]]
+    found = jax.vmap(weights_of, (0, None, None, None))(*stacked)
+    for number, one in enumerate(found):
+        assert jnp.array_equal(one, weights_of(stacked[0][number], *arrays[1:]))
+    assert not jax.grad(lambda *t: weights_of(*t).sum().astype(jnp.float32))(*arrays).any()
+    # Lengths, dropout, whose weights are negative, and sequences behind each other.
+    query, = draw(SEQUENCE)
+    lengths = jnp.full((B, N), S, jnp.int32).at[1, 0].set(4)
+    def of_state(state, **options):
+        return evoformer.attention_weights(query, query, key_lengths=lengths,
+                                           dropout_p=0.25, dropout_state=state, **options)
+    kept = jax.jit(of_state)(STATE)
+    plain = evoformer.attention_weights(query, query, key_lengths=lengths)
+    assert not kept[1, 0, :, :, 4:].any() and jnp.array_equal(jnp.abs(kept), plain)
+    assert 0.15 < float((kept < 0).sum() / (plain > 0).sum()) < 0.35
+    starts = jnp.asarray([0, 4, 4, 9], jnp.int32)
+    packed = jax.jit(lambda q: evoformer.attention_weights(
+        q, q, layout="shd", cu_seqlens=starts, max_seqlen=5))(query[0, 0])
+    assert packed.shape == (3, H, 5, 5) and not packed[1].any()
+    assert jnp.allclose(packed[0, :, :4, :4], evoformer.attention_weights(
+        query[0, 0, :4], query[0, 0, :4], layout="shd"), atol=1e-6)
+    with pytest.raises(ValueError, match="key has size 9"):
+        evoformer.attention_weights(query, jnp.ones((*SEQUENCE[:-1], 9)))
+
+
+@pytest.mark.parametrize("shardy", [True, False], ids=["shardy", "gspmd"])
+def test_attention_weights_of_several_devices(shardy):
+    """Rows and heads stay where they are."""
+    arrays = [*draw(SEQUENCE, SEQUENCE, (1, 1, H, S, S)), *draw((B, N, 1, 1, S, bool))]
+    before = jax.config.jax_use_shardy_partitioner
+    jax.config.update("jax_use_shardy_partitioner", shardy)
+    try:
+        mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+        for specs in ([P(None, "x"), P(None, "x"), P(), P(None, "x")],
+                      [P(None, None, None, "x")] * 2 + [P(None, None, "x"), P()]):
+            spread = [jax.device_put(a, NamedSharding(mesh, spec))
+                      for a, spec in zip(arrays, specs)]
+            compiled = jax.jit(weights_of).lower(*spread).compile()
+            assert "all-gather" not in compiled.as_text()
+            assert jnp.array_equal(compiled(*spread), weights_of(*arrays))
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", before)
+
+
 def factors(p, state=STATE, shape=(B, N, H)):
     """What weights are multiplied by, read off NumPy's kernels."""
     b, n, h = shape

@@ -87,11 +87,14 @@ KEEP_MORE = {
     "ragged=random:random bias=hqk:f16:normal pass=backward",
     "32, a mask and a matrix as score": "N=2 Sq=66 Sk=140 D=32 type=bf16 "
     "bias=hqk:i1:sparse score=matrix pass=backward",
+    "32, a window of blocks of known sizes": "H=2 Sq=100 Sk=130 D=32 type=bf16 "
+    "bias=bnhqk:bf16:normal window=i/32*32-48:i/32*32+80 static=all pass=backward",
     "160, deep": "N=2 H=2 Sq=384 Sk=384 D=160 type=bf16 bias=bnk:i1:normal "
     "static=all pass=backward",
 }
 # The bytes of which the registers are too few, rounded up to a multiple of 32.
-KNOWN = {("gfx1100", "208, deep"): 320, ("gfx1201", "208, deep"): 64}
+KNOWN = {("gfx1100", "208, deep"): 320, ("gfx1201", "208, deep"): 64,
+         ("gfx1201", "32, a window of blocks of known sizes"): 32}
 
 
 def ways_of(kind, depth):
