@@ -68,6 +68,8 @@ FailureOr<PlanCode> mlir::evoformer::compileKernelsForCPU(ModuleOp module) {
   }
 
   PassManager pm(module.getContext());
+  // The translation verifies what it is given, and people wait for this.
+  pm.enableVerifier(false);
   buildTileToCPULLVMPipeline(pm);
   if (failed(pm.run(*kernels)))
     return failure();
