@@ -323,8 +323,13 @@ Sum Recogniser::getLogits(Expr *exponent, SmallVectorImpl<Term> *cancelling) {
                      [&](Expr *reduce) { return isScore(reduce); }};
   Sum sum = getSum(reader, exponent, options);
   // What all keys of a row have in common cancels.
-  llvm::erase_if(sum.terms,
-                 [&](const Term &term) { return !dependsOnKeys(term.expr); });
+  llvm::erase_if(sum.terms, [&](const Term &term) {
+    if (dependsOnKeys(term.expr))
+      return false;
+    if (cancelling)
+      cancelling->push_back(term);
+    return true;
+  });
   return sum;
 }
 
