@@ -17,6 +17,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -199,6 +200,30 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
       ofRows = *found;
     }
     bool fromZero = matchPattern(op.getC(), m_PosZeroFloat());
+    // Groups of subgroups that have no rows do nothing.
+    int64_t groups = type.getDimSize(frag.getDims()[0]) /
+                     (instr.getSubgroups() * instr.getEach().getM());
+    if (ofRows && groups * instr.getSubgroups() < subgroups) {
+      Value has = arith::CmpIOp::create(
+          rewriter, op.getLoc(), arith::CmpIPredicate::ult, kernel.subgroup,
+          lane.constant(groups * instr.getSubgroups()));
+      SmallVector<Value> sums = llvm::to_vector(adaptor.getC());
+      auto branch = scf::IfOp::create(
+          rewriter, op.getLoc(), has,
+          [&](OpBuilder &b, Location loc) {
+            LaneBuilder inner(b, loc, kernel);
+            scf::YieldOp::create(b, loc,
+                                 emit(inner, instr, columns, depth, *shared,
+                                      ofRows, rowVectors, sums, fromZero,
+                                      op.getAsync()));
+          },
+          [&](OpBuilder &b, Location loc) {
+            scf::YieldOp::create(b, loc, sums);
+          });
+      rewriter.replaceOpWithMultiple(
+          op, {llvm::to_vector(ValueRange(branch.getResults()))});
+      return success();
+    }
     rewriter.replaceOpWithMultiple(
         op, {emit(lane, instr, columns, depth, *shared, ofRows, rowVectors,
                   adaptor.getC(), fromZero, op.getAsync())});

@@ -32,15 +32,24 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
   Value items = getProduct(builder, {sizeOf(0), sizeOf(1), sizeOf(2)});
   Value isEnough = compare(arith::CmpIPredicate::uge, items,
                            builder.index(getWantedItems(target)));
+  bool hasOneBlock = schedule.attr.getProducts() == ProductScope::Handed;
   Value queries = builder.roundUp(sizes[3], schedule.blocks.queries);
   Value bytes =
       getProduct(builder, {items, queries, sizeOf(4), builder.index(4)});
   Value fits = compare(arith::CmpIPredicate::ule, bytes,
                        getPartBudget(builder, given, partialSumBytes));
-  // Each block of keys adds to what is stored behind the last one.
-  Value hasKeys =
-      compare(arith::CmpIPredicate::ne,
-              builder.index(builder.dim(given.key, 3)), builder.index(0));
+  // Each block of keys adds to what is stored behind the last one. One that has
+  // all of them needs no memory, and should have most.
+  Value keys = builder.index(builder.dim(given.key, 3));
+  Value hasKeys = compare(arith::CmpIPredicate::ne, keys, builder.index(0));
+  if (hasOneBlock) {
+    constexpr int64_t kShare = 3;
+    fits = compare(arith::CmpIPredicate::ule, keys,
+                   builder.index(schedule.blocks.keys));
+    hasKeys =
+        compare(arith::CmpIPredicate::ugt, keys,
+                builder.index(schedule.blocks.keys * (kShare - 1) / kShare));
+  }
   Value isByHeads = host.both(host.both(isEnough, fits), hasKeys);
   auto write = [&](TileBuilder &at, bool isByHeads) {
     if (!isByHeads)
@@ -50,7 +59,8 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
     // Whole blocks.
     SmallVector<OpFoldResult> ofSums = sizes;
     ofSums[3] = queries;
-    operands.querySums = inside.allocate(ofSums, at.getF32Type());
+    if (!hasOneBlock)
+      operands.querySums = inside.allocate(ofSums, at.getF32Type());
     operands =
         prepareOperands(at, inside, target, facts, operands, schedule.blocks);
     GradientLaunch(inside, factory, facts, operands, schedule)

@@ -198,13 +198,13 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
 }
 
 BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
-                            LogitDim dim, int64_t count) {
+                            LogitDim dim, int64_t count, bool hasAll) {
   WorkItem item = step.item;
   ItemRange &range = dim == LogitDim::Keys ? item.keys : item.queries;
   assert(range.block % count == 0 && "parts of a block are equal");
   int64_t size = range.block /= count;
   Value start = step.offset(dim), end = builder.index(count);
-  if (!range.fits || range.visited) {
+  if (!hasAll && (!range.fits || range.visited)) {
     Value all = range.visited ? range.visited : builder.index(range.extent);
     end = arith::MinUIOp::create(
         builder, builder.ceilDiv(builder.sub(all, start), size), end);
@@ -224,9 +224,16 @@ BlockLoop BlockLoop::inside(TileBuilder &builder, const BlockStep &step,
 BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count) const {
   BlockLoop loop = *this;
   if (count > 1)
-    loop.partsOf = [=](TileBuilder &b, const BlockStep &step) {
-      return inside(b, step, dim, count);
+    loop.partsOf = [=](TileBuilder &b, const BlockStep &step, bool hasAll) {
+      return inside(b, step, dim, count, hasAll);
     };
+  return loop;
+}
+
+BlockLoop BlockLoop::withAround(Around around) const {
+  assert(partsOf && "what surrounds parts needs some");
+  BlockLoop loop = *this;
+  loop.around = std::move(around);
   return loop;
 }
 
@@ -359,8 +366,13 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
                    body) const {
   auto runStep = [&](TileBuilder &b, const BlockStep &step,
                      ValueRange carried) {
-    return partsOf ? partsOf(b, step).run(b, carried, body)
-                   : body(b, step, carried);
+    if (!partsOf)
+      return body(b, step, carried);
+    BlockLoop parts = partsOf(b, step, /*hasAll=*/around.has_value());
+    if (!around)
+      return parts.run(b, carried, body);
+    around->before(b, step);
+    return around->behind(b, step, parts.run(b, carried, body));
   };
   SmallVector<Value> carried(start);
   for (const Part &part : parts)

@@ -108,6 +108,18 @@ public:
   /// be copied as a block, and registers hold a part.
   BlockLoop inParts(LogitDim dim, int64_t count) const;
 
+  /// What surrounds the parts of a block.
+  struct Around {
+    std::function<void(TileBuilder &, const BlockStep &)> before;
+    /// As a step: given what the last part has left, it gives what it leaves.
+    std::function<SmallVector<Value>(TileBuilder &, const BlockStep &,
+                                     ValueRange)>
+        behind;
+  };
+  /// The same with something around the parts of each block. All of them are
+  /// computed then, those without queries (keys) as well.
+  BlockLoop withAround(Around around) const;
+
   /// Writes the loop: `body` is given what the step before has left, at first
   /// `start`. Gives what the last one has left.
   SmallVector<Value>
@@ -149,13 +161,16 @@ private:
     std::function<Value(TileBuilder &, const BlockStep &)> isNeeded = {};
   };
 
-  /// Those of `step` along `dim`.
+  /// Those of `step` along `dim`; `hasAll`: also those beyond the last query
+  /// (key).
   static BlockLoop inside(TileBuilder &builder, const BlockStep &step,
-                          LogitDim dim, int64_t count);
+                          LogitDim dim, int64_t count, bool hasAll);
 
   SmallVector<Part, 2> parts;
   /// Makes the loop of a step's parts; null: it has one.
-  std::function<BlockLoop(TileBuilder &, const BlockStep &)> partsOf = {};
+  std::function<BlockLoop(TileBuilder &, const BlockStep &, bool hasAll)>
+      partsOf = {};
+  std::optional<Around> around = {};
 };
 
 } // namespace mlir::evoformer

@@ -35,7 +35,7 @@ GradientKind evoformer::getGradientKind(const GradientOperands &operands) {
     return GradientKind::Weights;
   if (operands.keysOfItem)
     return GradientKind::Joint;
-  if (operands.querySums)
+  if (operands.querySums || operands.haveOneBlock())
     return GradientKind::Head;
   if (operands.biasGrad.memory)
     return operands.queryGrad ? GradientKind::QueryBias : GradientKind::Bias;

@@ -55,6 +55,7 @@ struct GradientOperands {
   Value stepsOfPart;
   /// [b, n, h, s, d] of f32, with the gradients of query, key and value at
   /// once: what items keep of the query's from one block of keys to the next.
+  /// Null: a block has all keys.
   Value querySums;
   /// With all gradients at once: the keys of an item. Then `queryGrad` is of
   /// f32 and has the items that share a query as a leading dimension, and steps
@@ -64,6 +65,11 @@ struct GradientOperands {
   /// All that are there, in the kernel's argument order.
   SmallVector<Value *> present();
   LogitShape getShape() const { return {query, key, lengths, keyOffsets}; }
+  /// Whether the gradients of query, key and value are made at once, of blocks
+  /// that have all keys.
+  bool haveOneBlock() const {
+    return queryGrad && keyGrad && valueGrad && !querySums && !keysOfItem;
+  }
 };
 
 /// What the first step works on; null where there is none.

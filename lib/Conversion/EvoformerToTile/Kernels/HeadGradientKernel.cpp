@@ -12,6 +12,9 @@
 // instead of seven, and one exponential instead of two; nobody else writes an
 // item's sums, so their order is fixed.
 //
+// Where a block has all keys, what a block of queries has is its gradient, and
+// nothing lies in memory.
+//
 //===----------------------------------------------------------------------===//
 
 #include "GradientPrograms.h"
@@ -37,15 +40,19 @@ public:
         numKeys(builder.dim(operands.key, 3)) {}
 
   void write() {
+    assert(!shared.choosesDrops() && "dropped keys are multiplied, too");
+    if (operands.haveOneBlock()) {
+      Value start = builder.splat({1, blocks.queries}, builder.getF32Type(), 0);
+      writeAgain(writeKeyBlock(builder, shared.zero, start));
+      return;
+    }
     SmallVector<Value> start =
         shared.zeros(builder, blocks.queries, shared.parts);
-    SmallVector<Value> spoilt = builder.loop(
-        shared.zero, builder.index(numKeys), builder.index(blocks.keys), start,
-        [&](TileBuilder &b, Value key, ValueRange spoilt) {
-          return writeKeyBlock(b, key, spoilt);
-        });
-    assert(!shared.choosesDrops() && "dropped keys are multiplied, too");
-    writeAgain(spoilt);
+    writeAgain(builder.loop(shared.zero, builder.index(numKeys),
+                            builder.index(blocks.keys), start,
+                            [&](TileBuilder &b, Value key, ValueRange spoilt) {
+                              return writeKeyBlock(b, key, spoilt);
+                            }));
   }
 
 private:
@@ -60,7 +67,7 @@ private:
   }
 
   /// The block of keys at `key`. The first one starts the queries' sums, the
-  /// last one stores them as gradients.
+  /// last one stores them as gradients. Gives what tells of those that are NaN.
   SmallVector<Value> writeKeyBlock(TileBuilder &b, Value key,
                                    ValueRange spoilt) {
     WorkItem item = itemOf(b, ItemRange::whole(b, numQueries, blocks.queries),
@@ -71,12 +78,14 @@ private:
     };
     Value end = b.add(key, b.index(blocks.keys)), all = b.index(numKeys);
     QuerySums sums;
-    sums.isFirst = compare(arith::CmpIPredicate::eq, key, shared.zero);
-    sums.all = item.queries;
-    sums.all.extent = builder.dim(operands.querySums, 3);
-    sums.all.fits = true;
-    sums.before = item.sliceSequence(operands.querySums, sums.all);
-    sums.isLast = compare(arith::CmpIPredicate::uge, end, all);
+    if (operands.querySums) {
+      sums.isFirst = compare(arith::CmpIPredicate::eq, key, shared.zero);
+      sums.all = item.queries;
+      sums.all.extent = builder.dim(operands.querySums, 3);
+      sums.all.fits = true;
+      sums.before = item.sliceSequence(operands.querySums, sums.all);
+      sums.isLast = compare(arith::CmpIPredicate::uge, end, all);
+    }
     sums.gradient = item.sliceSequence(operands.queryGrad, item.queries);
     // All subgroups multiply with all keys.
     Value slice = item.sliceSequence(operands.key, item.keys);
@@ -87,7 +96,10 @@ private:
         [&](TileBuilder &b, const BlockStep &step,
             const LogitRecompute::Recomputed &, Value narrow,
             ValueRange spoilt) {
-          return addToQueries(b, step, sums, transposeLast(b, narrow), spoilt);
+          Value logitGrads = transposeLast(b, narrow);
+          return operands.querySums
+                     ? addToQueries(b, step, sums, logitGrads, spoilt)
+                     : writeQueries(b, step, sums, logitGrads, spoilt);
         },
         spoilt);
   }
@@ -113,6 +125,40 @@ private:
     return item.load(b, sums.before, query, sums.all, part);
   }
 
+  void store(TileBuilder &b, const WorkItem &item, Value tile, Value slice,
+             Value query, bool fits, DepthPart part) const {
+    b.store(tile, slice, {shared.zero, query, b.index(part.start)},
+            {item.rows.fits, fits, true}, item.rowAlignment(slice));
+  }
+
+  /// Stores sums as gradients.
+  void storeGradient(TileBuilder &b, const WorkItem &item,
+                     const QuerySums &sums, Value sum, Value query,
+                     DepthPart part) const {
+    Type element = cast<MemRefType>(sums.gradient.getType()).getElementType();
+    Value gradient =
+        b.mulf(sum, b.splatLike(sum, shared.getProductDerivative()));
+    store(b, item, b.convert(gradient, element), sums.gradient, query,
+          item.queries.fits, part);
+  }
+
+  /// Stores the gradients of the step's queries, of which the tile has all
+  /// logits. What tells of NaN is a sum for each query: the loop keeps it
+  /// beside those of keys.
+  SmallVector<Value> writeQueries(TileBuilder &b, const BlockStep &step,
+                                  const QuerySums &sums, Value logitGrads,
+                                  ValueRange spoilt) {
+    Value query = step.offset(LogitDim::Queries), known = spoilt.front();
+    for (auto [part, key, zeros] :
+         llvm::zip_equal(shared.parts, sums.keys,
+                         shared.zeros(b, blocks.queries, shared.parts))) {
+      Value sum = multiply(b, logitGrads, key, zeros);
+      storeGradient(b, step.item, sums, sum, query, part);
+      known = b.addf(known, b.reduce(ReduceKind::Add, sum, 2));
+    }
+    return {known};
+  }
+
   /// Adds a tile's share, the product of the gradients of its logits and its
   /// keys. Gives what tells of sums that are NaN.
   SmallVector<Value> addToQueries(TileBuilder &b, const BlockStep &step,
@@ -120,12 +166,6 @@ private:
                                   ValueRange spoilt) {
     const WorkItem &item = step.item;
     Value query = step.offset(LogitDim::Queries);
-    Type element = cast<MemRefType>(sums.gradient.getType()).getElementType();
-    auto store = [&](TileBuilder &b, Value tile, Value slice, bool fits,
-                     DepthPart part) {
-      b.store(tile, slice, {shared.zero, query, b.index(part.start)},
-              {item.rows.fits, fits, true}, item.rowAlignment(slice));
-    };
     SmallVector<Value> result;
     for (auto [each, key, known] :
          llvm::zip_equal(shared.parts, sums.keys, spoilt)) {
@@ -139,15 +179,12 @@ private:
           b, sums.isLast,
           [&](OpBuilder &nested, Location loc) {
             TileBuilder inner(loc, nested);
-            Value gradient = inner.mulf(
-                sum, inner.splatLike(sum, shared.getProductDerivative()));
-            store(inner, inner.convert(gradient, element), sums.gradient,
-                  item.queries.fits, part);
+            storeGradient(inner, item, sums, sum, query, part);
             scf::YieldOp::create(inner);
           },
           [&](OpBuilder &nested, Location loc) {
             TileBuilder inner(loc, nested);
-            store(inner, sum, sums.before, sums.all.fits, part);
+            store(inner, item, sum, sums.before, query, sums.all.fits, part);
             scf::YieldOp::create(inner);
           });
       result.push_back(b.fma(sum, b.splatLike(sum, 0), known));
@@ -159,11 +196,19 @@ private:
   /// stand for those that tell of it: so subgroups own the same queries.
   void writeAgain(ValueRange spoilt) {
     LogitRecompute careful = shared.withCare();
+    bool haveDepth = !operands.haveOneBlock();
+    // Keys of a careful step: all of a block would take the registers of many.
+    constexpr int64_t kKeys = 64;
+    int64_t parts = haveDepth ? 1 : std::max<int64_t>(1, blocks.keys / kKeys);
     builder.where(
-        shared.haveNaN(builder, spoilt), spoilt, [&](TileBuilder &inner) {
+        haveDepth ? shared.haveNaN(builder, spoilt)
+                  : builder.isNaN(spoilt.front()),
+        spoilt, [&](TileBuilder &inner) {
           return inner.loop(
               shared.zero, inner.index(numQueries), inner.index(blocks.queries),
-              shared.zeros(inner, blocks.queries, shared.parts),
+              haveDepth
+                  ? shared.zeros(inner, blocks.queries, shared.parts)
+                  : SmallVector<Value>{inner.splatLike(spoilt.front(), 0)},
               [&](TileBuilder &b, Value query, ValueRange) {
                 WorkItem item = itemOf(
                     b, ItemRange::ofBlock(b, numQueries, query, blocks.queries),
@@ -171,11 +216,15 @@ private:
                     /*ownsKeyBlock=*/false);
                 LogitRecompute::Slices slices = careful.slice(item);
                 SmallVector<Value> sums = sumKeysOfQueries(
-                    b, careful, item.withCarefulBlocks(LogitDim::Keys), slices);
+                    b, careful, item.withCarefulBlocks(LogitDim::Keys, parts),
+                    slices);
                 item.storeParts(sums, shared.parts,
                                 shared.getProductDerivative(),
                                 operands.queryGrad, item.queries);
-                return sums;
+                if (haveDepth)
+                  return sums;
+                return SmallVector<Value>{
+                    b.reduce(ReduceKind::Add, sums.front(), 2)};
               });
         });
   }

@@ -7,6 +7,8 @@
 
 #include "KeyBlock.h"
 
+#include "HandedTile.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -100,12 +102,22 @@ void KeyBlock::store(const LogitRecompute &shared, const WorkItem &item,
     return slices ? shared.clearDropped(item, *slices, sums)
                   : llvm::to_vector(sums);
   };
+  SmallVector<Value> ofKey, ofValue;
   if (keyGrad)
-    item.storeParts(clear(sums.key), shared.parts,
-                    shared.getProductDerivative(), keyGrad, item.keys);
+    ofKey = clear(sums.key);
+  // Both clear the same keys: read once, before any is stored, where nobody
+  // else hides the wait.
+  bool clearsFirst = shared.operands.haveOneBlock();
+  if (valueGrad && clearsFirst)
+    ofValue = clear(sums.value);
+  if (keyGrad)
+    item.storeParts(ofKey, shared.parts, shared.getProductDerivative(), keyGrad,
+                    item.keys);
+  if (valueGrad && !clearsFirst)
+    ofValue = clear(sums.value);
   if (valueGrad)
-    item.storeParts(clear(sums.value), shared.valueParts,
-                    shared.getWeightFactor(), valueGrad, item.keys);
+    item.storeParts(ofValue, shared.valueParts, shared.getWeightFactor(),
+                    valueGrad, item.keys);
 }
 
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {
@@ -137,6 +149,9 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
       loadOnce(outer, *sum,
                BlockStep::makeTile(item, keysFirst,
                                    {shared.zero, shared.zero, shared.zero}));
+  // What is beside is so for all of a block.
+  std::optional<HandedTile> handed;
+  Value startOfBlock;
   auto addStep = [&](TileBuilder &b, const BlockStep &step,
                      ValueRange carried) -> SmallVector<Value> {
     Sums sums = start.with(carried);
@@ -148,14 +163,36 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
     if (!start.key.empty() || beside)
       narrow = recompute.narrowScoreGrad(b, again);
     Sums next = add(b, recompute, sums, again, narrow, queries);
-    if (beside)
+    if (handed) {
+      handed->store(b, narrow,
+                    b.sub(step.offset(LogitDim::Queries), startOfBlock));
+      next.beside = sums.beside;
+    } else if (beside) {
       next.beside = beside(b, step, again, narrow, sums.beside);
+    }
     return next.carried();
   };
-  return start.with(
-      BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
-          .inParts(LogitDim::Queries, parts)
-          .run(outer, start.carried(), addStep));
+  BlockLoop loop = BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
+                       .inParts(LogitDim::Queries, parts);
+  if (beside && parts > 1) {
+    assert(keysFirst && "parts lie behind each other");
+    handed.emplace(
+        outer, ArrayRef{int64_t(1), shared.blocks.keys, shared.blocks.queries},
+        shared.facts.elementType);
+    BlockLoop::Around around;
+    around.before = [&](TileBuilder &b, const BlockStep &step) {
+      handed->begin(b);
+      startOfBlock = step.offset(LogitDim::Queries);
+    };
+    around.behind = [&](TileBuilder &b, const BlockStep &step,
+                        ValueRange carried) {
+      Sums sums = start.with(carried);
+      sums.beside = beside(b, step, {}, handed->take(b), sums.beside);
+      return sums.carried();
+    };
+    loop = loop.withAround(std::move(around));
+  }
+  return start.with(loop.run(outer, start.carried(), addStep));
 }
 
 KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,

@@ -18,7 +18,9 @@ class KeyBlock {
 public:
   /// What else becomes of a tile of logits: the step, what has been computed,
   /// the gradients of its logits in the inputs' type, and what the step before
-  /// has left. Gives what it leaves.
+  /// has left. Gives what it leaves. Where blocks are computed in parts, the
+  /// step is a whole one, and of what has been computed it is given the
+  /// gradients alone, which any subgroup reads.
   using Beside = function_ref<SmallVector<Value>(
       TileBuilder &, const BlockStep &, const LogitRecompute::Recomputed &,
       Value, ValueRange)>;

@@ -11,11 +11,9 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// Bytes that two blocks of copies take: operands of the other side, its
-/// statistics, and what has an element for each logit.
-static int64_t countCopies(const AttentionFacts &facts,
-                           const GradientOperands &operands,
-                           const GradientCut &cut) {
+int64_t evoformer::countCopies(const AttentionFacts &facts,
+                               const GradientOperands &operands,
+                               const GradientCut &cut) {
   constexpr int64_t kBlocks = 2, kStatistics = 3, kStatisticBytes = 4;
   int64_t bytes =
       getElementBytes(facts.elementType) * (facts.depth + facts.valueDepth) +
@@ -26,9 +24,7 @@ static int64_t countCopies(const AttentionFacts &facts,
   return kBlocks * cut.other * bytes;
 }
 
-/// Whether rows are copied in the widest pieces. Copies of narrower ones take
-/// registers that parts would leave.
-static bool copiesVectors(const AttentionFacts &facts) {
+bool evoformer::copiesVectors(const AttentionFacts &facts) {
   constexpr int64_t kVectorBytes = 16;
   int64_t bytes = getElementBytes(facts.elementType);
   return facts.depth * bytes % kVectorBytes == 0 &&

@@ -18,6 +18,15 @@ struct BlockParts {
   int64_t count = 1, resident = 0;
 };
 
+/// Bytes that two blocks of copies take: operands of the other side, its
+/// statistics, and what has an element for each logit.
+int64_t countCopies(const AttentionFacts &facts,
+                    const GradientOperands &operands, const GradientCut &cut);
+
+/// Whether rows are copied in the widest pieces. Copies of narrower ones take
+/// registers that parts would leave.
+bool copiesVectors(const AttentionFacts &facts);
+
 /// A part of an atom leaves registers for more workgroups, which hide what each
 /// of them waits for: chosen for the kernel that sums over queries where more
 /// are resident with it, and find the memory for two blocks of copies of whole

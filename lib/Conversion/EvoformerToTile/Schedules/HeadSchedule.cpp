@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HeadSchedule.h"
+#include "BlockParts.h"
 #include "CostModel.h"
 #include "FittedCosts.h"
 #include "GradientSchedule.h"
@@ -17,8 +18,16 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+/// Whether one workgroup may have the registers of a whole processor, and
+/// subgroups that multiply together what it leaves in workgroup memory.
+static bool mayTakeWholeHeads(TargetAttr target) {
+  return copiesPastRegisters(target) && target.getGroupMatrix() &&
+         target.getRegistersPerProcessor() > 0;
+}
+
 bool evoformer::mayTakeHeads(TargetAttr target) {
-  return !target.isCPU() && !copiesPastRegisters(target);
+  return !target.isCPU() &&
+         (!copiesPastRegisters(target) || mayTakeWholeHeads(target));
 }
 
 /// Bytes for each logit that a step may copy to LDS: tiles of captures, and of
@@ -31,6 +40,64 @@ static int64_t countCopiedBytes(const GradientOperands &operands) {
   for (const Bias &capture : operands.captures)
     bytes += getLogitBytes(capture);
   return bytes;
+}
+
+static void remarkSchedule(Location loc, StringRef function,
+                           const Machine &machine, const GradientCut &cut,
+                           int64_t registers, int64_t ldsBytes) {
+  remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
+                          .category("evo-schedule")
+                          .function(function))
+      << remark::metric("gradient", StringRef("query, key, value"))
+      << remark::metric("q", cut.other) << remark::metric("k", cut.own)
+      << remark::metric("subgroups", cut.subgroups)
+      << remark::metric("instruction", machine.instr.getName().str())
+      << remark::metric("registers", registers)
+      << remark::metric("lds_bytes", ldsBytes);
+}
+
+/// A workgroup that has all keys of a head, a share in each subgroup, and with
+/// them the registers of a processor. Blocks of queries are computed in parts
+/// of an atom, and have the rows of an instruction of several subgroups, which
+/// multiplies what all parts leave in workgroup memory.
+static std::optional<GradientSchedule>
+chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
+                 const AttentionFacts &facts,
+                 const GradientOperands &operands) {
+  TargetAttr target = machine.target;
+  // What computes more for a logit is not measured.
+  if (!machine.streamsMatrices(facts) || !copiesVectors(facts) ||
+      facts.dropThreshold != 0 || facts.score || !operands.captures.empty())
+    return std::nullopt;
+  constexpr int64_t kAtoms = 2, kStages = 2;
+  int64_t lanes = target.getSubgroupSize();
+  GradientCut cut{0, 0, target.getLatencyLanes() / lanes, kStages};
+  cut.own = cut.subgroups * kAtoms * machine.keyAtom();
+  GroupMatrixInstrAttr instr = findGroupInstr(
+      target, machine.instr, cut.subgroups, facts.depth, cut.own);
+  if (!instr)
+    return std::nullopt;
+  cut.other = instr.getSubgroups() * machine.instr.getM();
+  GradientCut part = cut;
+  part.other = machine.keyAtom();
+  int64_t registers =
+      estimate(machine, facts,
+               getGradientLoop(machine, GradientKind::KeyValue, facts, part))
+          .registers;
+  int64_t bytes = getElementBytes(facts.elementType);
+  int64_t ldsBytes = countCopies(facts, operands, cut) +
+                     cut.own * (cut.other + facts.depth) * bytes;
+  if (cut.subgroups * lanes * registers > target.getRegistersPerProcessor() ||
+      cut.subgroups * lanes > target.getMaxWorkgroup() ||
+      ldsBytes > target.getLdsBytes())
+    return std::nullopt;
+  GradientSchedule schedule;
+  schedule.blocks = {1, cut.other, cut.own, cut.other / part.other};
+  schedule.attr = ScheduleAttr::get(
+      loc.getContext(), {1, cut.own, cut.other}, {1, cut.subgroups, 1}, kStages,
+      /*resident=*/1, OwnOperands::Registers, ProductScope::Handed);
+  remarkSchedule(loc, function, machine, cut, registers, ldsBytes);
+  return schedule;
 }
 
 std::optional<GradientSchedule>
@@ -50,6 +117,14 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
       findMachines(loc, target, facts.elementType);
   if (failed(machines))
     return std::nullopt;
+  if (mayTakeWholeHeads(target)) {
+    for (const Machine &machine : *machines)
+      if (machine.instr)
+        if (std::optional<GradientSchedule> schedule =
+                chooseWholeHeads(loc, function, machine, facts, operands))
+          return schedule;
+    return std::nullopt;
+  }
   // What the estimate leaves for the code generator regular rows do not take.
   int64_t mostRegisters =
       isRegular(facts) ? target.getRegisters() : usableRegisters(target);
@@ -79,15 +154,7 @@ evoformer::chooseHeadSchedule(Location loc, StringRef function,
       schedule.attr =
           ScheduleAttr::get(loc.getContext(), {1, cut.own, cut.other},
                             {1, cut.subgroups, 1}, cut.stages);
-      remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
-                              .category("evo-schedule")
-                              .function(function))
-          << remark::metric("gradient", StringRef("query, key, value"))
-          << remark::metric("q", cut.other) << remark::metric("k", cut.own)
-          << remark::metric("subgroups", cut.subgroups)
-          << remark::metric("instruction", machine.instr.getName().str())
-          << remark::metric("registers", cost.registers)
-          << remark::metric("lds_bytes", ldsBytes);
+      remarkSchedule(loc, function, machine, cut, cost.registers, ldsBytes);
       return schedule;
     }
   return std::nullopt;

@@ -72,7 +72,8 @@ static std::optional<std::string> parseEntries(StringRef text,
       if (request.products)
         return "'products' is there twice";
       request.products = tile::symbolizeProductScope(number);
-      if (!request.products)
+      // Which kernel hands tiles over is not for a request to say.
+      if (!request.products || *request.products == tile::ProductScope::Handed)
         return ("'" + entry.trim() +
                 "' is neither products=subgroup nor products=group")
             .str();

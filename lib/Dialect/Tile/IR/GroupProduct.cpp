@@ -119,7 +119,8 @@ GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(KernelOp kernel,
                                                            int64_t depth) {
   std::optional<TargetAttr> target = kernel.getTarget();
   std::optional<ScheduleAttr> schedule = kernel.getSchedule();
-  if (!target || !schedule || schedule->getProducts() != ProductScope::Group ||
+  if (!target || !schedule ||
+      schedule->getProducts() == ProductScope::Subgroup ||
       schedule->getNumSubgroups() != rowSubgroups)
     return {};
   return findGroupInstr(*target, each, rowSubgroups, columns, depth);
@@ -144,6 +145,17 @@ int64_t mlir::evoformer::tile::countSubgroups(FragAttr layout, int64_t dim) {
   return count;
 }
 
+/// Whether the rows of a product are what the block has just read from
+/// workgroup memory: of what the kernel itself has stored there.
+static bool hasHandedRows(MmaOp mma) {
+  Value rows = getOperand(mma, OperandRole::A).get();
+  while (auto transpose = rows.getDefiningOp<TransposeOp>())
+    rows = transpose.getSource();
+  auto load = rows.getDefiningOp<LoadOp>();
+  return load && load->getBlock() == mma->getBlock() &&
+         isWorkgroupMemory(load.getSourceType());
+}
+
 static bool hasOrder(FragAttr layout, int64_t dim) {
   ArrayAttr order = layout.getOrder();
   return !order.empty() && !cast<DenseI64ArrayAttr>(order[dim]).empty();
@@ -154,6 +166,10 @@ GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(MmaOp mma) {
   auto type = cast<RankedTensorType>(mma.getC().getType());
   auto c = dyn_cast_if_present<FragAttr>(type.getEncoding());
   if (!kernel || !c || mma.getReads() || mma->getParentOfType<WhereOp>())
+    return {};
+  std::optional<ScheduleAttr> schedule = kernel.getSchedule();
+  if (schedule && schedule->getProducts() == ProductScope::Handed &&
+      !hasHandedRows(mma))
     return {};
   int64_t rows = c.getDims()[0], columns = c.getDims()[1];
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -171,9 +187,10 @@ GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(MmaOp mma) {
 bool mlir::evoformer::tile::canShareRows(RankedTensorType result) {
   auto c = cast<FragAttr>(result.getEncoding());
   int64_t rows = c.getDims()[0];
-  return !hasOrder(c, rows) &&
-         result.getDimSize(rows) ==
-             c.getInstr().getM() * countSubgroups(c, rows);
+  int64_t size = result.getDimSize(rows), m = c.getInstr().getM();
+  int64_t subgroups = countSubgroups(c, rows);
+  return !hasOrder(c, rows) && size % m == 0 && size <= m * subgroups &&
+         subgroups % (size / m) == 0;
 }
 
 bool mlir::evoformer::tile::canShareRows(MmaOp mma) {

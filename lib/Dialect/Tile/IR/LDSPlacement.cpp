@@ -9,6 +9,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -74,6 +75,13 @@ static std::optional<Lifetime> findLifetime(const LDSBuffer &buffer,
   return life;
 }
 
+/// Whether the kernel's workgroups have a processor for themselves each.
+static bool isInAlone(const LDSBuffer &buffer) {
+  auto kernel = buffer.users.front()->getParentOfType<KernelOp>();
+  return kernel && kernel.getTarget() && kernel.getSchedule() &&
+         isAlone(*kernel.getTarget(), kernel.getSchedule()->getNumSubgroups());
+}
+
 static std::optional<Succession> findSuccession(const LDSBuffer &a,
                                                 const LDSBuffer &b) {
   if (a.users.empty() || b.users.empty())
@@ -91,7 +99,10 @@ static std::optional<Succession> findSuccession(const LDSBuffer &a,
       return std::nullopt;
     block = parent->getBlock();
   }
-  if (!ofA->hasLoop || !ofB->hasLoop)
+  // What is no loop is worth a barrier only where the loop of a workgroup that
+  // has the processor for itself may take all of its memory.
+  if (!(ofA->hasLoop && ofB->hasLoop) &&
+      (!(ofA->hasLoop || ofB->hasLoop) || !isInAlone(a)))
     return std::nullopt;
   if (ofA->last->isBeforeInBlock(ofB->first))
     return Succession{*ofA, *ofB, /*isSwapped=*/false};

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelMemory.h"
+
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -97,47 +99,124 @@ static bool keepsRowsLike(MmaOp mma, ArrayRef<MmaOp> products) {
   });
 }
 
-/// Finds the barriers that what a region writes to workgroup memory may come
-/// before; `wrote`: something before it. Returns whether what comes after may
-/// follow a write without a barrier.
-static bool findFenced(Region &region, bool wrote,
-                       SetVector<BarrierOp> &fenced) {
-  bool after = wrote;
-  for (Block &block : region) {
-    bool wroteHere = wrote;
-    for (Operation &op : block) {
-      if (auto barrier = dyn_cast<BarrierOp>(op)) {
-        if (wroteHere)
-          fenced.insert(barrier);
-        wroteHere = false;
-        continue;
-      }
-      // What it copies has arrived at the wait.
-      if (isa<AsyncCopyOp>(op))
-        continue;
-      auto store = dyn_cast<StoreOp>(op);
-      wroteHere |=
-          isa<WaitOp>(op) || (store && isWorkgroupMemory(store.getDestType()));
-      // Regions may run or not, and those of loops again.
-      int64_t times = isa<LoopLikeOpInterface>(op) ? 2 : 1;
-      for (int64_t i = 0; i < times * int64_t(op.getNumRegions()); ++i)
-        wroteHere |=
-            findFenced(op.getRegion(i % op.getNumRegions()), wroteHere, fenced);
-    }
-    after |= wroteHere;
+/// Whether another barrier comes before any product that reads memory.
+static bool isFollowedByBarrier(BarrierOp barrier) {
+  for (Operation *op = barrier->getNextNode(); op; op = op->getNextNode()) {
+    if (isa<BarrierOp>(op))
+      return true;
+    if (op->walk([](GroupMmaOp) {
+            return WalkResult::interrupt();
+          }).wasInterrupted())
+      return false;
   }
-  return after;
+  return false;
 }
 
-/// Puts a fence between what writes workgroup memory and the next barriers.
-static void addFences(KernelOp kernel) {
-  SetVector<BarrierOp> fenced;
-  findFenced(kernel.getBody(), /*wrote=*/false, fenced);
-  for (BarrierOp barrier : fenced) {
-    OpBuilder builder(barrier);
-    ProxyFenceOp::create(builder, barrier.getLoc());
+/// Whether what arrives by `token` is written to memory of which `isRead`
+/// holds.
+static bool arrivesIn(Value token, function_ref<bool(Value)> isRead) {
+  SmallVector<Value> worklist = {token};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto group = next.getDefiningOp<AsyncGroupOp>()) {
+      for (Value copy : group.getCopies()) {
+        auto op = copy.getDefiningOp<AsyncCopyOp>();
+        if (!op || isRead(op.getDest()))
+          return true;
+      }
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(next);
+    auto loop =
+        argument
+            ? dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp())
+            : LoopLikeOpInterface();
+    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+    OpOperand *yielded =
+        loop ? loop.getTiedLoopYieldedValue(argument) : nullptr;
+    if (!init || !yielded)
+      return true;
+    worklist.append({init->get(), yielded->get()});
   }
+  return false;
 }
+
+namespace {
+/// Puts fences between what writes workgroup memory and the next barriers.
+class Fences {
+public:
+  explicit Fences(KernelOp kernel) : kernel(kernel) {
+    // Elsewhere products of groups read nearly all that there is.
+    readsSome = kernel.getSchedule()->getProducts() == ProductScope::Handed;
+    kernel.walk([&](GroupMmaOp mma) {
+      for (Value operand : mma->getOperands())
+        if (isa<MemRefType>(operand.getType()))
+          read.insert(getMemoryRoot(operand));
+    });
+  }
+
+  void add() {
+    find(kernel.getBody(), /*wrote=*/false);
+    for (BarrierOp barrier : fenced) {
+      OpBuilder builder(barrier);
+      ProxyFenceOp::create(builder, barrier.getLoc());
+    }
+  }
+
+private:
+  bool isRead(Value memory) const {
+    return !readsSome || read.contains(getMemoryRoot(memory));
+  }
+  /// Whether products read what `op` writes. What is copied has arrived at the
+  /// wait.
+  bool writes(Operation *op) const {
+    if (auto wait = dyn_cast<WaitOp>(op))
+      return !readsSome || arrivesIn(wait.getToken(), [&](Value memory) {
+        return isRead(memory);
+      });
+    auto store = dyn_cast<StoreOp>(op);
+    return store && isWorkgroupMemory(store.getDestType()) &&
+           isRead(store.getDest());
+  }
+
+  /// Finds the barriers that what a region writes to workgroup memory may come
+  /// before; `wrote`: something before it. Returns whether what comes after may
+  /// follow a write without a barrier.
+  bool find(Region &region, bool wrote) {
+    bool after = wrote;
+    for (Block &block : region) {
+      bool wroteHere = wrote;
+      for (Operation &op : block) {
+        if (auto barrier = dyn_cast<BarrierOp>(op)) {
+          // Where nobody reads before the next one, that has it.
+          if (readsSome && isFollowedByBarrier(barrier))
+            continue;
+          if (wroteHere)
+            fenced.insert(barrier);
+          wroteHere = false;
+          continue;
+        }
+        wroteHere |= writes(&op);
+        // Regions may run or not, and those of loops again.
+        int64_t times = isa<LoopLikeOpInterface>(op) ? 2 : 1;
+        for (int64_t i = 0; i < times * int64_t(op.getNumRegions()); ++i)
+          wroteHere |= find(op.getRegion(i % op.getNumRegions()), wroteHere);
+      }
+      after |= wroteHere;
+    }
+    return after;
+  }
+
+  KernelOp kernel;
+  /// Whether products read some buffers, and which.
+  bool readsSome;
+  DenseSet<Value> read;
+  SetVector<BarrierOp> fenced;
+};
+} // namespace
 
 namespace {
 struct ShareOperandsPass
@@ -168,7 +247,7 @@ protected:
     for (MmaOp mma : products)
       any |= !kept.contains(mma) && share(mma);
     if (any)
-      addFences(kernel);
+      Fences(kernel).add();
   }
 
   static bool share(MmaOp mma) {

@@ -60,7 +60,7 @@ OpOperand &getSharedOperand(MmaOp mma);
 bool canShareRows(MmaOp mma);
 
 /// The same by the layout of the result: each subgroup has rows of one
-/// instruction, in order.
+/// instruction, in order, or the first ones have, and the others none.
 bool canShareRows(RankedTensorType result);
 /// Whether each subgroup has all columns of the result, in order.
 bool hasColumnsInOrder(RankedTensorType result);

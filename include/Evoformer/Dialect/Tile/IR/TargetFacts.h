@@ -20,6 +20,13 @@ inline bool copiesPastRegisters(TargetAttr target) {
   return engine && engine.getKind() == CopyEngineKind::PerLane;
 }
 
+/// Whether a workgroup of so many subgroups has a processor for itself: with it
+/// all lanes are there that hide each other's waits.
+inline bool isAlone(TargetAttr target, int64_t subgroups) {
+  return target.getRegistersPerProcessor() > 0 &&
+         subgroups * target.getSubgroupSize() >= target.getLatencyLanes();
+}
+
 /// Whether instructions read matrices of such elements from LDS, along their
 /// rows and across them.
 inline bool readsMatrices(TargetAttr target, Type element) {

@@ -252,7 +252,8 @@ def Tile_OwnOperands : I32EnumAttr<"OwnOperands", "where a loop has the operands
 }
 
 def Tile_ProductScope : I32EnumAttr<"ProductScope", "who executes a matrix instruction", [
-    I32EnumAttrCase<"Subgroup", 0, "subgroup">, I32EnumAttrCase<"Group", 1, "group">]> {
+    I32EnumAttrCase<"Subgroup", 0, "subgroup">, I32EnumAttrCase<"Group", 1, "group">,
+    I32EnumAttrCase<"Handed", 2, "handed">]> {
   let cppNamespace = "::mlir::evoformer::tile";
 }
 
@@ -267,7 +268,9 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     then gives a lane the registers that this leaves. With `own = lds` what is
     loaded before a loop for its products lies in workgroup memory, from which
     each iteration reads it, and not in registers. With `products = group` loops
-    use the target's matrix instructions of several subgroups where these can.
+    use the target's matrix instructions of several subgroups where these can, with
+    `handed` for products whose rows the kernel itself has stored to workgroup
+    memory.
 
     ```mlir
     #evo_tile.schedule<v1, block = [1, 256, 64], subgroups = [1, 4, 1], stages = 2>

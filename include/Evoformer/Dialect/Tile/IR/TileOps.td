@@ -238,8 +238,13 @@ def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "all subgroups of the workgroup arrive before any goes on";
-  let description = "Orders accesses to workgroup memory; the CPU ignores it.";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    Orders accesses to workgroup memory; the CPU ignores it. With `handover` it is
+    the program's own: subgroups hand each other what they store to a buffer of its
+    (`alloc_lds`), and a loop that copies ahead keeps it.
+  }];
+  let arguments = (ins UnitAttr:$handover);
+  let assemblyFormat = "(`handover` $handover^)? attr-dict";
 }
 
 def Tile_ProxyFenceOp

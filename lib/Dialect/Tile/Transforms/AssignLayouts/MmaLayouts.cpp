@@ -261,11 +261,23 @@ bool mlir::evoformer::tile::isGroupProduct(const MmaChoice &choice,
       cast<RankedTensorType>(op.getA().getType()).getDimSize(rank - 1));
   if (!instr)
     return false;
+  // Only where groups have whole rows of what the kernel has stored itself; the
+  // shared operand may be there all the time.
+  bool isHanded = schedule.getProducts() == ProductScope::Handed;
+  if (isHanded) {
+    SmallVector<LoadedOperand> rows =
+        findLoadedOperands(choice.swapped ? op.getB() : op.getA());
+    int64_t size = type.getDimSize(choice.swapped ? rank - 1 : rank - 2);
+    if (rows.size() != 1 ||
+        !isWorkgroupMemory(rows.front().load.getSourceType()) ||
+        size % (instr.getSubgroups() * choice.instr.getM()) != 0)
+      return false;
+  }
   SmallVector<LoadedOperand> loaded =
       findLoadedOperands(choice.swapped ? op.getA() : op.getB());
   return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
     RankedTensorType tile = operand.load.getTileType();
-    return loop->isProperAncestor(operand.load) &&
+    return (isHanded || loop->isProperAncestor(operand.load)) &&
            getGroupLayout(
                tile.getShape(),
                getContiguousDim(operand.load.getSourceType(), tile.getShape()),

@@ -7,6 +7,7 @@
 
 #include "ExchangeThroughLDS.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -102,15 +103,17 @@ static std::optional<LaneMap> widen(const LaneMap &map, ArrayRef<int64_t> shape,
   return wide;
 }
 
-/// Lets a store of a loop write whole vectors where the layout has narrower
-/// pieces, each of which would be a transaction of its own.
+/// Lets a store of a loop, or of a workgroup whose stores nobody else hides,
+/// write whole vectors where the layout has narrower pieces, each of which
+/// would be a transaction of its own.
 static void widenStore(KernelOp kernel, StoreOp store, TargetAttr target) {
   constexpr int64_t kVectorBytes = 16;
   auto type = cast<RankedTensorType>(store.getValue().getType());
   FailureOr<LaneMap> map = getLaneMap(type);
   if (failed(map) || isWorkgroupMemory(store.getDestType()) ||
       store->getParentOfType<WhereOp>() ||
-      !store->getParentOfType<LoopLikeOpInterface>() ||
+      (!store->getParentOfType<LoopLikeOpInterface>() &&
+       !isAlone(target, kernel.getSchedule()->getNumSubgroups())) ||
       store.getAlignment().value_or(0) < kVectorBytes ||
       !type.getElementType().isIntOrFloat() ||
       !readsMatrices(target, type.getElementType()))
@@ -168,6 +171,51 @@ static void gather(ReduceOp op) {
   op.erase();
 }
 
+/// Lays out a buffer to which the kernel itself stores parts of a tile, and of
+/// which it then loads all, so that both have few conflicts.
+static void layOutHanded(AllocLDSOp alloc, TargetAttr target) {
+  LoadOp reader;
+  SmallVector<StoreOp> writers;
+  auto buffer = cast<MemRefType>(alloc.getType());
+  for (Operation *user : alloc->getUsers()) {
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      writers.push_back(store);
+      continue;
+    }
+    auto load = dyn_cast<LoadOp>(user);
+    if (!load || reader)
+      return;
+    reader = load;
+  }
+  auto typeOf = [](StoreOp store) {
+    return cast<RankedTensorType>(store.getValue().getType());
+  };
+  if (!reader || writers.empty() ||
+      reader.getTileType().getShape() != buffer.getShape() ||
+      typeOf(writers.front()).getShape() == buffer.getShape())
+    return;
+  LDSPlan plan =
+      planExchange(typeOf(writers.front()), reader.getTileType(), target);
+  int64_t bytes = buffer.getElementTypeBitWidth() / 8;
+  // Instructions of several subgroups read rows along either dimension.
+  int64_t wantedDim =
+      getWantedDim(typeOf(writers.front()), /*sourceDim=*/-1, target);
+  if (isGroupOperand(reader))
+    if (std::optional<SharedLayout> layout =
+            getGroupLayout(buffer.getShape(), wantedDim, bytes)) {
+      plan.type = getSharedType(*layout, buffer.getElementType());
+      plan.alignment = getRowAlignment(*layout);
+    }
+  alloc.getResult().setType(plan.type);
+  IntegerAttr alignment = OpBuilder(alloc).getI64IntegerAttr(plan.alignment);
+  reader.setAlignmentAttr(alignment);
+  for (StoreOp store : writers)
+    store.setAlignmentAttr(alignment);
+  remark::passed(alloc.getLoc(),
+                 remark::RemarkOpts::name("handed").category(kPass))
+      << remark::metric("lds_bytes", getLDSBytes(plan.type));
+}
+
 LogicalResult mlir::evoformer::tile::exchangeThroughLDS(KernelOp kernel,
                                                         TargetAttr target) {
   SmallVector<ReduceOp> reductions;
@@ -182,6 +230,7 @@ LogicalResult mlir::evoformer::tile::exchangeThroughLDS(KernelOp kernel,
   for (ConvertLayoutOp op : conversions)
     if (failed(convert(kernel, op, target)))
       return failure();
+  kernel.walk([&](AllocLDSOp alloc) { layOutHanded(alloc, target); });
   SmallVector<StoreOp> stores;
   kernel.walk([&](StoreOp op) { stores.push_back(op); });
   for (StoreOp op : stores)

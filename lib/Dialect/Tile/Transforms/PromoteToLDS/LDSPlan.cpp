@@ -9,6 +9,7 @@
 
 #include "CooperativeCopy.h"
 #include "Evoformer/Dialect/Tile/IR/ConsecutiveCopy.h"
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -165,6 +166,27 @@ StagingCount mlir::evoformer::tile::countStaging(RankedTensorType reader,
   return {int64_t(llvm::divideCeil(bytes, width)), copy};
 }
 
+bool mlir::evoformer::tile::isGroupOperand(Value tile) {
+  bool any = false;
+  for (OpOperand &use : tile.getUses()) {
+    Operation *user = use.getOwner();
+    if (user->getParentOfType<WhereOp>())
+      continue;
+    if (auto transpose = dyn_cast<TransposeOp>(user)) {
+      if (!isGroupOperand(transpose.getResult()))
+        return false;
+      any = true;
+      continue;
+    }
+    auto mma = dyn_cast<MmaOp>(user);
+    if (!mma || !findGroupInstr(mma) || use.get() == mma.getC() ||
+        (use.get() != getSharedOperand(mma).get() && !canShareRows(mma)))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 PromotionReason
 mlir::evoformer::tile::decidePromotion(RankedTensorType tile, MemRefType memory,
                                        bool inLoop, int64_t minNarrow,
@@ -252,7 +274,7 @@ static LDSCycles countReads(ArrayRef<RankedTensorType> readers,
 
 /// Bytes at whose multiples rows start. An access may not reach beyond the
 /// row's elements either.
-static int64_t getRowAlignment(const SharedLayout &layout) {
+int64_t mlir::evoformer::tile::getRowAlignment(const SharedLayout &layout) {
   int64_t contiguous = layout.contiguousDim, alignment = 1;
   int64_t contentBytes = layout.shape[contiguous] * layout.elementBytes;
   auto divides = [&](int64_t bytes) {
@@ -359,6 +381,13 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
       plan.transposed = sourceDim >= 0 && sourceDim != wantedDim;
       plan.copyBytes = sourceDim < 0 ? bytes : copy.bytes;
       plan.padding = rowBytes + padding - shape[wantedDim] * bytes;
+      // Nobody else has use for the memory while many subgroups wait for it;
+      // instructions they issue side by side.
+      constexpr int64_t kIssuedAtOnce = 4;
+      if (isAlone(machine.target, machine.subgroups))
+        for (LDSCycles *cycles : {&plan.reads, &plan.writes})
+          cycles->addressing =
+              llvm::divideCeil(cycles->addressing, kIssuedAtOnce);
       // Candidates come best first: only a lower cost beats an earlier one.
       if (!best || plan.getCost() < best->getCost())
         best = plan;
@@ -411,7 +440,7 @@ std::optional<LDSPlan> mlir::evoformer::tile::planConsecutive(
 LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
                                             RankedTensorType reader,
                                             TargetAttr target) {
-  ArrayRef<int64_t> shape = writer.getShape();
+  ArrayRef<int64_t> shape = reader.getShape();
   int64_t bytes = getElementBytes(writer);
   LaneMap from = *getLaneMap(writer), to = *getLaneMap(reader);
   std::optional<LDSPlan> best;
@@ -421,12 +450,14 @@ LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
         8, std::max(getAccessBytes(from, tight), getAccessBytes(to, tight)));
     int64_t rowBytes = llvm::alignTo(shape[dim] * bytes, alignment);
     for (auto [padding, swizzle] : getSpreads(
-             rowBytes, writer.getNumElements() / shape[dim], alignment)) {
+             rowBytes, reader.getNumElements() / shape[dim], alignment)) {
       SharedLayout layout = getPlacement(shape, dim, bytes, rowBytes + padding);
       layout.swizzle = swizzle;
       LDSPlan plan =
           makePlan(layout, writer.getElementType(), from, reader, target);
       plan.padding = rowBytes + padding - shape[dim] * bytes;
+      // There is a store for each part.
+      plan.writes.extend(writer.getNumElements(), reader.getNumElements());
       if (!best || plan.getCost() < best->getCost())
         best = plan;
     }

@@ -122,9 +122,18 @@ std::optional<LDSPlan> planConsecutive(ArrayRef<RankedTensorType> readers,
                                        const LDSPlan &through,
                                        const LDSMachine &machine);
 
-/// A buffer through which a tile changes its layout, with few conflicts.
+/// A buffer through which a tile changes its layout, with few conflicts; the
+/// writer may store it in parts.
 LDSPlan planExchange(RankedTensorType writer, RankedTensorType reader,
                      TargetAttr target);
+
+/// Bytes at whose multiples rows start, and that an access does not reach
+/// beyond the row's elements with.
+int64_t getRowAlignment(const SharedLayout &layout);
+
+/// Whether products of several subgroups read a tile from workgroup memory, and
+/// nothing else does but rarely.
+bool isGroupOperand(Value tile);
 
 /// The bytes of one asynchronous copy of a lane, for a tile that stays in
 /// memory's order; 0 where the target has none for it.

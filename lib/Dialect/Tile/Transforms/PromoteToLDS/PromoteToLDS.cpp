@@ -175,8 +175,10 @@ namespace {
 class Promotion {
 public:
   Promotion(KernelOp kernel, int64_t minNarrow)
-      : kernel(kernel), minNarrow(minNarrow),
-        machine{*kernel.getTarget(), kernel.getSchedule()->getNumSubgroups()} {}
+      : kernel(kernel),
+        minNarrow(minNarrow), machine{*kernel.getTarget(),
+                                      kernel.getSchedule()->getNumSubgroups()} {
+  }
 
   LogicalResult run();
 
@@ -188,6 +190,7 @@ private:
   std::vector<StagedGroup> planGroups();
   void copyStepsAtOnce(StagedGroup &group) const;
   int64_t getNeededBytes(ArrayRef<StagedGroup> groups);
+  int64_t getLastingBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
   void remark(StagedTile &tile);
@@ -219,29 +222,6 @@ static bool isUsedRarely(Value tile) {
   return llvm::all_of(tile.getUsers(), [](Operation *user) {
     return user->getParentOfType<WhereOp>();
   });
-}
-
-/// Whether products of several subgroups read a tile from workgroup memory, and
-/// nothing else does but rarely.
-static bool isGroupOperand(Value tile) {
-  bool any = false;
-  for (OpOperand &use : tile.getUses()) {
-    Operation *user = use.getOwner();
-    if (user->getParentOfType<WhereOp>())
-      continue;
-    if (auto transpose = dyn_cast<TransposeOp>(user)) {
-      if (!isGroupOperand(transpose.getResult()))
-        return false;
-      any = true;
-      continue;
-    }
-    auto mma = dyn_cast<MmaOp>(user);
-    if (!mma || !findGroupInstr(mma) || use.get() == mma.getC() ||
-        (use.get() != getSharedOperand(mma).get() && !canShareRows(mma)))
-      return false;
-    any = true;
-  }
-  return any;
 }
 
 /// The buffer for `readers`. An engine that cannot fill it, or not as cheaply
@@ -515,6 +495,20 @@ int64_t Promotion::getNeededBytes(ArrayRef<StagedGroup> groups) {
   return placeLDS(buffers).bytes;
 }
 
+/// Bytes of what no loop copies anew: own operands, and what the kernel stores
+/// and loads itself.
+int64_t Promotion::getLastingBytes(ArrayRef<StagedGroup> groups) {
+  int64_t bytes = 0;
+  for (const LDSBuffer &buffer : getLDSBuffers(kernel))
+    if (llvm::any_of(buffer.users, llvm::IsaPred<LoadOp>))
+      bytes += buffer.bytes;
+  for (const StagedGroup &group : groups)
+    for (const StagedTile &tile : group.tiles)
+      if (tile.reason == PromotionReason::Own)
+        bytes += getLDSBytes(tile.plan.type);
+  return bytes;
+}
+
 LogicalResult Promotion::checkCapacity(ArrayRef<StagedGroup> groups) {
   int64_t needed = getNeededBytes(groups);
   int64_t available = machine.target.getLdsBytes();
@@ -709,7 +703,8 @@ LogicalResult Promotion::run() {
   // What is copied together must leave memory for a second slot.
   int64_t slots = schedule.getStages() > 1 ? 2 : 1;
   if (llvm::any_of(groups, [](auto &group) { return bool(group.steps); }) &&
-      slots * getNeededBytes(groups) > machine.target.getLdsBytes()) {
+      slots * getNeededBytes(groups) - (slots - 1) * getLastingBytes(groups) >
+          machine.target.getLdsBytes()) {
     copiesSteps = false;
     groups = planGroups();
   }

@@ -52,6 +52,9 @@ public:
 
 private:
   void makeRings();
+  void dropCoveredBarrier();
+  Operation *findFirst();
+  void sinkWaits();
   void emitPrologue();
   void carry();
   void emitTop();
@@ -232,8 +235,62 @@ void LoopPipeliner::storeTiles(IRMapping &mapping, OpFoldResult slot) {
     rewriter.clone(*store, mapping);
 }
 
+/// Where the first copies can be issued: what the loop finds before it is
+/// loaded while they are under way.
+Operation *LoopPipeliner::findFirst() {
+  DenseSet<Operation *> needed;
+  auto need = [&](ValueRange values) {
+    for (Value value : values)
+      if (Operation *def = value.getDefiningOp())
+        needed.insert(def);
+  };
+  for (Operation *op : staged.copySlice)
+    need(op->getOperands());
+  for (AsyncCopyOp copy : staged.copies)
+    need(copy->getOperands());
+  need({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  Operation *first = loop;
+  while (Operation *op = first->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(op);
+    bool passes = isPure(op) || isa<WaitOp, BarrierOp>(op) ||
+                  (load && !isWorkgroupMemory(load.getSourceType()));
+    if (!passes || needed.contains(op) || op->getNumRegions() != 0)
+      break;
+    first = op;
+  }
+  return first;
+}
+
+/// For copies that only the loop reads it is early enough to wait right before
+/// it, as its own barrier then follows.
+void LoopPipeliner::sinkWaits() {
+  auto isReadHere = [&](AsyncCopyOp copy) {
+    return llvm::all_of(copy.getDest().getUsers(), [&](Operation *user) {
+      return user == copy || loop->isProperAncestor(user);
+    });
+  };
+  for (WaitOp wait : llvm::to_vector(loop->getBlock()->getOps<WaitOp>())) {
+    auto barrier = dyn_cast_or_null<BarrierOp>(wait->getNextNode());
+    auto group = wait.getToken().getDefiningOp<AsyncGroupOp>();
+    if (!barrier || barrier.getHandover() || !group ||
+        !barrier->isBeforeInBlock(loop) || wait->getPrevNode() != group ||
+        !llvm::all_of(group.getCopies(), [&](Value copy) {
+          auto op = copy.getDefiningOp<AsyncCopyOp>();
+          return op && isReadHere(op);
+        }))
+      continue;
+    rewriter.eraseOp(barrier);
+    rewriter.moveOpBefore(wait, loop);
+  }
+}
+
 void LoopPipeliner::emitPrologue() {
-  rewriter.setInsertionPoint(loop);
+  if (shape.isLong) {
+    sinkWaits();
+    rewriter.setInsertionPoint(findFirst());
+  } else {
+    rewriter.setInsertionPoint(loop);
+  }
   Value lower = loop.getLowerBound();
   // Slower subgroups may still read what the loop filled when it ran before.
   if (staged.hasBuffers() && mayRunAgain(loop))
@@ -242,6 +299,7 @@ void LoopPipeliner::emitPrologue() {
     for (int64_t i = 0; i < shape.getDistance(); ++i)
       tokens.push_back(
           issueCopies(advance(lower, i), rewriter.getIndexAttr(i)));
+  rewriter.setInsertionPoint(loop);
   if (staged.stores.empty() && staged.prefetches.empty())
     return;
 
@@ -445,7 +503,31 @@ void LoopPipeliner::eraseReplaced() {
   }
 }
 
+/// What subgroups hand over at the top of an iteration they do behind the
+/// barrier that is there anyway.
+void LoopPipeliner::dropCoveredBarrier() {
+  auto isReplaced = [&](Operation *op) {
+    return llvm::is_contained(staged.synchronisation, op) ||
+           llvm::is_contained(staged.copies, op) ||
+           llvm::is_contained(staged.stores, op);
+  };
+  for (Operation &op : *loop.getBody()) {
+    auto barrier = dyn_cast<BarrierOp>(op);
+    if (barrier && barrier.getHandover()) {
+      rewriter.eraseOp(barrier);
+      return;
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    if (!isReplaced(&op) &&
+        ((load && isWorkgroupMemory(load.getSourceType())) ||
+         op.getNumRegions() != 0 || isa<ExchangeOp>(op)))
+      return;
+  }
+}
+
 void LoopPipeliner::run() {
+  if (staged.hasBuffers())
+    dropCoveredBarrier();
   makeRings();
   emitPrologue();
   carry();

@@ -20,6 +20,9 @@ struct PipelineShape {
   /// Loads to registers come before the barrier, which keeps schedulers from
   /// sinking them to their uses; where registers are scarce they should.
   bool loadsFirst = true;
+  /// Iterations are long beside what copies take, which then may be issued
+  /// behind the barrier, and those of the first one as early as they can be.
+  bool isLong = false;
   /// Fences keep loads where they are issued.
   bool fences = false;
   /// Only larger tiles are worth a fence where they are prefetched, in 32-bit
@@ -31,7 +34,7 @@ struct PipelineShape {
   /// True if the copies of an iteration are issued before it waits: the wait
   /// then leaves them pending. Otherwise the barrier after the wait frees the
   /// slot that they fill.
-  bool issuesFirst() const { return stages == 2; }
+  bool issuesFirst() const { return stages == 2 && !isLong; }
   /// A second barrier frees the slot where the ring has none to spare.
   bool needsSecondBarrier() const {
     return issuesFirst() && asyncSlots < getDistance() + 2;

@@ -129,6 +129,9 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
              Twine(target.getLdsBytes()));
       continue;
     }
+    // A third slot does without.
+    shape->isLong = staged->hasBuffers() && shape->stages == 2 &&
+                    shape->asyncSlots == 2 && handsTilesOver(loop);
     int64_t pressure = estimatePressure(loop);
     shape->loadsFirst = hasRoom(loop, target);
     shape->fences = target.hasSchedBarrier();

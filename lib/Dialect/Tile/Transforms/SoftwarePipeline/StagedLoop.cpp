@@ -22,13 +22,23 @@ static bool isGlobalLoad(Operation *op) {
   return load && !isWorkgroupMemory(load.getSourceType());
 }
 
+bool mlir::evoformer::tile::handsTilesOver(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), [](Operation &op) {
+    auto barrier = dyn_cast<BarrierOp>(op);
+    return barrier && barrier.getHandover();
+  });
+}
+
 bool mlir::evoformer::tile::isFixedDivision(Operation *op, scf::ForOp loop) {
   return isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op) &&
          loop.isDefinedOutsideOfLoop(op->getOperand(1));
 }
 
+/// What orders copies; where the program itself hands something over stays.
 static bool isSynchronisation(Operation *op) {
-  return isa<BarrierOp, AsyncGroupOp, WaitOp>(op);
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return !barrier.getHandover();
+  return isa<AsyncGroupOp, WaitOp>(op);
 }
 
 /// Subgroups wait for each other amid it.
@@ -84,6 +94,7 @@ private:
 
 LogicalResult LoopAnalysis::collectWrites() {
   SetVector<Value> async, registers;
+  bool handsOver = handsTilesOver(staged.loop);
   for (Operation &op : *body) {
     if (isSynchronisation(&op))
       staged.synchronisation.push_back(&op);
@@ -97,10 +108,16 @@ LogicalResult LoopAnalysis::collectWrites() {
     }
     if (op.getNumRegions() == 0)
       continue;
-    // Nested loops and branches may read buffers, not more.
+    // Nested loops and branches may read buffers, and write those that nothing
+    // is copied to, not more.
     WalkResult nested = op.walk([&](Operation *inner) {
       auto store = dyn_cast<StoreOp>(inner);
-      bool writes = store && isWorkgroupMemory(store.getDestType());
+      bool writes =
+          store && isWorkgroupMemory(store.getDestType()) &&
+          (!handsOver ||
+           llvm::any_of(store.getDest().getUsers(), [&](Operation *user) {
+             return user->getBlock() == body && isa<StoreOp, AsyncCopyOp>(user);
+           }));
       return isSynchronisation(inner) || isa<AsyncCopyOp>(inner) || writes ||
                      isWorkgroupExchange(inner)
                  ? WalkResult::interrupt()

@@ -74,6 +74,9 @@ FailureOr<StagedLoop> analyseLoop(scf::ForOp loop, PrefetchBudget budget,
 /// registers for tiles under way.
 bool hasRoom(scf::ForOp loop, TargetAttr target);
 
+/// Whether subgroups hand tiles over amid an iteration.
+bool handsTilesOver(scf::ForOp loop);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_STAGEDLOOP_H
