@@ -83,8 +83,8 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
                        : onCPU              ? *level
                                             : Level::Machine;
   PassManager pm(module.getContext());
-  // Parsing verifies what a user gives, and evoformer-opt what each pass makes of
-  // it: a tenth of the time in which people wait.
+  // Parsing verifies what a user gives, and evoformer-opt what each pass makes
+  // of it: a tenth of the time in which people wait.
   pm.enableVerifier(false);
   buildLowerPipeline(pm, lowering);
   if (failed(pm.run(module)))

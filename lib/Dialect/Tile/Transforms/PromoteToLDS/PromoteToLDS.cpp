@@ -175,10 +175,8 @@ namespace {
 class Promotion {
 public:
   Promotion(KernelOp kernel, int64_t minNarrow)
-      : kernel(kernel),
-        minNarrow(minNarrow), machine{*kernel.getTarget(),
-                                      kernel.getSchedule()->getNumSubgroups()} {
-  }
+      : kernel(kernel), minNarrow(minNarrow),
+        machine{*kernel.getTarget(), kernel.getSchedule()->getNumSubgroups()} {}
 
   LogicalResult run();
 
