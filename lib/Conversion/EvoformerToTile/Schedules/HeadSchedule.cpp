@@ -78,6 +78,11 @@ chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
   if (!instr)
     return std::nullopt;
   cut.other = instr.getSubgroups() * machine.instr.getM();
+  // Of a single block the products made again have other layouts, and there is
+  // little to gain.
+  int64_t queries = cast<MemRefType>(operands.query.getType()).getDimSize(3);
+  if (ShapedType::isStatic(queries) && queries <= cut.other)
+    return std::nullopt;
   GradientCut part = cut;
   part.other = machine.keyAtom();
   int64_t registers =
