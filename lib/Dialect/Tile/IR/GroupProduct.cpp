@@ -194,7 +194,14 @@ bool mlir::evoformer::tile::canShareRows(RankedTensorType result) {
 }
 
 bool mlir::evoformer::tile::canShareRows(MmaOp mma) {
-  return canShareRows(cast<RankedTensorType>(mma.getC().getType()));
+  auto type = cast<RankedTensorType>(mma.getC().getType());
+  GroupMatrixInstrAttr instr = findGroupInstr(mma);
+  if (!instr || !canShareRows(type))
+    return false;
+  // Groups have rows or none.
+  auto c = cast<FragAttr>(type.getEncoding());
+  int64_t rowsOfGroup = instr.getSubgroups() * c.getInstr().getM();
+  return type.getDimSize(c.getDims()[0]) % rowsOfGroup == 0;
 }
 
 bool mlir::evoformer::tile::hasColumnsInOrder(RankedTensorType result) {

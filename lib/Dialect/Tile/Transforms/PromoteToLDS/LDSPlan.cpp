@@ -272,8 +272,6 @@ static LDSCycles countReads(ArrayRef<RankedTensorType> readers,
   return reads;
 }
 
-/// Bytes at whose multiples rows start. An access may not reach beyond the
-/// row's elements either.
 int64_t mlir::evoformer::tile::getRowAlignment(const SharedLayout &layout) {
   int64_t contiguous = layout.contiguousDim, alignment = 1;
   int64_t contentBytes = layout.shape[contiguous] * layout.elementBytes;

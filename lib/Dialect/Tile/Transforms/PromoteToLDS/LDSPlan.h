@@ -127,8 +127,8 @@ std::optional<LDSPlan> planConsecutive(ArrayRef<RankedTensorType> readers,
 LDSPlan planExchange(RankedTensorType writer, RankedTensorType reader,
                      TargetAttr target);
 
-/// Bytes at whose multiples rows start, and that an access does not reach
-/// beyond the row's elements with.
+/// Bytes at whose multiples rows start. An access may not reach beyond the
+/// row's elements either.
 int64_t getRowAlignment(const SharedLayout &layout);
 
 /// Whether products of several subgroups read a tile from workgroup memory, and
