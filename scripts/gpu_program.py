@@ -24,7 +24,7 @@ HOST_PASSES = ("func.func(gpu-async-region),convert-scf-to-cf,"
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stderr[-4000:]}")
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr[-4000:]}")
 
 
 def compile_program(module, target, output, tools, llvm="/usr/lib/llvm-22/bin",
