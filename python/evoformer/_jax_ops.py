@@ -19,8 +19,7 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _jax_call
 from ._jax_handlers import PLATFORMS
-from ._jax_partition import (LSE, STATS, operand_roles, partitioned, spreadable,
-                             weights_roles)
+from ._jax_partition import LSE, STATS, operand_roles, partitioned, spreadable
 from ._jax_problem import Signature
 
 def _primitive(name: str) -> Primitive:
@@ -137,8 +136,9 @@ def _spread_weights(*arrays: Any, signature: Signature) -> list[Any]:
     run = functools.partial(_local_weights_p.bind, signature=signature)
     inputs = [operand_roles(signature, name, array)
               for name, array in zip(signature.names(), arrays)]
-    return partitioned(run, arrays, [*inputs, STATS], [weights_roles(signature)],
-                       spreadable(signature))
+    # They have the dimensions of a bias.
+    result = operand_roles(signature, "bias", signature.weights_shapes(arrays)[0])
+    return partitioned(run, arrays, [*inputs, STATS], [result], spreadable(signature))
 
 
 for _outer, _local, _shapes, _spread, _call in (

@@ -59,11 +59,6 @@ LSE: Roles = tuple("bnhq")
 STATS: Roles = (None, *LSE)
 
 
-def weights_roles(signature: Signature) -> Roles:
-    return tuple("yuhvw"[i] if signature.ragged and c in "bqk" else c
-                 for i, c in enumerate("bnhqk"))
-
-
 class _Spread:
     """The mesh's axes along which each of b, n, q and h is spread."""
 

@@ -171,6 +171,15 @@ def test_attention_weights_of_several_devices(shardy):
             compiled = jax.jit(weights_of).lower(*spread).compile()
             assert "all-gather" not in compiled.as_text()
             assert jnp.array_equal(compiled(*spread), weights_of(*arrays))
+        # Sequences of other numbers of queries and keys, with a bias of both.
+        query, key = draw((6, H, 8), (S, H, 8))
+        starts = [jnp.asarray(ends, jnp.int32) for ends in ([0, 2, 6], [0, 7, S])]
+        pair, = draw((1, H, 4, 7))
+        def packed(query, key, pair):
+            return evoformer.attention_weights(query, key, [pair], layout="shd",
+                                               cu_seqlens=starts, max_seqlen=(4, 7))
+        own = [jax.device_put(a, NamedSharding(mesh, P(None, "x"))) for a in (query, key, pair)]
+        assert jnp.array_equal(jax.jit(packed)(*own), packed(query, key, pair))
     finally:
         jax.config.update("jax_use_shardy_partitioner", before)
 

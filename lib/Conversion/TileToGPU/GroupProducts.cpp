@@ -200,6 +200,10 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
       ofRows = *found;
     }
     bool fromZero = matchPattern(op.getC(), m_PosZeroFloat());
+    auto multiply = [&](LaneBuilder &b) {
+      return emit(b, instr, columns, depth, *shared, ofRows, rowVectors,
+                  adaptor.getC(), fromZero, op.getAsync());
+    };
     // Groups of subgroups that have no rows do nothing.
     int64_t groups = type.getDimSize(frag.getDims()[0]) /
                      (instr.getSubgroups() * instr.getEach().getM());
@@ -207,26 +211,20 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
       Value has = arith::CmpIOp::create(
           rewriter, op.getLoc(), arith::CmpIPredicate::ult, kernel.subgroup,
           lane.constant(groups * instr.getSubgroups()));
-      SmallVector<Value> sums = llvm::to_vector(adaptor.getC());
       auto branch = scf::IfOp::create(
           rewriter, op.getLoc(), has,
           [&](OpBuilder &b, Location loc) {
             LaneBuilder inner(b, loc, kernel);
-            scf::YieldOp::create(b, loc,
-                                 emit(inner, instr, columns, depth, *shared,
-                                      ofRows, rowVectors, sums, fromZero,
-                                      op.getAsync()));
+            scf::YieldOp::create(b, loc, multiply(inner));
           },
           [&](OpBuilder &b, Location loc) {
-            scf::YieldOp::create(b, loc, sums);
+            scf::YieldOp::create(b, loc, adaptor.getC());
           });
       rewriter.replaceOpWithMultiple(
           op, {llvm::to_vector(ValueRange(branch.getResults()))});
       return success();
     }
-    rewriter.replaceOpWithMultiple(
-        op, {emit(lane, instr, columns, depth, *shared, ofRows, rowVectors,
-                  adaptor.getC(), fromZero, op.getAsync())});
+    rewriter.replaceOpWithMultiple(op, {multiply(lane)});
     return success();
   }
 

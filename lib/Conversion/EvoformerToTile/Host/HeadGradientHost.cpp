@@ -34,14 +34,9 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
                            builder.index(getWantedItems(target)));
   bool hasOneBlock = schedule.attr.getProducts() == ProductScope::Handed;
   Value queries = builder.roundUp(sizes[3], schedule.blocks.queries);
-  Value bytes =
-      getProduct(builder, {items, queries, sizeOf(4), builder.index(4)});
-  Value fits = compare(arith::CmpIPredicate::ule, bytes,
-                       getPartBudget(builder, given, partialSumBytes));
   // Each block of keys adds to what is stored behind the last one. One that has
   // all of them needs no memory, and should have most.
-  Value keys = builder.index(builder.dim(given.key, 3));
-  Value hasKeys = compare(arith::CmpIPredicate::ne, keys, builder.index(0));
+  Value keys = builder.index(builder.dim(given.key, 3)), fits, hasKeys;
   if (hasOneBlock) {
     constexpr int64_t kShare = 3;
     fits = compare(arith::CmpIPredicate::ule, keys,
@@ -49,6 +44,12 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
     hasKeys =
         compare(arith::CmpIPredicate::ugt, keys,
                 builder.index(schedule.blocks.keys * (kShare - 1) / kShare));
+  } else {
+    Value bytes =
+        getProduct(builder, {items, queries, sizeOf(4), builder.index(4)});
+    fits = compare(arith::CmpIPredicate::ule, bytes,
+                   getPartBudget(builder, given, partialSumBytes));
+    hasKeys = compare(arith::CmpIPredicate::ne, keys, builder.index(0));
   }
   Value isByHeads = host.both(host.both(isEnough, fits), hasKeys);
   auto write = [&](TileBuilder &at, bool isByHeads) {

@@ -197,6 +197,10 @@ private:
   void writeAgain(ValueRange spoilt) {
     LogitRecompute careful = shared.withCare();
     bool haveDepth = !operands.haveOneBlock();
+    auto zerosOf = [](TileBuilder &b, ValueRange tiles) {
+      return llvm::map_to_vector(
+          tiles, [&](Value tile) { return b.splatLike(tile, 0); });
+    };
     // Keys of a careful step: all of a block would take the registers of many.
     constexpr int64_t kKeys = 64;
     int64_t parts = haveDepth ? 1 : std::max<int64_t>(1, blocks.keys / kKeys);
@@ -206,9 +210,7 @@ private:
         spoilt, [&](TileBuilder &inner) {
           return inner.loop(
               shared.zero, inner.index(numQueries), inner.index(blocks.queries),
-              haveDepth
-                  ? shared.zeros(inner, blocks.queries, shared.parts)
-                  : SmallVector<Value>{inner.splatLike(spoilt.front(), 0)},
+              zerosOf(inner, spoilt),
               [&](TileBuilder &b, Value query, ValueRange) {
                 WorkItem item = itemOf(
                     b, ItemRange::ofBlock(b, numQueries, query, blocks.queries),
