@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::evoformer {
@@ -60,6 +61,7 @@ protected:
     for (auto function : getOperation().getOps<FunctionOpInterface>())
       if (!isa<evoformer::tile::KernelOp>(function) && !function.isExternal())
         hosts.push_back(function);
+    llvm::for_each(hosts, evoformer::leaveOperands);
     for (FunctionOpInterface host : hosts)
       if (host.isPublic())
         evoformer::keepInputs(host);

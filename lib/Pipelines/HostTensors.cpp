@@ -8,6 +8,7 @@
 #include "HostTensors.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,6 +63,26 @@ static bool isDestination(Value tensor) {
     }
   }
   return false;
+}
+
+void mlir::evoformer::leaveOperands(FunctionOpInterface function) {
+  function.walk([](linalg::LinalgOp op) {
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      // What a loop carries is written where it is.
+      auto argument = dyn_cast<BlockArgument>(init.get());
+      bool isCarried = argument && !isa<FunctionOpInterface>(
+                                       argument.getOwner()->getParentOp());
+      auto type = dyn_cast<RankedTensorType>(init.get().getType());
+      if (!type || isCarried || op.payloadUsesValueFromOperand(&init) ||
+          !llvm::is_contained(op.getDpsInputs(), init.get()))
+        continue;
+      OpBuilder builder(op);
+      init.set(tensor::EmptyOp::create(
+          builder, op.getLoc(),
+          tensor::getMixedSizes(builder, op.getLoc(), init.get()),
+          type.getElementType(), type.getEncoding()));
+    }
+  });
 }
 
 void mlir::evoformer::keepInputs(FunctionOpInterface function) {

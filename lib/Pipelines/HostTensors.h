@@ -12,6 +12,13 @@
 
 namespace mlir::evoformer {
 
+/// Gives elementwise ops that name an operand as their destination, because
+/// they have to name some, memory of their own. Written in place, all sums
+/// along a model's residuals would be one tensor to bufferization's analysis,
+/// which asks of each write whether it comes before each read of the same
+/// tensor.
+void leaveOperands(FunctionOpInterface function);
+
 /// Says of the function's tensors which bufferization must not write to: those
 /// that no op has as its destination are the caller's to keep.
 void keepInputs(FunctionOpInterface function);

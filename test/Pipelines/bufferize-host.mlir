@@ -75,11 +75,16 @@ func.func @carried(%x: tensor<4xf32>, %out: tensor<4xf32>, %n: index) -> tensor<
 //  CHECK-SAME:   %[[X:[^:]+]]: memref<4xf32, {{[^%]*}}, %[[OUT:[^:]+]]: memref<4xf32,
 //       CHECK:   %[[SUM:.+]] = memref.alloc()
 //       CHECK:   linalg.add ins(%[[X]], %[[X]] : {{.*}}) outs(%[[SUM]]
+// What the sums of a chain only name as their destination they leave: there each has
+// memory of its own.
+//       CHECK:   %[[NEXT:.+]] = memref.alloc()
+//       CHECK:   linalg.add ins(%[[SUM]], %[[X]] : {{.*}}) outs(%[[NEXT]]
 //       CHECK:   call @callee({{.*}}%[[OUT]])
 func.func @kept(%x: tensor<4xf32>, %out: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
-  %1 = call @callee(%0, %out) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  %2 = linalg.add ins(%0, %x : tensor<4xf32>, tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @callee(%2, %out) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2, %1 : tensor<4xf32>, tensor<4xf32>
 }
 func.func private @callee(%x: tensor<4xf32>, %out: tensor<4xf32>) -> tensor<4xf32> {
   %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%out : tensor<4xf32>) -> tensor<4xf32>

@@ -21,6 +21,8 @@ def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
     An argument of a public function is written to only where an op has it as its
     destination and does not read it, too. What a loop carries is written to one
     place: by a copy at the end of an iteration where nothing writes there itself.
+    What an elementwise op reads and only names as its destination, as upstream's
+    `convert-elementwise-to-linalg` makes it, it does not overwrite otherwise.
 
     ```mlir
     func.func @f(%x: tensor<?xf32>) -> tensor<?xf32>
@@ -33,7 +35,8 @@ def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def ResultsToArguments
