@@ -179,6 +179,17 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
              << depth;
     LaneBuilder lane(rewriter, op.getLoc(), kernel);
     Value rows = swapped ? op.getB() : op.getA();
+    int64_t numRows = type.getDimSize(frag.getDims()[0]);
+    int64_t rowsOfGroup = instr.getSubgroups() * instr.getEach().getM();
+    bool inMemory = isa<MemRefType>(rows.getType());
+    if (inMemory && numRows % rowsOfGroup != 0)
+      return op.emitOpError("reads rows from workgroup memory, of which ")
+             << instr.getSubgroups() << " subgroups have " << rowsOfGroup
+             << " or none, but there are " << numRows;
+    bool isPartial = inMemory && numRows < subgroups * instr.getEach().getM();
+    if (isPartial && op.getAsync())
+      return op.emitOpError("is asynchronous, which takes rows for all of ")
+             << subgroups << " subgroups, but there are " << numRows;
     ValueRange rowVectors = swapped ? adaptor.getB() : adaptor.getA();
     FailureOr<Descriptor> shared =
         describe(lane, op, swapped ? op.getA() : op.getB(),
@@ -186,15 +197,14 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
     if (failed(shared))
       return failure();
     std::optional<Descriptor> ofRows;
-    if (isa<MemRefType>(rows.getType())) {
+    if (inMemory) {
       // Groups of subgroups have rows one behind the other.
       Value group =
           arith::DivUIOp::create(rewriter, op.getLoc(), kernel.subgroup,
                                  lane.constant(instr.getSubgroups()));
-      FailureOr<Descriptor> found =
-          describe(lane, op, rows, swapped ? rank - 2 : rank - 1,
-                   subgroups == instr.getSubgroups() ? Value() : group,
-                   instr.getSubgroups() * instr.getEach().getM());
+      FailureOr<Descriptor> found = describe(
+          lane, op, rows, swapped ? rank - 2 : rank - 1,
+          subgroups == instr.getSubgroups() ? Value() : group, rowsOfGroup);
       if (failed(found))
         return failure();
       ofRows = *found;
@@ -205,12 +215,10 @@ struct GroupMmaPattern : KernelPattern<GroupMmaOp> {
                   adaptor.getC(), fromZero, op.getAsync());
     };
     // Groups of subgroups that have no rows do nothing.
-    int64_t groups = type.getDimSize(frag.getDims()[0]) /
-                     (instr.getSubgroups() * instr.getEach().getM());
-    if (ofRows && groups * instr.getSubgroups() < subgroups) {
+    if (isPartial) {
       Value has = arith::CmpIOp::create(
           rewriter, op.getLoc(), arith::CmpIPredicate::ult, kernel.subgroup,
-          lane.constant(groups * instr.getSubgroups()));
+          lane.constant(numRows / rowsOfGroup * instr.getSubgroups()));
       auto branch = scf::IfOp::create(
           rewriter, op.getLoc(), has,
           [&](OpBuilder &b, Location loc) {

@@ -5,9 +5,13 @@ that are all there and some that are not, tiles that no step has behind the one
 before, and a tile that reaches beyond its buffer."""
 
 import os
+import pathlib
 import struct
 import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "Inputs"))
+import bounded
 
 # Rows of bf16, as words of 16 bits; lanes of four subgroups hold all of them.
 LAYOUTS = """
@@ -115,9 +119,9 @@ def lower(inputs, scratch, kernel, passes):
          "block = [1], subgroups = [1, 4, 1], stages = 2, resident = 3"],
         check=True, capture_output=True, text=True).stdout
     lowered = scratch + ".lowered"
-    subprocess.run(["evoformer-opt", *passes, "--convert-tile-to-gpu",
-                    "--convert-gpu-lanes-to-llvm", "-o", lowered], input=module,
-                   check=True, text=True, timeout=600)
+    bounded.run(["evoformer-opt", *passes, "--convert-tile-to-gpu",
+                 "--convert-gpu-lanes-to-llvm", "-o", lowered], input=module,
+                check=True)
     return lowered
 
 

@@ -65,11 +65,14 @@ chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
                  const AttentionFacts &facts,
                  const GradientOperands &operands) {
   TargetAttr target = machine.target;
-  // What computes more for a logit is not measured.
+  // What computes more for a logit is not measured. Nor are biases of bits,
+  // which are not copied with their blocks.
   if (!machine.streamsMatrices(facts) || !copiesVectors(facts) ||
-      facts.dropThreshold != 0 || facts.score || !operands.captures.empty())
+      facts.dropThreshold != 0 || facts.score || !operands.captures.empty() ||
+      llvm::any_of(operands.biases,
+                   [](const Bias &bias) { return getLogitBytes(bias) == 1; }))
     return std::nullopt;
-  constexpr int64_t kAtoms = 2, kStages = 2;
+  constexpr int64_t kAtoms = 2, kStages = 2, kLeastRowBytes = 32;
   int64_t lanes = target.getSubgroupSize();
   GradientCut cut{0, 0, target.getLatencyLanes() / lanes, kStages};
   cut.own = cut.subgroups * kAtoms * machine.keyAtom();
@@ -90,8 +93,11 @@ chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
                getGradientLoop(machine, GradientKind::KeyValue, facts, part))
           .registers;
   int64_t bytes = getElementBytes(facts.elementType);
+  // Rows of keys are as long as the instruction reads them.
+  int64_t rowBytes = llvm::PowerOf2Ceil(
+      std::max<int64_t>(facts.depth * bytes, kLeastRowBytes));
   int64_t ldsBytes = countCopies(facts, operands, cut) +
-                     cut.own * (cut.other + facts.depth) * bytes;
+                     cut.own * (cut.other * bytes + rowBytes);
   if (cut.subgroups * lanes * registers > target.getRegistersPerProcessor() ||
       cut.subgroups * lanes > target.getMaxWorkgroup() ||
       ldsBytes > target.getLdsBytes())

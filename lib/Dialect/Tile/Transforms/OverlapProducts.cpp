@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -114,6 +115,15 @@ static void waitFor(ArrayRef<GroupMmaOp> products) {
   }
 }
 
+/// Whether some subgroups have no rows: these branch around the product, and
+/// would leave it under way in the others only.
+static bool hasIdleSubgroups(GroupMmaOp mma) {
+  auto type = cast<RankedTensorType>(mma.getC().getType());
+  auto c = cast<FragAttr>(type.getEncoding());
+  int64_t rows = c.getDims()[0];
+  return type.getDimSize(rows) < countSubgroups(c, rows) * c.getInstr().getM();
+}
+
 static void overlap(ArrayRef<GroupMmaOp> products) {
   // Where one needs another, subgroups that wait multiply in turns: together
   // they would all wait at once.
@@ -138,9 +148,10 @@ protected:
     getOperation()->walk([](Block *block) {
       SmallVector<GroupMmaOp> products;
       for (Operation &op : llvm::make_early_inc_range(*block)) {
-        if (auto mma = dyn_cast<GroupMmaOp>(op); mma && !mma.getAsync())
+        auto mma = dyn_cast<GroupMmaOp>(op);
+        if (mma && !mma.getAsync() && !hasIdleSubgroups(mma))
           products.push_back(mma);
-        else if (mayChangeMemory(&op))
+        else if (!mma && mayChangeMemory(&op))
           overlap(std::exchange(products, {}));
       }
       overlap(products);

@@ -328,11 +328,12 @@ def Tile_GroupFenceOp
   let summary = "hands registers to products of several subgroups";
   let description = [{
     The tiles, in registers that asynchronous products (`group_mma`) may read and add
-    to from here on. The CPU passes them on.
+    to from here on; `none` where all that these read is in workgroup memory and they
+    start from zero. The CPU passes them on.
   }];
   let arguments = (ins Variadic<Tile_Tile>:$tiles);
   let results = (outs Variadic<Tile_Tile>:$results);
-  let assemblyFormat = "$tiles attr-dict (`:` type($tiles)^ `->` type($results))?";
+  let assemblyFormat = "($tiles^ `:` type($tiles) `->` type($results)) : (`none`)? attr-dict";
   let hasVerifier = 1;
 }
 

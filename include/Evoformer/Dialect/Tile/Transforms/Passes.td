@@ -13,8 +13,8 @@ include "mlir/Pass/PassBase.td"
 def ShareLaunches : Pass<"evo-tile-share-launches", "::mlir::ModuleOp"> {
   let summary = "Launch once what several launches would prepare alike";
   let description = [{
-    Stays at the level tiles, and changes host functions only. The steps of a
-    gradient each prepare the key sum and copies of biases for themselves. A launch
+    Stays at the level tiles, and changes host functions only. The steps of
+    one computation each prepare sums and copies for themselves. A launch
     is left out where an earlier one of the same block ran an equal kernel on the
     same values, wrote nothing but whole buffers of that block, which nothing else
     writes, and nothing in between may have changed what it read. Its buffers take

@@ -268,9 +268,11 @@ bool mlir::evoformer::tile::isGroupProduct(const MmaChoice &choice,
     SmallVector<LoadedOperand> rows =
         findLoadedOperands(choice.swapped ? op.getB() : op.getA());
     int64_t size = type.getDimSize(choice.swapped ? rank - 1 : rank - 2);
+    int64_t m = choice.instr.getM();
     if (rows.size() != 1 ||
         !isWorkgroupMemory(rows.front().load.getSourceType()) ||
-        size % (instr.getSubgroups() * choice.instr.getM()) != 0)
+        size % (instr.getSubgroups() * m) != 0 ||
+        rowSubgroups % (size / m) != 0)
       return false;
   }
   SmallVector<LoadedOperand> loaded =

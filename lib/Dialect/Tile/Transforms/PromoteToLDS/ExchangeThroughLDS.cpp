@@ -11,6 +11,7 @@
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -171,12 +172,27 @@ static void gather(ReduceOp op) {
   op.erase();
 }
 
+/// Whether an index is known to be a multiple of `unit`.
+static bool isMultipleOf(Value index, int64_t unit) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant % unit == 0;
+  if (auto mul = index.getDefiningOp<arith::MulIOp>())
+    return isMultipleOf(mul.getLhs(), unit) || isMultipleOf(mul.getRhs(), unit);
+  if (auto add = index.getDefiningOp<arith::AddIOp>())
+    return isMultipleOf(add.getLhs(), unit) && isMultipleOf(add.getRhs(), unit);
+  return false;
+}
+
 /// Lays out a buffer to which the kernel itself stores parts of a tile, and of
 /// which it then loads all, so that both have few conflicts.
 static void layOutHanded(AllocLDSOp alloc, TargetAttr target) {
   LoadOp reader;
   SmallVector<StoreOp> writers;
   auto buffer = cast<MemRefType>(alloc.getType());
+  if (!buffer.getLayout().isIdentity() ||
+      !buffer.getElementType().isIntOrFloat() ||
+      buffer.getElementTypeBitWidth() % 8 != 0)
+    return;
   for (Operation *user : alloc->getUsers()) {
     if (auto store = dyn_cast<StoreOp>(user)) {
       writers.push_back(store);
@@ -207,10 +223,16 @@ static void layOutHanded(AllocLDSOp alloc, TargetAttr target) {
       plan.alignment = getRowAlignment(*layout);
     }
   alloc.getResult().setType(plan.type);
-  IntegerAttr alignment = OpBuilder(alloc).getI64IntegerAttr(plan.alignment);
-  reader.setAlignmentAttr(alignment);
-  for (StoreOp store : writers)
-    store.setAlignmentAttr(alignment);
+  // As its rows are aligned, where a tile starts at such a place of one.
+  int64_t contiguous = getContiguousDim(plan.type, buffer.getShape());
+  auto setAlignment = [&](auto access) {
+    if (isMultipleOf(access.getIndices()[contiguous], plan.alignment / bytes))
+      access.setAlignment(plan.alignment);
+    else
+      access.removeAlignmentAttr();
+  };
+  setAlignment(reader);
+  llvm::for_each(writers, setAlignment);
   remark::passed(alloc.getLoc(),
                  remark::RemarkOpts::name("handed").category(kPass))
       << remark::metric("lds_bytes", getLDSBytes(plan.type));

@@ -7,12 +7,14 @@
 
 #include "LoopPipeliner.h"
 
+#include "../KernelMemory.h"
 #include "../PromoteToLDS/LDSPlan.h"
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::evoformer::tile;
@@ -235,6 +237,24 @@ void LoopPipeliner::storeTiles(IRMapping &mapping, OpFoldResult slot) {
     rewriter.clone(*store, mapping);
 }
 
+/// Whether the op may read what workgroup memory holds.
+static bool mayReadLDS(Operation *op) {
+  if (op->getNumRegions() != 0)
+    return true;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects)
+    return true;
+  SmallVector<MemoryEffects::EffectInstance> all;
+  effects.getEffects(all);
+  return llvm::any_of(all, [](const MemoryEffects::EffectInstance &effect) {
+    auto type = effect.getValue()
+                    ? dyn_cast<MemRefType>(effect.getValue().getType())
+                    : MemRefType();
+    return isa<MemoryEffects::Read>(effect.getEffect()) &&
+           (!type || isWorkgroupMemory(type));
+  });
+}
+
 /// Where the first copies can be issued: what the loop finds before it is
 /// loaded while they are under way.
 Operation *LoopPipeliner::findFirst() {
@@ -265,15 +285,32 @@ Operation *LoopPipeliner::findFirst() {
 /// it, as its own barrier then follows.
 void LoopPipeliner::sinkWaits() {
   auto isReadHere = [&](AsyncCopyOp copy) {
-    return llvm::all_of(copy.getDest().getUsers(), [&](Operation *user) {
-      return user == copy || loop->isProperAncestor(user);
-    });
+    Value memory = getMemoryRoot(copy.getDest());
+    SmallVector<Value> views = {memory};
+    for (size_t i = 0; i < views.size(); ++i)
+      for (Operation *user : views[i].getUsers()) {
+        if (isa<ViewLikeOpInterface>(user))
+          llvm::append_range(views, user->getResults());
+        else if (user != copy && !loop->isProperAncestor(user))
+          return false;
+      }
+    return true;
+  };
+  // The barrier may keep apart other things, too, that are read before the
+  // loop.
+  auto readsBefore = [&](BarrierOp barrier) {
+    for (Operation *op = barrier; op != loop; op = op->getNextNode())
+      if (!isa<BarrierOp, WaitOp, AsyncGroupOp, AsyncCopyOp>(op) &&
+          mayReadLDS(op))
+        return true;
+    return false;
   };
   for (WaitOp wait : llvm::to_vector(loop->getBlock()->getOps<WaitOp>())) {
     auto barrier = dyn_cast_or_null<BarrierOp>(wait->getNextNode());
     auto group = wait.getToken().getDefiningOp<AsyncGroupOp>();
     if (!barrier || barrier.getHandover() || !group ||
         !barrier->isBeforeInBlock(loop) || wait->getPrevNode() != group ||
+        readsBefore(barrier) ||
         !llvm::all_of(group.getCopies(), [&](Value copy) {
           auto op = copy.getDefiningOp<AsyncCopyOp>();
           return op && isReadHere(op);
@@ -517,10 +554,7 @@ void LoopPipeliner::dropCoveredBarrier() {
       rewriter.eraseOp(barrier);
       return;
     }
-    auto load = dyn_cast<LoadOp>(op);
-    if (!isReplaced(&op) &&
-        ((load && isWorkgroupMemory(load.getSourceType())) ||
-         op.getNumRegions() != 0 || isa<ExchangeOp>(op)))
+    if (!isReplaced(&op) && mayReadLDS(&op))
       return;
   }
 }
