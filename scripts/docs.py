@@ -1,5 +1,6 @@
 """Generates docs/reference (from TableGen), docs/lowering.md (from a test), the
-table of remarks in docs/raising.md, the table of what works in README.md (from the tests' data) and what showcase.py makes
+table of remarks in docs/raising.md, the counters in docs/simulator.md (from a run),
+the table of what works in README.md (from the tests' data) and what showcase.py makes
 of kept measurements and the list of features.
 
 With --check nothing is written: the exit code says whether the files in the
@@ -114,6 +115,30 @@ def refusals():
     return {os.path.join("docs", "raising.md"): showcase.replace_part(
         read("docs", "raising.md"), "refusals",
         "| remark | why attention is left as it is |\n|---|---|\n" + "".join(rows))}
+
+
+# The example of docs/simulator.md.
+COUNTED = ("--target=sm_80", "--device=sim", "--guard-bytes=0", "--sim-counters=text",
+           "B=1 N=2 H=4 Sq=128 Sk=128 D=32 type=bf16 bias=bhqk:bf16:normal "
+           "bias=bnk:i1:normal")
+
+
+def counters(options):
+    """docs/simulator.md with the counters of its example, as evoformer-check prints
+    them, without what is another time's: how long it took."""
+    run = subprocess.run([os.path.join(options.build, "bin", "evoformer-check"),
+                          *COUNTED], capture_output=True, text=True)
+    found = re.search(r"^  kernel .*?^  against the ideal: [^\n]*\n", run.stdout,
+                      re.MULTILINE | re.DOTALL)
+    if run.returncode or not found:
+        sys.exit(f"docs: evoformer-check {' '.join(COUNTED)}\n"
+                 f"{run.stdout}{run.stderr}")
+    *flags, case = COUNTED
+    page = os.path.join("docs", "simulator.md")
+    return {page: showcase.replace_part(
+        read(page), "counters",
+        f"\n    evoformer-check {' '.join(flags)} \\\n      '{case}'\n\n" +
+        re.sub("^  ", "    ", found[0], flags=re.MULTILINE) + "\n")}
 
 
 # The levels of docs/lowering.md: name, the step that made it, what to see.
@@ -247,7 +272,8 @@ def main():
         shown = showcase.documents(support())
     except showcase.Wrong as problem:
         sys.exit(f"docs: {problem}")
-    documents = {**reference(options), **tour(options), **refusals(), **shown}
+    documents = {**reference(options), **tour(options), **counters(options),
+                 **refusals(), **shown}
     stale = []
     for path, text in documents.items():
         target = os.path.join(ROOT, path)

@@ -363,21 +363,25 @@ void mlir::evoformer::sim::landCopies(Wave &w, const CopyGroup &group) {
 
 void mlir::evoformer::sim::countBanks(Wave &w, const Inst *i,
                                       const uint32_t *offsets, unsigned size) {
-  // 32 banks of 4 bytes: a cycle serves up to 128 bytes, so wide accesses
+  // Banks of 4 bytes: a cycle serves up to a word of each, so wide accesses
   // proceed in groups of consecutive lanes. Equal words are one access.
+  constexpr unsigned kMostBanks = 64;
+  const unsigned banks = w.context->program->ldsBanks;
   unsigned piece = std::min(size, 16u), pieces = (size + 15) / 16;
-  unsigned step = std::max(1u, std::min(32u, 128 / std::max(piece, 4u)));
+  unsigned step =
+      std::max(1u, std::min(banks, 4 * banks / std::max(piece, 4u)));
   unsigned words = std::max(1u, piece / 4);
   const unsigned limit = w.context->launch->bankConflictDegree;
   for (unsigned p = 0; p < pieces; ++p)
     for (unsigned first = 0; first < w.lanes; first += step) {
-      uint32_t seen[32][32];
-      uint8_t count[32] = {};
+      uint32_t seen[kMostBanks][kMostBanks];
+      uint8_t count[kMostBanks] = {};
       unsigned degree = 0;
-      forLanes(w.mask >> first & ((uint64_t(1) << step) - 1), [&](unsigned k) {
+      uint64_t lanes = step < 64 ? (uint64_t(1) << step) - 1 : ~uint64_t(0);
+      forLanes(w.mask >> first & lanes, [&](unsigned k) {
         uint32_t word = (offsets[first + k] + p * 16) / 4;
         for (unsigned e = 0; e < words; ++e, ++word) {
-          unsigned bank = word & 31;
+          unsigned bank = word % banks;
           bool known = false;
           for (unsigned s = 0; s < count[bank]; ++s)
             known |= seen[bank][s] == word;

@@ -171,6 +171,7 @@ struct Program {
   std::vector<uint8_t> image;
   uint32_t registerBytes = 0;
   uint32_t staticLDSBytes = 0, maxLDSBytes = 0;
+  uint32_t ldsBanks = 32;
   std::optional<std::array<uint32_t, 3>> requiredBlock;
   bool usesDynamicLDS = false;
   uint32_t dynamicLDSOffset = 0;

@@ -230,6 +230,8 @@ llvm::Expected<const Program *> Simulator::Impl::get(const std::string &kernel,
   if (llvm::Error error = decoder.run())
     return std::move(error);
   program->maxLDSBytes = maxLDSBytesOf(target->chip);
+  // "CDNA4 Instruction Set Architecture", chapter 11 'Data Share Operations'.
+  program->ldsBanks = StringRef(target->chip).starts_with("gfx95") ? 64 : 32;
   program->requiredBlock = requiredBlockOf(*function);
   slot = std::move(program);
   return slot.get();

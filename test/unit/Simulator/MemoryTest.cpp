@@ -228,4 +228,25 @@ TEST(LDS, HighestBankConflict) {
   EXPECT_EQ(result.counters.ldsCycles, 32u);
 }
 
+/// Lanes 32 words apart meet in one bank of 32, and in two of 64.
+TEST(LDS, BanksOfTheChip) {
+  auto cycles = [](llvm::StringRef chip) {
+    TestKernel kernel(chip, "", R"(
+  %t = rocdl.workitem.id.x : i32
+  %p = llvm.mlir.addressof @lds : !llvm.ptr<3>
+  %c5 = llvm.mlir.constant(5 : i32) : i32
+  %i = llvm.shl %t, %c5 : i32
+  %pi = llvm.getelementptr %p[%i] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  llvm.store %t, %pi : i32, !llvm.ptr<3>
+  llvm.return)",
+                      "llvm.mlir.global internal @lds() {addr_space = 3 : i32} "
+                      ": !llvm.array<2048 x i32>");
+    LaunchResult result = kernel.run();
+    EXPECT_TRUE(result.findings.empty());
+    return std::pair(result.counters.ldsCycles, result.counters.ldsIdealCycles);
+  };
+  EXPECT_EQ(cycles("gfx942"), std::pair(uint64_t(64), uint64_t(2)));
+  EXPECT_EQ(cycles("gfx950"), std::pair(uint64_t(32), uint64_t(1)));
+}
+
 } // namespace
