@@ -487,9 +487,10 @@ def attention_weights(query: Tensor, key: Tensor, biases: Sequence[Tensor],
         query, key, _, _, biases = _autocast(query, key, key, None, biases)
     if not torch.compiler.is_compiling():
         _refuse_transforms()
-        if _sharded(query, key, key, biases, None, lengths) is not None:
-            raise TypeError("query is a DTensor; accepted for weights are tensors of one "
-                            "device: query.full_tensor()")
+        sharded = _sharded(query, key, key, biases, None, lengths)
+        if sharded is not None:
+            sharded.check(_problem.name_operands(query, key, key, biases, None, lengths,
+                                                 keys.captures), layout)
         # Nothing else looks at what they are as a whole.
         _make_attention(query, key, key, biases, None, scale, layout, keys, (), lengths)
     return torch.ops.evoformer.attention_weights(

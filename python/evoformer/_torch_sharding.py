@@ -19,7 +19,7 @@ a list.)
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 import torch
@@ -128,6 +128,11 @@ class _Call:
         return [Shard(at), Shard(statistic) if self.lse else Replicate(),
                 Shard(1 + statistic) if self.stats else Replicate()]
 
+    def weights(self, letter: Optional[str]) -> list[Any]:
+        """Of attention's weights, which have a bias's dimensions."""
+        at = self.dimensions._letters["bias"].find(letter) if letter else -1
+        return [Replicate() if at < 0 else Shard(at)]
+
     def gradients(self, letter: Optional[str]) -> list[Any]:
         """Of the backward pass, in the order of its results."""
         biases = [shape for name, shape in self.tensors if name == "bias"]
@@ -157,9 +162,16 @@ class _Call:
         return self.key_heads % parts == 0
 
 
-def _strategy(schema: OpSchema, backward: bool) -> OpStrategy:
+# The placements of an operator's results, where a letter is sharded.
+Results = Callable[[_Call, Optional[str]], list[Any]]
+
+
+def _strategy(schema: OpSchema, results_of: Results) -> OpStrategy:
     call = _Call(schema)
-    results = call.gradients if backward else call.results
+    backward = results_of is _Call.gradients
+
+    def results(letter: Optional[str]) -> list[Any]:
+        return results_of(call, letter)
     count = len(results(None))
     rules = [[*results(letter), *call.inputs(letter)]
              for letter in (None, *call.letters(backward))]
@@ -169,19 +181,21 @@ def _strategy(schema: OpSchema, backward: bool) -> OpStrategy:
     for spec in found.strategies:
         if call.fits(spec):
             outputs = spec.output_specs
-            # A list of one result is a list.
-            strategies.append(OpSpec(
-                outputs if isinstance(outputs, tuple) else (outputs,),
-                spec.input_specs, spec.redistribute_cost))
+            # A list of one gradient is a list.
+            if backward and not isinstance(outputs, tuple):
+                outputs = (outputs,)
+            strategies.append(OpSpec(outputs, spec.input_specs, spec.redistribute_cost))
     return OpStrategy(strategies)
 
 
 def _register() -> None:
     propagator = DTensor._op_dispatcher.sharding_propagator
-    for operator, backward in ((torch.ops.evoformer.attention.default, False),
-                               (torch.ops.evoformer.attention_backward.default, True)):
-        def strategy(schema: OpSchema, backward: bool = backward) -> OpStrategy:
-            return _strategy(schema, backward)
+    operators = torch.ops.evoformer
+    for operator, results in ((operators.attention.default, _Call.results),
+                              (operators.attention_weights.default, _Call.weights),
+                              (operators.attention_backward.default, _Call.gradients)):
+        def strategy(schema: OpSchema, results: Results = results) -> OpStrategy:
+            return _strategy(schema, results)
         # All arguments are part of what a rule depends on.
         propagator.register_op_strategy(
             operator, strategy, RuntimeSchemaInfo(static_argnum=0, needs_pytree=True))

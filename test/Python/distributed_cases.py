@@ -21,22 +21,28 @@ from torch.distributed.tensor.parallel import (ColwiseParallel, RowwiseParallel,
                                                parallelize_module)
 from torch_cases import Case
 
-SIZE = 4
-CASES = {}
+# By the number of processes, by name. Most meshes of the four have two devices.
+CASES = {2: {}, 4: {}}
 
 
 def case(function):
-    CASES[function.__name__] = function
+    CASES[4][function.__name__] = function
     return function
 
 
-def run(rank, folder):
-    """Calls all cases; writes to the folder what failed."""
+def of_any_size(function):
+    """Of two processes, too."""
+    CASES[2][function.__name__] = function
+    return case(function)
+
+
+def run(rank, folder, size):
+    """Calls all cases of so many processes; writes to the folder what failed."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank,
-                            world_size=SIZE, timeout=timedelta(minutes=30))
-    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("rows", "heads"))
-    for name, function in CASES.items():
+                            world_size=size, timeout=timedelta(minutes=30))
+    mesh = init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("rows", "heads"))
+    for name, function in CASES[size].items():
         try:
             given = (mesh, folder)[:function.__code__.co_argcount]
             function(*given)
@@ -74,15 +80,15 @@ def spread(tensor, mesh, placements):
 
 
 def agree(found, true):
-    """Bits, but where parts of a sum come from several devices: then each addition may
-    round otherwise."""
+    """Bits, but where parts of a sum come from several devices: then a unit in the last
+    place of the largest."""
     for one, exact in zip(found, true, strict=True):
         whole = one.full_tensor() if isinstance(one, DTensor) else one
         summed = isinstance(one, DTensor) and any(
             isinstance(place, Partial) for place in one.placements)
         if summed:
             ulp = torch.finfo(exact.dtype).eps * exact.abs().max()
-            assert (whole - exact).abs().max() <= dist.get_world_size() * ulp
+            assert (whole - exact).abs().max() <= ulp
         else:
             assert torch.equal(whole, exact)
 
@@ -104,7 +110,7 @@ def hold(case, mesh, placements, expected, moves=False, **options):
     agree(found, true)
 
 
-@case
+@of_any_size
 def compiled_once(mesh, folder):
     """By one process; the others wait and take what it has made, the processor's code
     too."""
@@ -123,9 +129,10 @@ def compiled_once(mesh, folder):
         else:
             os.environ["EVOFORMER_CACHE_DIR"] = before
     assert not out.any()
-    origins = [None] * SIZE
+    processes = dist.get_world_size()
+    origins = [None] * processes
     dist.all_gather_object(origins, program.origin)
-    assert sorted(origins) == ["compiled"] + ["disk"] * (SIZE - 1)
+    assert sorted(origins) == ["compiled"] + ["disk"] * (processes - 1)
     # The program above and the call's, and their code.
     assert not [name for name in os.listdir(cache) if not name.endswith(".plan")]
 
@@ -138,11 +145,11 @@ def one(*dimensions):
             for at in dimensions]
 
 
-@case
+@of_any_size
 def rows(mesh):
-    """A pair bias that all rows share has a gradient that is a sum; 5 rows on 4
-    devices are cut unevenly."""
-    every = init_device_mesh("cpu", (SIZE,))
+    """A pair bias that all rows share has a gradient that is a sum; 5 rows are cut
+    unevenly."""
+    every = init_device_mesh("cpu", (dist.get_world_size(),))
     for n in (4, 5):
         hold(Case(n=n), every, one(1, 1, 1, 1, None, 1),
              one(1, 1, 1, 1, 1, "+", 1))
@@ -174,7 +181,7 @@ def rows_and_heads(mesh):
           [SUM, Shard(2)], [Shard(1), Shard(3)]])
 
 
-@case
+@of_any_size
 def queries(mesh):
     """Also where keys are cut: then they are gathered."""
     for keys in (None, 2):
@@ -244,11 +251,11 @@ def agree_in_sums(found, true):
                                    atol=1e-5 * exact.abs().max().item())
 
 
-@case
+@of_any_size
 def axial(mesh):
     """Rows, then columns: one exchange of z between them, and the pair biases of all
     rows."""
-    every = init_device_mesh("cpu", (SIZE,))
+    every = init_device_mesh("cpu", (dist.get_world_size(),))
     true = update(*blocks())
     modules, z, mask = blocks()
     distribute_module(modules, every)
@@ -273,7 +280,7 @@ def parallel_heads(mesh):
     agree_in_sums(found, true)
 
 
-@case
+@of_any_size
 def sharded_parameters(mesh):
     """FSDP: what attention sees are ordinary tensors."""
     true = update(*blocks())
@@ -294,11 +301,12 @@ def parts(case, sizes, rank):
         case.pair[..., own], case.gate)]
 
 
-@case
+@of_any_size
 def keys(mesh):
     """Uneven parts, one without keys; queries without keys in a part and in all."""
-    rank = dist.get_rank()
-    for kind, sizes in ((torch.float32, (8, 7, 4, 0)), (torch.bfloat16, (2, 2, 5, 10))):
+    rank, processes = dist.get_rank(), dist.get_world_size()
+    cuts = {2: ((19, 0), (2, 17)), 4: ((8, 7, 4, 0), (2, 2, 5, 10))}[processes]
+    for kind, sizes in zip((torch.float32, torch.bfloat16), cuts, strict=True):
         whole = Case(kind=kind)
         whole.mask[:, 0, ..., :8] = False
         whole.mask[:, 1] = sizes[0] == 2
@@ -328,11 +336,11 @@ def keys(mesh):
             # Sums in another order, and of parts that are rounded. Those of softmax's
             # shifts are 0 but for roundings, of numbers about 1.
             size = max(exact.abs().max().item(), 1.0) if exact.numel() else 0
-            bound = SIZE * torch.finfo(exact.dtype).eps * size
+            bound = processes * torch.finfo(exact.dtype).eps * size
             assert ((one - exact).abs() <= bound).all(), (kind, i)
         # The same in every process.
         for one in (found[0], found[1], found[2], found[6]):
-            others = [torch.empty_like(one) for _ in range(SIZE)]
+            others = [torch.empty_like(one) for _ in range(processes)]
             dist.all_gather(others, one.contiguous())
             assert all(torch.equal(other, others[0]) for other in others)
 
@@ -400,7 +408,7 @@ def refused_keys(mesh):
 @case
 def refused(mesh):
     """By name, before anything is launched or sent."""
-    every, pairs = init_device_mesh("cpu", (SIZE,)), mesh["rows"]
+    every, pairs = init_device_mesh("cpu", (dist.get_world_size(),)), mesh["rows"]
     query, key, value, mask, pair, gate = flatten(Case(h=8))
     whole = [spread(t, every, [ALL]) for t in (query, key, value)]
     with pytest.raises(TypeError, match="key is a Tensor and query a DTensor"):
@@ -453,7 +461,7 @@ def dropout(mesh):
     # Processes whose generators stand elsewhere.
     torch.manual_seed(dist.get_rank())
     out, _ = attention(*operands, dropout_p=0.4)
-    gathered = [torch.empty_like(out.full_tensor()) for _ in range(SIZE)]
+    gathered = [torch.empty_like(out.full_tensor()) for _ in range(dist.get_world_size())]
     dist.all_gather(gathered, out.full_tensor().contiguous())
     columns = mesh["heads"].size()
     for number, one_of_all in enumerate(gathered):
@@ -485,7 +493,7 @@ def scores(mesh):
         agree(found, true)
 
 
-@case
+@of_any_size
 def gradient_of_lse(mesh):
     """As the output's: of rows, and of queries."""
     for placements in (one(1, 1, 1, 1, None, 1), one(2, None, None, None, 3, 2)):
@@ -501,3 +509,22 @@ def gradient_of_lse(mesh):
                      for t, place in zip(flatten(case), placements, strict=True)],
                     spread(weight, mesh["rows"], [ALL]))
         agree(found, true)
+
+
+@of_any_size
+def weights(mesh):
+    """Of rows and of queries, without anything sent; and of keys, which are gathered."""
+    case = Case(n=4)
+    true = evoformer.attention_weights(case.query, case.key, [case.mask, case.pair])
+    for query, key, mask, pair, place in ((1, 1, 1, None, 1), (2, None, None, 3, 3),
+                                          (None, 2, 4, 4, None)):
+        operands = [spread(t, mesh["rows"], at) for t, at in zip(
+            (case.query, case.key, case.mask, case.pair), one(query, key, mask, pair),
+            strict=True)]
+        with CommDebugMode() as sent:
+            found = evoformer.attention_weights(*operands[:2], operands[2:])
+        assert (sent.get_total_counts() > 0) == (place is None)
+        assert place is None or [list(found.placements)] == one(place)
+        assert torch.equal(found.full_tensor(), true)
+    with pytest.raises(TypeError, match="key is a Tensor and query a DTensor"):
+        evoformer.attention_weights(operands[0], case.key)

@@ -15,8 +15,8 @@ import torch.multiprocessing
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory):
-    """The folder where the processes have written how each case went."""
+def outcome(request, tmp_path_factory):
+    """The folder where so many processes have written how each case went."""
     folder = str(tmp_path_factory.mktemp("processes"))
     context = torch.multiprocessing.get_context("forkserver")
     # They are many, and importing is what takes them longest.
@@ -24,14 +24,16 @@ def outcome(tmp_path_factory):
     os.environ.setdefault("EVOFORMER_NUM_THREADS", "1")
     try:
         torch.multiprocessing.start_processes(
-            distributed_cases.run, (folder,), distributed_cases.SIZE,
+            distributed_cases.run, (folder, request.param), request.param,
             start_method="forkserver")
     except Exception as error:
         print(error)
     return folder
 
 
-@pytest.mark.parametrize("name", distributed_cases.CASES)
+@pytest.mark.parametrize(
+    "outcome, name", [(size, name) for size, cases in distributed_cases.CASES.items()
+                      for name in cases], indirect=["outcome"])
 def test_processes(outcome, name):
     said = [open(os.path.join(outcome, file)).read() for file in os.listdir(outcome)
             if file.startswith(name + ".") and not file.endswith(".passed")]
