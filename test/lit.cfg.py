@@ -69,6 +69,8 @@ feature("cuda-device", cuda and device_count(cuda, "cuInit", "cuDeviceGetCount")
 hip = loads("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6")
 feature("hip-device", hip and device_count(hip, "hipInit", "hipGetDeviceCount"),
         "libamdhip64.so finds no device")
+feature("iree-compile", shutil.which("iree-compile"),
+        "iree-compile is not in PATH (pip install iree-base-compiler)")
 feature("ptxas", shutil.which("ptxas") or os.access(
     "/usr/local/cuda/bin/ptxas", os.X_OK), "ptxas is not installed")
 feature("full", lit_config.params.get("full"),

@@ -178,11 +178,12 @@ Expected<std::vector<AttentionCase>>
 mlir::evoformer::makeCover(StringRef size) {
   StringRef name = size;
   bool isBackward = size.consume_front("backward-");
+  bool isWeights = !isBackward && size.consume_front("weights-");
   bool isSmall = size == "small", isFull = size == "full";
   if (!isSmall && !isFull && size != "quick")
     return createStringError("unknown cover '" + name +
                              "': it is small, quick or full, or one of these "
-                             "after 'backward-'");
+                             "after 'backward-' or 'weights-'");
   std::vector<int64_t> lengths = {1, 17, 64, 100, 129},
                        depths = {1,  4,  8,  12, 16, 20,  24,  32, 40,
                                  48, 56, 64, 80, 96, 128, 192, 256};
@@ -200,18 +201,22 @@ mlir::evoformer::makeCover(StringRef size) {
       [](AttentionCase &c, ElementType type) { c.type = type; }));
   axes.push_back(makeAxis(
       depths, [](AttentionCase &c, int64_t depth) { c.depth = depth; }));
-  axes.push_back(
-      makeAxis(std::vector<int64_t>{0, 16, 40},
-               [](AttentionCase &c, int64_t depth) { c.valueDepth = depth; }));
-  axes.push_back(
-      makeAxis(std::vector{false, true}, [](AttentionCase &c, bool single) {
-        if (single)
-          c.outputType = ElementType::F32;
-      }));
-  axes.push_back(makeAxis(std::vector{0, 1, 2}, [](AttentionCase &c, int gate) {
-    if (gate)
-      c.gateType = gate == 1 ? c.type : ElementType::F32;
-  }));
+  // Weights are of queries, keys and biases.
+  if (!isWeights) {
+    axes.push_back(makeAxis(
+        std::vector<int64_t>{0, 16, 40},
+        [](AttentionCase &c, int64_t depth) { c.valueDepth = depth; }));
+    axes.push_back(
+        makeAxis(std::vector{false, true}, [](AttentionCase &c, bool single) {
+          if (single)
+            c.outputType = ElementType::F32;
+        }));
+    axes.push_back(
+        makeAxis(std::vector{0, 1, 2}, [](AttentionCase &c, int gate) {
+          if (gate)
+            c.gateType = gate == 1 ? c.type : ElementType::F32;
+        }));
+  }
   axes.push_back(makeAxis(
       getBiasSets(/*few=*/!isFull),
       [](AttentionCase &c, const std::string &set) { setBiases(c, set); }));
@@ -268,11 +273,12 @@ mlir::evoformer::makeCover(StringRef size) {
     c.lengthsOfBatch = ended.lengthsOfBatch;
     c.lengthsOfRows = ended.lengthsOfRows;
   }));
-  axes.push_back(
-      makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {
-        c.lse = outputs & 1;
-        c.stats = outputs & 2;
-      }));
+  if (!isWeights)
+    axes.push_back(
+        makeAxis(std::vector{0, 1, 2, 3}, [](AttentionCase &c, int outputs) {
+          c.lse = outputs & 1;
+          c.stats = outputs & 2;
+        }));
   axes.push_back(makeAxis(std::vector<std::string>{"none", "heads", "all"},
                           [](AttentionCase &c, const std::string &sizes) {
                             c.staticSizes = sizes;
@@ -301,6 +307,7 @@ mlir::evoformer::makeCover(StringRef size) {
       axis.apply(result, value);
     result.seed = cases.size() + 1;
     result.backward = isBackward;
+    result.showsWeights = isWeights;
     cases.push_back(std::move(result));
   }
   return cases;

@@ -42,7 +42,8 @@ cl::opt<std::string> caseFileOption("cases",
 cl::opt<std::string>
     coverOption("cover",
                 cl::desc("A pairwise covering set: small, quick or "
-                         "full, of gradients backward-small and so on"),
+                         "full, of gradients backward-small, of weights "
+                         "weights-small and so on"),
                 cl::cat(category));
 cl::opt<unsigned>
     partOption("part", cl::init(0),

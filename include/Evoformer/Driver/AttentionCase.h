@@ -189,7 +189,7 @@ void fillInputs(const AttentionCase &problem, std::vector<HostArray> &arrays);
 
 /// Cases that hold every pair of values of any two properties, with a fixed
 /// seed: `small` (some forty), `quick` or `full`; of the backward pass with
-/// `backward-` before it.
+/// `backward-` before it, of weights with `weights-`.
 llvm::Expected<std::vector<AttentionCase>> makeCover(llvm::StringRef size);
 
 } // namespace mlir::evoformer
