@@ -1,6 +1,7 @@
 """Checks what the documents refer to: every link of a Markdown file leads to a file
 and a heading that exist, every page of docs/ is linked from another one, and every
-page that a source file names exists. Prints what does not."""
+page that a source file names exists; and that every page of a decision has its four
+parts. Prints what does not."""
 
 import os
 import re
@@ -10,6 +11,8 @@ from lint import ROOT, files, text_of
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
+# Each begins a paragraph of a page in docs/rationale, as in "**Choice, forward.**".
+PARTS = ("Problem", "Choice", "Evidence", "Alternative")
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -39,6 +42,13 @@ def check_page(name, linked):
             yield f"{name}: {target}: no such heading"
 
 
+def missing_parts(name):
+    """Of a decision: problem, choice, evidence, alternative."""
+    text = text_of(name)
+    return [part for part in PARTS
+            if not re.search(rf"^\*\*{part}s?\b", text, re.MULTILINE)]
+
+
 def main():
     linked, problems = set(), []
     pages = files(".md")
@@ -48,6 +58,9 @@ def main():
         folder = os.path.dirname(name)
         if name.startswith("docs/") and not {name, folder} & linked:
             problems.append(f"{name}: no page links to it")
+        if folder == "docs/rationale" and os.path.basename(name) != "README.md":
+            problems += [f"{name}: no paragraph begins with **{part}"
+                         for part in missing_parts(name)]
     for name in files(".h", ".cpp", ".td", ".py", ".test", ".mlir", ".sh"):
         problems += [f"{name}: names {page}, which does not exist"
                      for page in PAGE.findall(text_of(name)) if page not in pages]

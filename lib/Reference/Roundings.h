@@ -151,11 +151,11 @@ inline constexpr int64_t kKeysOfPart = 32;
 
 /// The reciprocal of the sum (1 ulp) and its product with the weighted sum.
 inline constexpr Rounding kNormalization = {5 * kNearest, 3, 0};
-/// The factor of weights that dropout keeps, a rounded constant, and the
-/// product with it.
 /// The inverse of the least that weights which are logits are divided by: all
 /// rows that have too small ones have the same.
 inline constexpr Rounding kLeast = {kNearest, 1, 1};
+/// The factor of weights that dropout keeps, a rounded constant, and the
+/// product with it.
 inline constexpr Rounding kDropFactor = {kNearest, 1, 1};
 /// The exponent of the gate's sigmoid, times what the sigmoid makes of it: a
 /// product with log2(e), a rounded constant.

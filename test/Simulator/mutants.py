@@ -39,9 +39,11 @@ SIZES = {"matmul": ((65, 70, 49), (40, 27, 17), (23, 90, 79), (129, 130, 130),
                     *((4 * g + 1 + g % 4, 4 * (5 * g % 16) + 4 - g % 4, 17 + g)
                       for g in range(16))),
          "softmax": ROWS, "layer_norm": ROWS}
-# The share that must be reported. That of gradients is what each chip reached in a
-# draw of 300, not the 95 % that are wanted: docs/survivors.md.
-LEAST = {"gradients": 0.88, "keys": 0.95, "attention and general kernels": 0.95}
+# The share that must be reported. Of gradients three chips reached 96 % in draws of 300
+# (docs/survivors.md). Where that is the share of all defects, draws of 300, as --full
+# makes them, have a standard deviation of sqrt(0.96 * 0.04 / 300) = 1.1 %: 92 % is 3.5
+# of them lower, and a draw is below it once in 2000 times.
+LEAST = {"gradients": 0.92, "keys": 0.95, "attention and general kernels": 0.95}
 OUTCOMES = ("finding", "wrong", "differs", "survived")
 REPORTED = OUTCOMES[:2]
 

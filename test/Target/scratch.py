@@ -1,10 +1,10 @@
 # RUN: %python %s %t %if full %{ all %}
-"""Nothing of AMD's kernels lies in scratch memory up to D = 64, none of their
-barriers is reached with an access to workgroup memory under way, and no product of
-matrices without all lanes: gradients of everything that there is, in each way to
-split them, for depths that are no multiple of an atom or of what a lane reads,
-sizes that are known and sizes that are not. What test/Target/backward-bounds.py
-looks at in addition is not repeated here. Every chip has a group of heads in a
+"""Nothing of AMD's kernels lies in scratch memory up to D = 64, but for the bytes that
+KNOWN lists, none of their barriers is reached with an access to workgroup memory under
+way, and no product of matrices without all lanes: gradients of everything that there
+is, in each way to split them, for depths that are no multiple of an atom or of what a
+lane reads, sizes that are known and sizes that are not. What
+test/Target/backward-bounds.py looks at in addition is not repeated here. Every chip has a group of heads in a
 window or rows that have lengths at D = 96, too, in turn. At greater depths, for which
 the registers of some chips do not do, test/Pipelines/compiles.py knows the bytes.
 Chips of 32 lanes a subgroup, which have the fewest registers, have programs that keep
