@@ -296,6 +296,24 @@ evo_tile.kernel @parts_of_groups() attributes {target = #chip, schedule = #sched
   %0 = evo_tile.group_mma %a, %b, %c : memref<96x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>, !columns, tensor<96x64xf32, #sums>
   evo_tile.return
 }
+
+// -----
+
+#mma = #evo_tile.matrix_instr<name = "mma", m = 16, n = 8, k = 16,
+  a_type = bf16, b_type = bf16, c_type = f32,
+  a = <registers = [[2, 0, 1], [2, 8, 0], [2, 0, 8]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  b = <registers = [[2, 1, 0], [2, 8, 0]], lanes = [[4, 2, 0], [8, 0, 1]], subgroups = []>,
+  c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
+  intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.bf16", a_regs = [i32, i32, i32, i32], b_regs = [i32, i32],
+  c_regs = [f32, f32, f32, f32], cycles = 16>
+#wgmma = #evo_tile.group_matrix_instr<name = "wgmma", each = #mma, subgroups = 4, most_n = 256,
+  opcode = "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.bf16.bf16">
+#chip = #evo_tile.target<chip = "groups", triple = "nvptx64-nvidia-cuda", features = "", subgroup_size = 32,
+  max_workgroup = 1024, registers = 255, lds_bytes = 65536, lds_banks = 32, matrix = [#mma],
+  properties = {group_matrix = [#wgmma]}>
+#schedule = #evo_tile.schedule<v1, block = [64], subgroups = [1, 12, 1], stages = 1>
+#sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [12, 0], order = [array<i64>, array<i64>]>
+!columns = memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>
 evo_tile.kernel @under_way() attributes {target = #chip, schedule = #schedule} {
   %c = arith.constant dense<0.0> : tensor<64x64xf32, #sums>
   %a = evo_tile.alloc_lds : memref<64x16xbf16, #evo_tile.swizzled_lds<base = 4, from = [7]>>
