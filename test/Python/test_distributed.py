@@ -14,8 +14,7 @@ import pytest
 import torch.multiprocessing
 
 
-@pytest.fixture(scope="module")
-def outcome(request, tmp_path_factory):
+def run_processes(size, tmp_path_factory):
     """The folder where so many processes have written how each case went."""
     folder = str(tmp_path_factory.mktemp("processes"))
     context = torch.multiprocessing.get_context("forkserver")
@@ -24,22 +23,38 @@ def outcome(request, tmp_path_factory):
     os.environ.setdefault("EVOFORMER_NUM_THREADS", "1")
     try:
         torch.multiprocessing.start_processes(
-            distributed_cases.run, (folder, request.param), request.param,
-            start_method="forkserver")
+            distributed_cases.run, (folder, size), size, start_method="forkserver")
     except Exception as error:
         print(error)
     return folder
 
 
-@pytest.mark.parametrize(
-    "outcome, name", [(size, name) for size, cases in distributed_cases.CASES.items()
-                      for name in cases], indirect=["outcome"])
-def test_processes(outcome, name):
-    said = [open(os.path.join(outcome, file)).read() for file in os.listdir(outcome)
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    return run_processes(2, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    return run_processes(4, tmp_path_factory)
+
+
+def check(folder, name):
+    said = [open(os.path.join(folder, file)).read() for file in os.listdir(folder)
             if file.startswith(name + ".") and not file.endswith(".passed")]
     assert not said, "\n".join(said)
-    assert os.path.exists(os.path.join(outcome, name + ".passed")), (
+    assert os.path.exists(os.path.join(folder, name + ".passed")), (
         "not reached: see the other cases")
+
+
+@pytest.mark.parametrize("name", distributed_cases.CASES[2])
+def test_two_processes(two, name):
+    check(two, name)
+
+
+@pytest.mark.parametrize("name", distributed_cases.CASES[4])
+def test_four_processes(four, name):
+    check(four, name)
 
 
 def test_bench(tmp_path):
