@@ -169,11 +169,8 @@ Results = Callable[[_Call, Optional[str]], list[Any]]
 def _strategy(schema: OpSchema, results_of: Results) -> OpStrategy:
     call = _Call(schema)
     backward = results_of is _Call.gradients
-
-    def results(letter: Optional[str]) -> list[Any]:
-        return results_of(call, letter)
-    count = len(results(None))
-    rules = [[*results(letter), *call.inputs(letter)]
+    count = len(results_of(call, None))
+    rules = [[*results_of(call, letter), *call.inputs(letter)]
              for letter in (None, *call.letters(backward))]
     found = expand_to_full_mesh_op_strategy(
         schema.get_mesh_from_args(), schema, rules, input_index=count)
