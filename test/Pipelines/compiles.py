@@ -4,9 +4,10 @@ the depth that limits.json promises (and README.md repeats) it compiles; above i
 is refused by an error that names the target and what is short.
 
 Each depth is tried with one type, forward or backward in turn, and each type with
-several depths for every target, so that each depth is tried both ways for half of
-the targets. Each type becomes machine code at a depth that differs by target, forward
-or backward in turn: ISA and HSACO, PTX, or code of this processor, which runs.
+several depths for every target, so that each depth is tried both ways for a third of
+the targets. Two types of each target become machine code at a depth that differs by
+target, forward or backward in turn: ISA and HSACO, PTX, or code of this processor, which
+runs.
 With 'all' as a further argument the whole product does, forward and backward."""
 
 import concurrent.futures
@@ -132,10 +133,10 @@ def cases(limits, every):
                 for backward in (False, True):
                     depths = MACHINE_DEPTHS[backward]
                     machine = every or (
-                        (turn + number) % 2 == backward and
+                        (turn + number) % 2 == backward and turn % 3 != number and
                         depth == depths[(turn + number) % len(depths)])
                     drawn = (place % 3 == number and
-                             (place // 3 + turn + backward) % 2 == 0)
+                             (place // 3 + turn + backward) % 3 == 0)
                     if machine or drawn or depth == limit:
                         yield target, kind, depth, limit, backward, machine
 
