@@ -73,4 +73,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   properties = {buffer_resources = 159744 : i64, unaligned_access,
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions,
-                uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32}>} {}
+                uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32},
+  tuning = {widening_rows = 64}>} {}

@@ -78,4 +78,5 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
-                native_bf16_convert}>} {}
+                native_bf16_convert},
+  tuning = {widening_rows = 64}>} {}

@@ -105,15 +105,15 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
   }
 }
 
-void evoformer::writeGradientProgram(TileBuilder &builder,
-                                     KernelFactory &factory,
-                                     const AttentionFacts &facts,
-                                     const GradientOperands &given,
-                                     const GradientSchedule &schedule,
-                                     int64_t partialSumBytes) {
+static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
+                          const AttentionFacts &facts,
+                          const GradientOperands &given,
+                          const GradientSchedule &schedule,
+                          int64_t partialSumBytes, bool widens) {
   HostBuilder host(builder, factory);
-  GradientOperands operands = prepareOperands(
-      builder, host, factory.getTarget(), facts, given, schedule.blocks);
+  GradientOperands operands =
+      prepareOperands(builder, host, factory.getTarget(), facts, given,
+                      schedule.blocks, widens);
   GradientLaunch kernel(host, factory, facts, operands, schedule);
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);
@@ -159,6 +159,26 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
         scf::YieldOp::create(inner);
       });
   host.freeAll();
+}
+
+void evoformer::writeGradientProgram(TileBuilder &builder,
+                                     KernelFactory &factory,
+                                     const AttentionFacts &facts,
+                                     const GradientOperands &given,
+                                     const GradientSchedule &schedule,
+                                     int64_t partialSumBytes) {
+  auto write = [&](TileBuilder &at, bool widens) {
+    writeLaunches(at, factory, facts, given, schedule, partialSumBytes, widens);
+  };
+  // Other kernels read a bias once for many rows, or transposed.
+  Value widens;
+  if (getGradientKind(given) == GradientKind::Query)
+    widens =
+        HostBuilder(builder, factory)
+            .shouldWiden(given.biases, given.getShape(), facts, given.queryGrad);
+  if (std::optional<bool> known = widens ? evaluate(widens) : std::nullopt)
+    return write(builder, *known);
+  HostBuilder(builder, factory).writeVariants(builder, widens, write);
 }
 
 void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,

@@ -39,7 +39,8 @@ GradientOperands evoformer::prepareOperands(TileBuilder &builder,
                                             TargetAttr target,
                                             const AttentionFacts &facts,
                                             const GradientOperands &given,
-                                            const AttentionBlocks &blocks) {
+                                            const AttentionBlocks &blocks,
+                                            bool widens) {
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
@@ -54,7 +55,7 @@ GradientOperands evoformer::prepareOperands(TileBuilder &builder,
             ? host.transposeBias(bias, shape.size(builder, kBiasQ),
                                  blocks.queries, keys, blocks.keys,
                                  widensTransposed(given))
-            : host.prepareBias(bias, keys, blocks.keys));
+            : host.prepareBias(bias, keys, blocks.keys, widens));
   }
   for (Bias &capture : operands.captures)
     capture = host.prepareBias(capture, keys, blocks.keys);

@@ -14,12 +14,14 @@
 namespace mlir::evoformer {
 
 /// `given`, which has no key sum yet and all biases as they are, with what a
-/// kernel reads in their place, prepared at the builder's place.
+/// kernel reads in their place, prepared at the builder's place; with `widens`
+/// biases that rows share are of f32.
 GradientOperands prepareOperands(TileBuilder &builder, HostBuilder &host,
                                  tile::TargetAttr target,
                                  const AttentionFacts &facts,
                                  const GradientOperands &given,
-                                 const AttentionBlocks &blocks);
+                                 const AttentionBlocks &blocks,
+                                 bool widens = false);
 
 /// Launches a gradient's kernel, once or for parts of what it reads and writes,
 /// in the variant that memory allows.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Kernels/Logits.h"
+#include "HostArithmetic.h"
 #include "HostBuilder.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -133,18 +134,63 @@ static bool isNeverReadable(const Bias &bias, OpFoldResult keys,
          (!ShapedType::isDynamic(strides[kBiasK]) && strides[kBiasK] != 1);
 }
 
+/// Whether rows share a bias that each of them would widen.
+static bool mayWiden(const Bias &bias) {
+  Type element = cast<MemRefType>(bias.memory.getType()).getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
+         bias.broadcast[kBiasN] && !bias.broadcast[kBiasQ] &&
+         !bias.broadcast[kBiasK] && !bias.entries;
+}
+
+Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
+                               const AttentionFacts &facts, Value output) {
+  // Deeper operands leave no registers to read twice as many bytes ahead.
+  constexpr int64_t kMostDepth = 32;
+  int64_t leastRows = factory.getTarget().getWideningRows();
+  // A row that sees some keys reads less than what is copied.
+  if (leastRows == 0 || !facts.keys.isWhole() ||
+      std::max(facts.depth, facts.valueDepth) > kMostDepth)
+    return {};
+  Value elements;
+  for (const Bias &bias : biases) {
+    if (!mayWiden(bias))
+      continue;
+    Value count = countElements(builder, bias.memory);
+    elements = elements ? builder.add(elements, count) : count;
+  }
+  if (!elements)
+    return {};
+  // What one item reads lies within 4 GiB.
+  constexpr int64_t kMostBytes = int64_t(1) << 31;
+  int64_t outputBytes =
+      getElementBytes(cast<MemRefType>(output.getType()).getElementType());
+  Value most = atMost(builder,
+                      builder.mul(countElements(builder, output),
+                                  builder.index(outputBytes)),
+                      builder.index(kMostBytes));
+  auto isAtMost = [&](Value value, Value limit) -> Value {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ule, value,
+                                 limit);
+  };
+  return both(
+      isAtMost(builder.index(leastRows),
+               builder.index(shape.size(builder, kBiasN))),
+      isAtMost(builder.mul(elements, builder.index(sizeof(float))), most));
+}
+
 Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
-                              int64_t keyBlock) {
+                              int64_t keyBlock, bool widens) {
   // A table is read entry by entry.
   if (bias.broadcast[kBiasK] || bias.entries)
     return bias;
   auto type = cast<MemRefType>(bias.memory.getType());
-  Value readable = isNeverReadable(bias, keys, keyBlock)
+  widens &= mayWiden(bias);
+  Type element = widens ? builder.getF32Type() : type.getElementType();
+  Value readable = widens || isNeverReadable(bias, keys, keyBlock)
                        ? Value()
                        : isReadable(bias, keys, keyBlock);
 
-  int64_t alignment =
-      getVectorBytes(keyBlock * getElementBytes(type.getElementType()));
+  int64_t alignment = getVectorBytes(keyBlock * getElementBytes(element));
   // An unused copy has no elements: its buffer is freed like any other.
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < kBiasK; ++dim)
@@ -152,7 +198,7 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   sizes.push_back(padded(keys, keyBlock));
   Bias result = bias;
   if (!readable) {
-    result.memory = allocate(sizes, type.getElementType());
+    result.memory = allocate(sizes, element);
     launchCopy(builder, bias, result.memory, alignment,
                getCopyBlocks(/*queryBlock=*/1, keyBlock));
     return result;

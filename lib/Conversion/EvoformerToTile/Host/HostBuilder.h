@@ -46,9 +46,18 @@ public:
   KeySum prepareKeySum(const AttentionFacts &facts, ArrayRef<Bias> biases,
                        const LogitShape &shape, int64_t keyBlock);
 
+  /// Whether biases that rows share should be copied as f32, which saves each
+  /// row to widen them: where the rows are as many as the target's
+  /// `widening_rows`, and copies take no more memory than the `output`. Null:
+  /// never.
+  Value shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
+                    const AttentionFacts &facts, Value output);
+
   /// A bias with rows that whole vectors of whole key blocks can read: itself
-  /// or, where a guard finds that it has none, a copy.
-  Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
+  /// or, where a guard finds that it has none, a copy; with `widens` a copy of
+  /// f32 if rows share it.
+  Bias prepareBias(const Bias &bias, OpFoldResult keys, int64_t keyBlock,
+                   bool widens = false);
 
   /// A copy whose queries are contiguous, in whole blocks of both. With
   /// `widens` numbers are of f32, which saves each row to widen them.

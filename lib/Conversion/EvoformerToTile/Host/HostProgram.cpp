@@ -7,15 +7,24 @@
 
 #include "HostProgram.h"
 
+#include "HostArithmetic.h"
 #include "HostBuilder.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
-                                 const HostAttention &attention,
-                                 const AttentionSchedule &schedule) {
+static Value hasAlignedRows(HostBuilder &host, const HostAttention &attention) {
+  return host.hasAlignedDepths({attention.query, attention.key, attention.value,
+                                attention.gate, attention.output});
+}
+
+/// With biases as they are or as f32; `isAligned`: what hasAlignedRows is, where
+/// that is known.
+static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
+                          const HostAttention &attention,
+                          const AttentionSchedule &schedule, bool widens,
+                          std::optional<bool> isAligned) {
   HostBuilder host(builder, factory);
   int64_t keyBlock = schedule.blocks.keys;
   AttentionOperands operands;
@@ -37,7 +46,8 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.keyMax = keySum.maximum;
   for (const Bias &bias : attention.biases)
     if (!bias.broadcast[kBiasQ])
-      operands.biases.push_back(host.prepareBias(bias, keys, keyBlock));
+      operands.biases.push_back(
+          host.prepareBias(bias, keys, keyBlock, widens));
   for (const Bias &capture : attention.captures)
     operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
@@ -53,9 +63,39 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
         getAttentionSpace(at, variant, schedule.blocks, attention.facts.keys),
         getPresent(variant));
   };
-  Value aligned =
-      host.hasAlignedDepths({operands.query, operands.key, operands.value,
-                             operands.gate, operands.output});
-  host.writeVariants(builder, aligned, launchVariant);
+  if (isAligned)
+    launchVariant(builder, *isAligned);
+  else
+    host.writeVariants(builder, hasAlignedRows(host, attention), launchVariant);
   host.freeAll();
+}
+
+void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
+                                 const HostAttention &attention,
+                                 const AttentionSchedule &schedule) {
+  HostBuilder host(builder, factory);
+  AttentionOperands operands;
+  operands.query = attention.query;
+  operands.key = attention.key;
+  operands.lengths = attention.lengths;
+  Value widens = host.shouldWiden(attention.biases, operands.getShape(),
+                                  attention.facts, attention.output);
+  if (!widens)
+    return writeLaunches(builder, factory, attention, schedule,
+                         /*widens=*/false, /*isAligned=*/std::nullopt);
+  // Rows that are not aligned are rare: one kernel less.
+  Value aligned = hasAlignedRows(host, attention);
+  std::optional<bool> enough = evaluate(widens);
+  auto write = [&](TileBuilder &at, bool widens) {
+    std::optional<bool> isAligned;
+    if (widens)
+      isAligned = aligned != nullptr;
+    else if (enough.value_or(false))
+      isAligned = false;
+    writeLaunches(at, factory, attention, schedule, widens, isAligned);
+  };
+  Value serves = host.both(widens, aligned);
+  if (std::optional<bool> known = evaluate(serves))
+    return write(builder, *known);
+  host.writeVariants(builder, serves, write);
 }
