@@ -173,9 +173,9 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   // Other kernels read a bias once for many rows, or transposed.
   Value widens;
   if (getGradientKind(given) == GradientKind::Query)
-    widens =
-        HostBuilder(builder, factory)
-            .shouldWiden(given.biases, given.getShape(), facts, given.queryGrad);
+    widens = HostBuilder(builder, factory)
+                 .shouldWiden(given.biases, given.getShape(), facts,
+                              given.queryGrad);
   if (std::optional<bool> known = widens ? evaluate(widens) : std::nullopt)
     return write(builder, *known);
   HostBuilder(builder, factory).writeVariants(builder, widens, write);

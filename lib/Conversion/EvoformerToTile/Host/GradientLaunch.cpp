@@ -34,13 +34,11 @@ static bool widensTransposed(const GradientOperands &operands) {
   return cast<MemRefType>(operands.query.getType()).getDimSize(4) > kSmallDepth;
 }
 
-GradientOperands evoformer::prepareOperands(TileBuilder &builder,
-                                            HostBuilder &host,
-                                            TargetAttr target,
-                                            const AttentionFacts &facts,
-                                            const GradientOperands &given,
-                                            const AttentionBlocks &blocks,
-                                            bool widens) {
+GradientOperands
+evoformer::prepareOperands(TileBuilder &builder, HostBuilder &host,
+                           TargetAttr target, const AttentionFacts &facts,
+                           const GradientOperands &given,
+                           const AttentionBlocks &blocks, bool widens) {
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;

@@ -164,10 +164,10 @@ Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
   constexpr int64_t kMostBytes = int64_t(1) << 31;
   int64_t outputBytes =
       getElementBytes(cast<MemRefType>(output.getType()).getElementType());
-  Value most = atMost(builder,
-                      builder.mul(countElements(builder, output),
-                                  builder.index(outputBytes)),
-                      builder.index(kMostBytes));
+  Value most = atMost(
+      builder,
+      builder.mul(countElements(builder, output), builder.index(outputBytes)),
+      builder.index(kMostBytes));
   auto isAtMost = [&](Value value, Value limit) -> Value {
     return arith::CmpIOp::create(builder, arith::CmpIPredicate::ule, value,
                                  limit);

@@ -19,8 +19,8 @@ static Value hasAlignedRows(HostBuilder &host, const HostAttention &attention) {
                                 attention.gate, attention.output});
 }
 
-/// With biases as they are or as f32; `isAligned`: what hasAlignedRows is, where
-/// that is known.
+/// With biases as they are or as f32; `isAligned`: what hasAlignedRows is,
+/// where that is known.
 static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
                           const HostAttention &attention,
                           const AttentionSchedule &schedule, bool widens,
@@ -46,8 +46,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   operands.keyMax = keySum.maximum;
   for (const Bias &bias : attention.biases)
     if (!bias.broadcast[kBiasQ])
-      operands.biases.push_back(
-          host.prepareBias(bias, keys, keyBlock, widens));
+      operands.biases.push_back(host.prepareBias(bias, keys, keyBlock, widens));
   for (const Bias &capture : attention.captures)
     operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
@@ -80,22 +79,22 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   operands.lengths = attention.lengths;
   Value widens = host.shouldWiden(attention.biases, operands.getShape(),
                                   attention.facts, attention.output);
-  if (!widens)
+  std::optional<bool> enough = widens ? evaluate(widens) : false;
+  if (enough == false)
     return writeLaunches(builder, factory, attention, schedule,
                          /*widens=*/false, /*isAligned=*/std::nullopt);
   // Rows that are not aligned are rare: one kernel less.
   Value aligned = hasAlignedRows(host, attention);
-  std::optional<bool> enough = evaluate(widens);
   auto write = [&](TileBuilder &at, bool widens) {
     std::optional<bool> isAligned;
     if (widens)
       isAligned = aligned != nullptr;
-    else if (enough.value_or(false))
+    else if (enough)
       isAligned = false;
     writeLaunches(at, factory, attention, schedule, widens, isAligned);
   };
-  Value serves = host.both(widens, aligned);
-  if (std::optional<bool> known = evaluate(serves))
-    return write(builder, *known);
-  host.writeVariants(builder, serves, write);
+  if (enough && !aligned)
+    return write(builder, /*widens=*/true);
+  host.writeVariants(builder, enough ? aligned : host.both(widens, aligned),
+                     write);
 }
