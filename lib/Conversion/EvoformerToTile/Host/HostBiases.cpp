@@ -9,7 +9,10 @@
 #include "HostArithmetic.h"
 #include "HostBuilder.h"
 
+#include "Evoformer/Dialect/Tile/IR/AddressableBytes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/raw_ostream.h"
 #include <numeric>
 
 using namespace mlir;
@@ -255,8 +258,28 @@ Bias HostBuilder::transposeBias(const Bias &bias, OpFoldResult queries,
   return result;
 }
 
+/// Copies of f32 are twice as large as what they are made of, see OffsetCheck.h.
+static void assertOffsets(TileBuilder &builder, Value copy, TargetAttr target) {
+  if (target.isCPU())
+    return;
+  Type element = cast<MemRefType>(copy.getType()).getElementType();
+  Value elements = builder.mul(builder.index(builder.dim(copy, kBiasQ)),
+                               builder.index(builder.dim(copy, kBiasK)));
+  Value isWithin = arith::CmpIOp::create(
+      builder, arith::CmpIPredicate::ule, elements,
+      builder.index(getAddressableBytes(target) / getElementBytes(element)));
+  if (evaluate(isWithin).value_or(false))
+    return;
+  std::string message;
+  llvm::raw_string_ostream(message)
+      << "a bias: its aligned copy of " << element
+      << " must lie within 4 GiB for one batch, row and head";
+  cf::AssertOp::create(builder, isWithin, message);
+}
+
 void HostBuilder::launchCopy(TileBuilder &at, const Bias &bias, Value dest,
                              int64_t alignment, const CopyBlocks &blocks) {
+  assertOffsets(at, dest, factory.getTarget());
   KernelOp kernel = createCopyKernel(factory, builder.getLoc(), bias, dest,
                                      alignment, blocks);
   LaunchOp::create(at, kernel.getSymName(), getCopySpace(at, dest, blocks),
