@@ -76,5 +76,4 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
-                flushes_subnormals},
-  tuning = {widening_rows = 64}>} {}
+                flushes_subnormals}>} {}

@@ -167,18 +167,23 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      const GradientOperands &given,
                                      const GradientSchedule &schedule,
                                      int64_t partialSumBytes) {
-  auto write = [&](TileBuilder &at, bool widens) {
-    writeLaunches(at, factory, facts, given, schedule, partialSumBytes, widens);
-  };
+  HostBuilder host(builder, factory);
+  GradientOperands operands = given;
   // Other kernels read a bias once for many rows, or transposed.
   Value widens;
   if (getGradientKind(given) == GradientKind::Query)
-    widens = HostBuilder(builder, factory)
-                 .shouldWiden(given.biases, given.getShape(), facts,
-                              given.queryGrad);
-  if (std::optional<bool> known = widens ? evaluate(widens) : std::nullopt)
-    return write(builder, *known);
-  HostBuilder(builder, factory).writeVariants(builder, widens, write);
+    widens = host.shouldWiden(given.biases, given.getShape(), facts,
+                              given.queryGrad, schedule.blocks.keys);
+  // Both ways read one key sum.
+  if (widens)
+    operands.keySum = host.prepareKeySum(facts, given.biases, given.getShape(),
+                                         schedule.blocks.keys)
+                          .sum;
+  host.writeVariants(builder, widens, [&](TileBuilder &at, bool widens) {
+    writeLaunches(at, factory, facts, operands, schedule, partialSumBytes,
+                  widens);
+  });
+  host.freeAll();
 }
 
 void evoformer::writeDeltaProgram(TileBuilder &builder, KernelFactory &factory,

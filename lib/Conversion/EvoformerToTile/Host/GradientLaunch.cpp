@@ -9,6 +9,8 @@
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -26,12 +28,10 @@ static bool isBetterTransposed(const Bias &bias,
   return !readsMatrices(target, element);
 }
 
-/// Whether transposed biases should be of f32. At small depths a lane holds
-/// more logits, and twice as many registers for biases that are read ahead are
-/// not there.
 static bool widensTransposed(const GradientOperands &operands) {
-  constexpr int64_t kSmallDepth = 16;
-  return cast<MemRefType>(operands.query.getType()).getDimSize(4) > kSmallDepth;
+  return holdsWideBiases(
+      cast<MemRefType>(operands.query.getType()).getDimSize(4),
+      /*mostDepth=*/std::numeric_limits<int64_t>::max());
 }
 
 GradientOperands
@@ -42,8 +42,9 @@ evoformer::prepareOperands(TileBuilder &builder, HostBuilder &host,
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
   GradientOperands operands = given;
-  operands.keySum =
-      host.prepareKeySum(facts, given.biases, shape, blocks.keys).sum;
+  if (!given.keySum.memory)
+    operands.keySum =
+        host.prepareKeySum(facts, given.biases, shape, blocks.keys).sum;
   operands.biases.clear();
   for (const Bias &bias : given.biases) {
     if (bias.broadcast[kBiasQ])

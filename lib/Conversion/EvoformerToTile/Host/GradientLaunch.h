@@ -13,9 +13,9 @@
 
 namespace mlir::evoformer {
 
-/// `given`, which has no key sum yet and all biases as they are, with what a
-/// kernel reads in their place, prepared at the builder's place; with `widens`
-/// biases that rows share are of f32.
+/// `given`, which has all biases as they are, with what a kernel reads in their
+/// place and a key sum, if it has none yet, prepared at the builder's place;
+/// with `widens` a bias that rows share is of f32.
 GradientOperands prepareOperands(TileBuilder &builder, HostBuilder &host,
                                  tile::TargetAttr target,
                                  const AttentionFacts &facts,

@@ -68,8 +68,5 @@ void evoformer::writeHeadProgram(TileBuilder &builder, KernelFactory &factory,
         .write(at, operands);
     inside.freeAll();
   };
-  // Known sizes need the kernels of one way.
-  if (std::optional<bool> known = evaluate(isByHeads))
-    return write(builder, *known);
   host.writeVariants(builder, isByHeads, write);
 }

@@ -146,39 +146,41 @@ static bool mayWiden(const Bias &bias) {
 }
 
 Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
-                               const AttentionFacts &facts, Value output) {
-  // Deeper operands leave no registers to read twice as many bytes ahead.
-  constexpr int64_t kMostDepth = 32;
+                               const AttentionFacts &facts, Value output,
+                               int64_t keyBlock) {
+  constexpr int64_t kMostDepth = 32, kMostBytes = int64_t(1) << 31;
   int64_t leastRows = factory.getTarget().getWideningRows();
-  // A row that sees some keys reads less than what is copied.
-  if (leastRows == 0 || !facts.keys.isWhole() ||
-      std::max(facts.depth, facts.valueDepth) > kMostDepth)
+  const Bias *bias = llvm::find_if(biases, mayWiden);
+  // A row that sees some keys reads less than what is copied; more biases and
+  // what else is computed for a logit take the registers.
+  if (leastRows == 0 || bias == biases.end() || !facts.keys.isWhole() ||
+      facts.biasBytes != getElementBytes(getElementTypeOrSelf(bias->memory)) ||
+      facts.score || facts.dropThreshold != 0 ||
+      !holdsWideBiases(std::max(facts.depth, facts.valueDepth), kMostDepth))
     return {};
-  Value elements;
-  for (const Bias &bias : biases) {
-    if (!mayWiden(bias))
-      continue;
-    Value count = countElements(builder, bias.memory);
-    elements = elements ? builder.add(elements, count) : count;
+  Value copied = builder.mul(
+      builder.index(padded(builder.dim(bias->memory, kBiasK), keyBlock)),
+      builder.index(sizeof(float)));
+  for (int64_t dim = 0; dim < kBiasK; ++dim)
+    copied = builder.mul(copied, builder.index(builder.dim(bias->memory, dim)));
+  Value ofOutput =
+      builder.mul(countElements(builder, output),
+                  builder.index(getElementBytes(getElementTypeOrSelf(output))));
+  Value all;
+  for (auto [value, limit] :
+       {std::pair(builder.index(leastRows),
+                  builder.index(shape.size(builder, kBiasN))),
+        std::pair(copied, ofOutput),
+        std::pair(copied, builder.index(kMostBytes))}) {
+    Value isAtMost =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ule, value, limit);
+    std::optional<bool> known = evaluate(isAtMost);
+    if (known == false)
+      return {};
+    if (!known)
+      all = both(all, isAtMost);
   }
-  if (!elements)
-    return {};
-  // What one item reads lies within 4 GiB.
-  constexpr int64_t kMostBytes = int64_t(1) << 31;
-  int64_t outputBytes =
-      getElementBytes(cast<MemRefType>(output.getType()).getElementType());
-  Value most = atMost(
-      builder,
-      builder.mul(countElements(builder, output), builder.index(outputBytes)),
-      builder.index(kMostBytes));
-  auto isAtMost = [&](Value value, Value limit) -> Value {
-    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ule, value,
-                                 limit);
-  };
-  return both(
-      isAtMost(builder.index(leastRows),
-               builder.index(shape.size(builder, kBiasN))),
-      isAtMost(builder.mul(elements, builder.index(sizeof(float))), most));
+  return all ? all : arith::ConstantIntOp::create(builder, 1, 1).getResult();
 }
 
 Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
@@ -258,7 +260,8 @@ Bias HostBuilder::transposeBias(const Bias &bias, OpFoldResult queries,
   return result;
 }
 
-/// Copies of f32 are twice as large as what they are made of, see OffsetCheck.h.
+/// Copies of f32 are twice as large as what they are made of, see
+/// OffsetCheck.h.
 static void assertOffsets(TileBuilder &builder, Value copy, TargetAttr target) {
   if (target.isCPU())
     return;

@@ -7,6 +7,8 @@
 
 #include "HostBuilder.h"
 
+#include "HostArithmetic.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -127,18 +129,18 @@ Value HostBuilder::hasWholeVectors(const Bias &bias, int64_t vectorBytes) {
   return both(all, equals(metadata.getStrides()[kBiasK], 1));
 }
 
-void HostBuilder::writeVariants(TileBuilder &at, Value aligned,
+void HostBuilder::writeVariants(TileBuilder &at, Value condition,
                                 function_ref<void(TileBuilder &, bool)> write) {
-  if (!aligned || matchPattern(aligned, m_Zero()))
-    return write(at, /*alignedRows=*/false);
-  auto variant = [&](bool alignedRows) {
-    return [&write, alignedRows](OpBuilder &nested, Location loc) {
+  if (std::optional<bool> known = condition ? evaluate(condition) : false)
+    return write(at, *known);
+  auto variant = [&](bool holds) {
+    return [&write, holds](OpBuilder &nested, Location loc) {
       TileBuilder inner(loc, nested);
-      write(inner, alignedRows);
+      write(inner, holds);
       scf::YieldOp::create(inner);
     };
   };
-  scf::IfOp::create(at, aligned, variant(true), variant(false));
+  scf::IfOp::create(at, condition, variant(true), variant(false));
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,14 @@ bool hasUnitStride(Value memory);
 /// caller knows that it is; unchanged where the type says otherwise.
 Value castToUnitStride(TileBuilder &builder, Value memory);
 
+/// Whether registers are left to read biases of f32 ahead instead of ones of 16
+/// bits: at small depths a lane holds more logits, and at large ones more of
+/// the operands.
+inline bool holdsWideBiases(int64_t depth, int64_t mostDepth) {
+  constexpr int64_t kSmallDepth = 16;
+  return depth > kSmallDepth && depth <= mostDepth;
+}
+
 /// The prepared sum of query-independent biases, see AttentionOperands.
 struct KeySum {
   Bias sum;
@@ -46,12 +54,13 @@ public:
   KeySum prepareKeySum(const AttentionFacts &facts, ArrayRef<Bias> biases,
                        const LogitShape &shape, int64_t keyBlock);
 
-  /// Whether biases that rows share should be copied as f32, which saves each
-  /// row to widen them: where the rows are as many as the target's
-  /// `widening_rows`, and copies take no more memory than the `output`. Null:
-  /// never.
+  /// Whether the bias of the query, where there is one that rows share, should
+  /// be copied as f32, which saves each row to widen it: where the rows are as
+  /// many as the target's `widening_rows`, and the copy takes no more memory
+  /// than the `output`. Null: no.
   Value shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
-                    const AttentionFacts &facts, Value output);
+                    const AttentionFacts &facts, Value output,
+                    int64_t keyBlock);
 
   /// A bias with rows that whole vectors of whole key blocks can read: itself
   /// or, where a guard finds that it has none, a copy; with `widens` a copy of
@@ -76,9 +85,9 @@ public:
   /// Null holds always.
   Value both(Value a, Value b);
 
-  /// Alignment is never assumed: a guard picks the variant. One serves all
-  /// where `aligned` is null.
-  void writeVariants(TileBuilder &at, Value aligned,
+  /// Alignment and sizes are never assumed: a guard picks the variant. Of a
+  /// known condition there is one; null is false.
+  void writeVariants(TileBuilder &at, Value condition,
                      function_ref<void(TileBuilder &, bool)> write);
 
 private:
