@@ -43,5 +43,4 @@ module attributes {evo_tile.target = #evo_tile.target<
   properties = {buffer_resources = 822243328 : i64, unaligned_access,
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions,
-                uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
-  tuning = {widening_rows = 64}>} {}
+                uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16}>} {}

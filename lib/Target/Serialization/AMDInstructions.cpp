@@ -46,8 +46,14 @@ static unsigned getWidth(StringRef name) {
   return 0;
 }
 
+bool mlir::evoformer::isLDSAccess(StringRef name) {
+  return name.starts_with("ds_") &&
+         !startsWithAny(name, {"ds_bpermute", "ds_permute", "ds_swizzle",
+                               "ds_bvh", "ds_nop"});
+}
+
 static Class classifyLDS(StringRef name) {
-  if (startsWithAny(name, {"ds_bpermute", "ds_permute", "ds_swizzle"}))
+  if (!isLDSAccess(name))
     return Class::Exchange;
   if (startsWithAny(name, {"ds_read", "ds_load"}))
     return Class::LDSRead;
@@ -138,18 +144,27 @@ static bool isEnd(const AssemblyInstruction &instruction) {
                        {"s_branch", "s_endpgm", "s_setpc"});
 }
 
-void mlir::evoformer::countAMDInstructions(StringRef assembly,
-                                           KernelReport &report) {
+const AssemblySyntax &mlir::evoformer::getAMDSyntax() {
+  static const AssemblySyntax syntax{
+      ";", [](StringRef line) { return line.starts_with("."); },
+      getBranchTarget, isEnd, countInstruction};
+  return syntax;
+}
+
+StringRef mlir::evoformer::getAMDFunction(StringRef assembly, StringRef name) {
   // A function's lines lie between its label and `.Lfunc_end<n>:`; the code
   // ends at the section of the kernel's descriptor.
-  std::string label = "\n" + report.name + ":";
+  std::string label = ("\n" + name + ":").str();
   size_t begin = assembly.find(label);
   if (begin == StringRef::npos)
-    return;
+    return "";
   StringRef body = assembly.substr(begin + label.size());
-  body = body.substr(0, body.find(".Lfunc_end"));
-  AssemblySyntax syntax{";",
-                        [](StringRef line) { return line.starts_with("."); },
-                        getBranchTarget, isEnd, countInstruction};
-  countFunction(body, syntax, report);
+  return body.substr(0, body.find(".Lfunc_end"));
+}
+
+void mlir::evoformer::countAMDInstructions(StringRef assembly,
+                                           KernelReport &report) {
+  StringRef body = getAMDFunction(assembly, report.name);
+  if (!body.empty())
+    countFunction(body, getAMDSyntax(), report);
 }

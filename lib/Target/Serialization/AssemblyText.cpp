@@ -50,8 +50,8 @@ void mlir::evoformer::addInstruction(InstructionCounts &counts,
 
 using Successors = SmallVector<SmallVector<unsigned, 2>>;
 
-static Successors getSuccessors(ArrayRef<AssemblyBlock> blocks,
-                                const AssemblySyntax &syntax) {
+Successors mlir::evoformer::getSuccessors(ArrayRef<AssemblyBlock> blocks,
+                                          const AssemblySyntax &syntax) {
   StringMap<unsigned> positions;
   for (auto [index, block] : enumerate(blocks))
     if (!block.label.empty())

@@ -41,6 +41,19 @@ struct AssemblySyntax {
 llvm::SmallVector<AssemblyBlock> parseBlocks(llvm::StringRef body,
                                              const AssemblySyntax &syntax);
 
+/// The blocks that may follow each one.
+llvm::SmallVector<llvm::SmallVector<unsigned, 2>>
+getSuccessors(llvm::ArrayRef<AssemblyBlock> blocks,
+              const AssemblySyntax &syntax);
+
+const AssemblySyntax &getAMDSyntax();
+
+/// The lines of a function in AMD's listing; empty where there is none.
+llvm::StringRef getAMDFunction(llvm::StringRef assembly, llvm::StringRef name);
+
+/// Whether AMD's instruction of that name reads or writes LDS and nothing else.
+bool isLDSAccess(llvm::StringRef mnemonic);
+
 /// Counts a function's instructions and those of its hot loop.
 void countFunction(llvm::StringRef body, const AssemblySyntax &syntax,
                    KernelReport &report);

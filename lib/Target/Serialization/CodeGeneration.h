@@ -70,6 +70,11 @@ LogicalResult generateTunedISA(CodeGenerator &generator, llvm::Module &code,
                                tile::TargetAttr target, CompiledKernels &result,
                                ArrayRef<std::string> pinned, Location loc);
 
+/// Fails where ISA text has a barrier that a kernel may reach while an access
+/// to LDS is under way.
+LogicalResult checkBarrierWaits(StringRef isa, ArrayRef<KernelReport> kernels,
+                                Location loc);
+
 /// Assembles and links ISA text to a code object (HSACO).
 FailureOr<std::string> linkCodeObject(StringRef isa, tile::TargetAttr target,
                                       Location loc);

@@ -174,6 +174,8 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                     loc)
                  : generatePTX(**generator, *code, result)))
     return failure();
+  if (amd && failed(checkBarrierWaits(result.assembly, result.kernels, loc)))
+    return failure();
   if (options.object && failed(addObject(result, target, options, loc)))
     return failure();
   return result;

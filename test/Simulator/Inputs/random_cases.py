@@ -3,9 +3,11 @@ sequences, groups of heads, biases, types, depths, layouts and statistics, forwa
 with all gradients."""
 
 import argparse
+import collections
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,12 +30,15 @@ def check(target, *arguments):
 
 
 def count(target, case):
-    """Multiply-adds of each kernel that has any."""
+    """Multiply-adds of each kernel that has any, in whichever of its variants, which a
+    number tells apart."""
     report, = (json.loads(line) for line in check(
         target, "--guard-bytes=0", "--sim-counters=json", case).splitlines()
         if line.startswith("{"))
-    counts = {kernel["name"]: kernel["counters"]["matrix_multiply_adds"]
-              for kernel in report["kernels"]}
+    counts = collections.Counter()
+    for kernel in report["kernels"]:
+        name = re.sub(r"_\d+$", "", kernel["name"])
+        counts[name] += kernel["counters"]["matrix_multiply_adds"]
     return {name: done for name, done in counts.items() if done}
 
 
