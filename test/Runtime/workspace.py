@@ -1,6 +1,7 @@
 # RUN: mkdir -p %t && %python %s %build_dir/bin %t
-"""The workspace of a backward pass, and of a forward one: what the query says is what a run takes, and
-no more than the documented bound (docs/rationale/workspace.md), over many sizes."""
+"""The workspace of a backward pass, and of a forward one: what the query says is what a
+run takes, and no more than the documented bound (docs/rationale/workspace.md), over many
+sizes."""
 
 import itertools
 import os

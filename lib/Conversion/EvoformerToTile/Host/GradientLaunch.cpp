@@ -9,8 +9,6 @@
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
@@ -30,8 +28,7 @@ static bool isBetterTransposed(const Bias &bias,
 
 static bool widensTransposed(const GradientOperands &operands) {
   return holdsWideBiases(
-      cast<MemRefType>(operands.query.getType()).getDimSize(4),
-      /*mostDepth=*/std::numeric_limits<int64_t>::max());
+      cast<MemRefType>(operands.query.getType()).getDimSize(4));
 }
 
 GradientOperands

@@ -150,13 +150,14 @@ Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
                                int64_t keyBlock) {
   constexpr int64_t kMostDepth = 32, kMostBytes = int64_t(1) << 31;
   int64_t leastRows = factory.getTarget().getWideningRows();
+  int64_t depth = std::max(facts.depth, facts.valueDepth);
   const Bias *bias = llvm::find_if(biases, mayWiden);
-  // A row that sees some keys reads less than what is copied; more biases and
-  // what else is computed for a logit take the registers.
+  // A row that sees some keys reads less than what is copied; more biases, what
+  // else is computed for a logit and deeper operands take the registers.
   if (leastRows == 0 || bias == biases.end() || !facts.keys.isWhole() ||
       facts.biasBytes != getElementBytes(getElementTypeOrSelf(bias->memory)) ||
-      facts.score || facts.dropThreshold != 0 ||
-      !holdsWideBiases(std::max(facts.depth, facts.valueDepth), kMostDepth))
+      facts.score || facts.dropThreshold != 0 || !holdsWideBiases(depth) ||
+      depth > kMostDepth)
     return {};
   Value copied = builder.mul(
       builder.index(padded(builder.dim(bias->memory, kBiasK), keyBlock)),

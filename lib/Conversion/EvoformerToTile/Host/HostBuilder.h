@@ -20,11 +20,10 @@ bool hasUnitStride(Value memory);
 Value castToUnitStride(TileBuilder &builder, Value memory);
 
 /// Whether registers are left to read biases of f32 ahead instead of ones of 16
-/// bits: at small depths a lane holds more logits, and at large ones more of
-/// the operands.
-inline bool holdsWideBiases(int64_t depth, int64_t mostDepth) {
+/// bits: at small depths a lane holds more logits.
+inline bool holdsWideBiases(int64_t depth) {
   constexpr int64_t kSmallDepth = 16;
-  return depth > kSmallDepth && depth <= mostDepth;
+  return depth > kSmallDepth;
 }
 
 /// The prepared sum of query-independent biases, see AttentionOperands.
