@@ -128,6 +128,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createSplitProducts());
     pm.addPass(tile::createShareOperands());
     pm.addPass(tile::createOverlapProducts());
+    pm.addPass(tile::createSkipIdleSubgroups());
   }
   if (goesTo(Level::Lanes))
     addLanes(pm);

@@ -381,6 +381,12 @@ LogicalResult tile_to_cpu::lowerComputeOp(RewriterBase &rewriter,
     rewriter.replaceOp(op, convert.getSource());
   } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
     rewriter.replaceOp(op, exchange.getSource());
+  } else if (auto skip = dyn_cast<SkipIdleOp>(op)) {
+    rewriter.replaceOp(op, skip.getValue());
+  } else if (isa<HoldsWithinOp>(op)) {
+    // One thread has all elements.
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
+                                                   rewriter.getBoolAttr(true));
   } else if (auto mma = dyn_cast<MmaOp>(op)) {
     return lowerMma(rewriter, mma);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {

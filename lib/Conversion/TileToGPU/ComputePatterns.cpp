@@ -9,6 +9,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -164,6 +165,31 @@ struct IotaPattern : KernelPattern<IotaOp> {
           rewriter, op.getLoc(), base, step, arith::IntegerOverflowFlags::nsw));
     }
     rewriter.replaceOpWithMultiple(op, {results});
+    return success();
+  }
+};
+
+struct HoldsWithinPattern : KernelPattern<HoldsWithinOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(HoldsWithinOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    LaneMap map = *getLaneMap(cast<RankedTensorType>(op.getTile()));
+    Value all;
+    for (auto [extent, dim] : llvm::zip_equal(op.getExtents(), op.getDims())) {
+      Value start = lane.getSubgroupPosition(map, dim);
+      Value isBefore = arith::CmpIOp::create(
+          rewriter, op.getLoc(), arith::CmpIPredicate::slt,
+          start ? start : lane.constant(0), lane.toI32(extent));
+      all = all ? arith::AndIOp::create(rewriter, op.getLoc(), all, isBefore)
+                      .getResult()
+                : isBefore;
+    }
+    // Code generators see that all lanes get the same.
+    rewriter.replaceOpWithNewOp<gpu::SubgroupReduceOp>(
+        op, all, gpu::AllReduceOperation::OR, /*uniform=*/true);
     return success();
   }
 };
@@ -530,6 +556,6 @@ void mlir::evoformer::tile::populateComputePatterns(
   MLIRContext *context = patterns.getContext();
   patterns.add<ElementwisePattern, NarrowSelectPattern, ConstantPattern,
                SplatPattern, TransposePattern>(converter, context);
-  patterns.add<IotaPattern, BroadcastPattern, ReducePattern, MmaPattern>(
-      converter, context, kernel);
+  patterns.add<IotaPattern, HoldsWithinPattern, BroadcastPattern, ReducePattern,
+               MmaPattern>(converter, context, kernel);
 }

@@ -50,26 +50,32 @@ Value LaneBuilder::getDigit(Value number, int64_t base, int64_t size) {
   return builder.createOrFold<arith::RemUIOp>(loc, number, constant(size));
 }
 
-Value LaneBuilder::getPosition(const LaneMap &map, int64_t dim) {
-  Value sum;
-  auto addAxes = [&](ArrayRef<LayoutAxis> axes, Value number, int64_t total) {
-    int64_t base = 1;
-    for (const LayoutAxis &axis : axes) {
-      if (axis.size > 1 && axis.strides[dim] != 0) {
-        // The topmost digit needs no remainder.
-        Value digit = base * axis.size == total
-                          ? (base > 1 ? builder.createOrFold<arith::DivUIOp>(
-                                            loc, number, constant(base))
-                                      : number)
-                          : getDigit(number, base, axis.size);
-        sum = add(sum, mul(digit, constant(axis.strides[dim])));
-      }
-      base *= axis.size;
+Value LaneBuilder::addDigits(Value sum, ArrayRef<LayoutAxis> axes, Value number,
+                             int64_t total, int64_t dim) {
+  int64_t base = 1;
+  for (const LayoutAxis &axis : axes) {
+    if (axis.size > 1 && axis.strides[dim] != 0) {
+      // The topmost digit needs no remainder.
+      Value digit = base * axis.size == total
+                        ? (base > 1 ? builder.createOrFold<arith::DivUIOp>(
+                                          loc, number, constant(base))
+                                    : number)
+                        : getDigit(number, base, axis.size);
+      sum = add(sum, mul(digit, constant(axis.strides[dim])));
     }
-  };
-  addAxes(map.lanes, context.lane, context.target.getSubgroupSize());
-  addAxes(map.subgroups, context.subgroup, -1);
+    base *= axis.size;
+  }
   return sum;
+}
+
+Value LaneBuilder::getPosition(const LaneMap &map, int64_t dim) {
+  Value ofLane = addDigits({}, map.lanes, context.lane,
+                           context.target.getSubgroupSize(), dim);
+  return addDigits(ofLane, map.subgroups, context.subgroup, /*total=*/-1, dim);
+}
+
+Value LaneBuilder::getSubgroupPosition(const LaneMap &map, int64_t dim) {
+  return addDigits({}, map.subgroups, context.subgroup, /*total=*/-1, dim);
 }
 
 Value LaneBuilder::isFirstHolder(const LaneMap &map) {

@@ -54,6 +54,8 @@ public:
 
   /// The part of the index along `dim` that lane and subgroup contribute.
   Value getPosition(const LaneMap &map, int64_t dim);
+  /// The part of it that the subgroup contributes.
+  Value getSubgroupPosition(const LaneMap &map, int64_t dim);
   /// True on one holder of each element; null where nothing is replicated.
   Value isFirstHolder(const LaneMap &map);
 
@@ -74,6 +76,10 @@ public:
 
 private:
   Value getDigit(Value number, int64_t base, int64_t size);
+  /// `sum` and what the digits of a number contribute to the index along `dim`;
+  /// `total`: how many numbers there are, -1 if that is not known.
+  Value addDigits(Value sum, ArrayRef<LayoutAxis> axes, Value number,
+                  int64_t total, int64_t dim);
   Value exchangeWord(Value word, int64_t mask);
 };
 

@@ -13,7 +13,8 @@
 // CHECK:           %[[DQ:.*]] = evo_tile.mma %[[NARROW]]
 // CHECK:           evo_tile.store
 // CHECK:           %[[NEXT:.*]] = arith.addf %[[SUM]], %[[DS]]
-// CHECK:           scf.yield %[[NEXT]]
+// CHECK:           %[[KEPT:.*]] = evo_tile.skip_idle %[[NEXT]] else
+// CHECK:           scf.yield %[[KEPT]]
 // CHECK:         evo_tile.store
 // CHECK-LABEL: func.func @f(
 // CHECK-NOT:     @f_bias_grad

@@ -479,6 +479,30 @@ func.func @transpose_out(%a: tensor<4x8xf32>) {
 
 // -----
 
+func.func @skip_idle(%t: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{has 1 extents along 2 dimensions}}
+  %r = evo_tile.skip_idle %t else %t within [%i] along [0, 1] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @skip_idle_dim(%t: tensor<4x8xf32>, %i: index) {
+  // expected-error @below {{dimension 2 of a tile of rank 2}}
+  %r = evo_tile.skip_idle %t else %t within [%i] along [2] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @holds_within(%i: index) {
+  // expected-error @below {{has two extents along dimension 1}}
+  %r = evo_tile.holds_within [%i, %i] along [1, 1] of tensor<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @iota(%i: index) {
   // expected-error @below {{dimension 1 of a tile of rank 1}}
   %r = evo_tile.iota %i dim 1 : tensor<4xi32>

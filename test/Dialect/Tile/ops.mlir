@@ -83,6 +83,10 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   %seed = arith.constant 3 : i64
   // CHECK: evo_tile.random %{{.*}}, %{{.*}}, %{{.*}} at[%{{.*}} along 0, %{{.*}} along 1] threshold 6554 multiple 8 : tensor<2x16xi1>
   %drawn = evo_tile.random %seed, %seed, %i at [%i along 0, %i along 1] threshold 6554 multiple 8 : tensor<2x16xi1>
+  // CHECK: evo_tile.skip_idle %{{.*}} else %{{.*}} within[%{{.*}}, %{{.*}}] along [0, 1] : tensor<2x16xi32>
+  %some = evo_tile.skip_idle %h else %h within [%i, %i] along [0, 1] : tensor<2x16xi32>
+  // CHECK: evo_tile.holds_within[%{{.*}}] along [1] of tensor<16x16xf32, #[[LANES]]>
+  %holds = evo_tile.holds_within [%i] along [1] of tensor<16x16xf32, #lanes>
   // CHECK: evo_tile.iota %{{.*}} dim 1 minus 0 : tensor<2x16xi32>
   %behind = evo_tile.iota %i dim 1 minus 0 : tensor<2x16xi32>
   // CHECK: %[[NONE:.*]] = arith.constant dense<true> : tensor<2xi1>

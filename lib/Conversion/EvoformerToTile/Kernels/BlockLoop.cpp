@@ -174,6 +174,7 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
     return stepsAlong(builder, dim, some, keysFirst, isMasked);
   };
   BlockLoop loop;
+  loop.owned = {dim == LogitDim::Keys ? LogitDim::Queries : LogitDim::Keys};
   if (!item.seen) {
     loop.parts = {{zero,
                    range.visited ? range.visited : builder.index(range.extent),
@@ -281,6 +282,11 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   LogitDim dim = movesQueries ? LogitDim::Queries : LogitDim::Keys;
   GridSteps steps{grid, alignedRows, place, counts, keysFirst};
   BlockLoop loop;
+  loop.leavesPairs = true;
+  if (!movesQueries)
+    loop.owned.push_back(LogitDim::Queries);
+  if (!movesKeys)
+    loop.owned.push_back(LogitDim::Keys);
   bool isMasked = grid.mayMask();
   if (!isMasked || (movesQueries && movesKeys) ||
       !grid.haveEqualLengths(counts)) {
@@ -359,6 +365,35 @@ void BlockLoop::addRange(TileBuilder &builder, const GridSteps &steps,
             ofFull.at(/*isMasked=*/false, toFull)}};
 }
 
+BlockLoop BlockLoop::skippingIdle() const {
+  BlockLoop loop = *this;
+  loop.skipsIdle = true;
+  return loop;
+}
+
+SmallVector<Value> BlockLoop::skipIdle(TileBuilder &b, const BlockStep &step,
+                                       ValueRange before,
+                                       ValueRange next) const {
+  SmallVector<Value> extents;
+  SmallVector<int64_t> dims;
+  for (LogitDim dim : owned) {
+    const ItemRange &range =
+        dim == LogitDim::Keys ? step.item.keys : step.item.queries;
+    if (range.fits)
+      continue;
+    extents.push_back(b.index(range.extent));
+    dims.push_back(leavesPairs ? step.tile.getPosition(dim) : 1);
+  }
+  if (extents.empty())
+    return llvm::to_vector(next);
+  return llvm::map_to_vector(
+      llvm::zip_equal(before, next), [&](auto pair) -> Value {
+        auto [old, value] = pair;
+        return tile::SkipIdleOp::create(b, value, old, extents,
+                                        b.getDenseI64ArrayAttr(dims));
+      });
+}
+
 SmallVector<Value>
 BlockLoop::run(TileBuilder &builder, ValueRange start,
                function_ref<SmallVector<Value>(TileBuilder &, const BlockStep &,
@@ -374,6 +409,11 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
     around->before(b, step);
     return around->behind(b, step, parts.run(b, carried, body));
   };
+  auto skipStep = [&](TileBuilder &b, const BlockStep &step,
+                      ValueRange carried) {
+    SmallVector<Value> next = runStep(b, step, carried);
+    return skipsIdle ? skipIdle(b, step, carried, next) : next;
+  };
   SmallVector<Value> carried(start);
   for (const Part &part : parts)
     carried = builder.loop(
@@ -381,15 +421,15 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
         [&](TileBuilder &b, Value at, ValueRange carried) {
           BlockStep step = part.stepAt(b, at);
           if (!part.isNeeded)
-            return runStep(b, step, carried);
+            return skipStep(b, step, carried);
           // Of one step or none: a branch on tiles would keep the registers of
           // both its sides apart.
           Value zero = b.index(0), one = b.index(1);
           Value count = b.select(part.isNeeded(b, step), one, zero);
           return b.loop(zero, count, one, carried,
                         [&](TileBuilder &inner, Value, ValueRange carried) {
-                          return runStep(inner, part.stepAt(inner, at),
-                                         carried);
+                          return skipStep(inner, part.stepAt(inner, at),
+                                          carried);
                         });
         });
   return carried;

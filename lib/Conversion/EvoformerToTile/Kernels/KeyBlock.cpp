@@ -192,6 +192,8 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
     };
     loop = loop.withAround(std::move(around));
   }
+  if (!beside && !recompute.isCareful())
+    loop = loop.skippingIdle();
   return start.with(loop.run(outer, start.carried(), addStep));
 }
 

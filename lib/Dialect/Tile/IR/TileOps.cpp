@@ -373,7 +373,7 @@ LogicalResult MmaOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// ReduceOp, BroadcastOp, TransposeOp, IotaOp, ConvertLayoutOp
+// ReduceOp, BroadcastOp, TransposeOp, IotaOp, ConvertLayoutOp, SkipIdleOp
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyDropped(Operation *op, RankedTensorType large,
@@ -447,6 +447,32 @@ LogicalResult RandomOp::verify() {
     return emitOpError("the column ")
            << *column << " is no multiple of " << getMultiple();
   return verifyLayout(*this, type);
+}
+
+/// An extent along each of some dimensions of a tile.
+static LogicalResult verifyExtents(Operation *op, RankedTensorType tile,
+                                   size_t numExtents, ArrayRef<int64_t> dims) {
+  if (numExtents != dims.size())
+    return op->emitOpError("has ")
+           << numExtents << " extents along " << dims.size() << " dimensions";
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim < 0 || dim >= tile.getRank())
+      return op->emitOpError("dimension ")
+             << dim << " of a tile of rank " << tile.getRank();
+    if (llvm::is_contained(dims.take_front(i), dim))
+      return op->emitOpError("has two extents along dimension ") << dim;
+  }
+  return verifyLayout(op, tile);
+}
+
+LogicalResult SkipIdleOp::verify() {
+  return verifyExtents(*this, cast<RankedTensorType>(getType()),
+                       getExtents().size(), getDims());
+}
+
+LogicalResult HoldsWithinOp::verify() {
+  return verifyExtents(*this, cast<RankedTensorType>(getTile()),
+                       getExtents().size(), getDims());
 }
 
 /// Both have layouts, and nothing else is different.

@@ -549,6 +549,53 @@ def Tile_WhereOp : Tile_Op<"where", [SingleBlock, NoRegionArguments,
   }];
 }
 
+def Tile_SkipIdleOp : Tile_Op<"skip_idle",
+    [Pure, AllTypesMatch<["value", "otherwise", "result"]>,
+     Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+  let summary = "a tile of which some subgroups may have nothing that counts";
+  let description = [{
+    `value`; of subgroups whose elements all lie at or behind an extent along its
+    dimension, which nobody reads, `otherwise` instead. So they need not compute
+    `value`, and what runs beside them has their share of the processor: a
+    workgroup at the end of a sequence may have queries for one subgroup of four.
+    A program must be right either way (`evo-tile-skip-idle-subgroups`).
+
+    ```mlir
+    %next = evo_tile.skip_idle %sum else %before within [%queries] along [1]
+        : tensor<1x128x32xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$value, Tile_Tile:$otherwise,
+                       Variadic<Index>:$extents, DenseI64ArrayAttr:$dims);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $value `else` $otherwise `within` `[` $extents `]` `along` $dims attr-dict
+    `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_HoldsWithinOp : Tile_Op<"holds_within", [Pure]> {
+  let summary = "whether the subgroup holds elements before extents";
+  let description = [{
+    Whether any element of a tile of type `tile` that the subgroup holds lies
+    before each of the extents along its dimension. Subgroups differ; all lanes of
+    one get the same.
+
+    ```mlir
+    %works = evo_tile.holds_within [%queries] along [1]
+        of tensor<1x128x32xf32, #frag_c>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$extents, DenseI64ArrayAttr:$dims,
+                       TypeAttrOf<Tile_Tile>:$tile);
+  let results = (outs I1:$result);
+  let assemblyFormat = [{
+    `[` $extents `]` `along` $dims `of` $tile attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike,
                                      HasParent<"WhereOp">]> {
   let summary = "the results of the region around it";

@@ -384,4 +384,34 @@ def SplitProducts : Pass<"evo-tile-split-products"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def SkipIdleSubgroups : Pass<"evo-tile-skip-idle-subgroups"> {
+  let summary = "Let subgroups without anything that counts compute nothing";
+  let description = [{
+    What `evo_tile.skip_idle` may leave out, and nothing else uses, goes into a
+    loop of one iteration or, in subgroups that hold nothing within the extents,
+    none: its arithmetic, and what it reads, where memory does not change between.
+
+    ```mlir
+    %s = evo_tile.mma %p, %v, %before : ...
+    %next = evo_tile.skip_idle %s else %before within [%n] along [1] : tensor<1x128x32xf32, #frag_c>
+    ```
+    becomes
+    ```mlir
+    %works = evo_tile.holds_within [%n] along [1] of tensor<1x128x32xf32, #frag_c>
+    %steps = arith.select %works, %c1, %c0 : index
+    %next = scf.for %i = %c0 to %steps step %c1 iter_args(%x = %before) -> (tensor<1x128x32xf32, #frag_c>) {
+      %s = evo_tile.mma %p, %v, %x : ...
+      scf.yield %s : tensor<1x128x32xf32, #frag_c>
+    }
+    ```
+
+    Where only one subgroup holds all, where products are of several subgroups, which
+    wait for each other, and on targets without `skips_idle_subgroups` it becomes
+    `value`.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif

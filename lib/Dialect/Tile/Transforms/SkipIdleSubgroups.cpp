@@ -1,0 +1,247 @@
+//===- SkipIdleSubgroups.cpp - Nothing to compute, nothing computed -------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_SKIPIDLESUBGROUPS
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static constexpr StringLiteral kPass = "evo-tile-skip-idle-subgroups";
+
+/// Where the tile's part of each subgroup starts along the dimensions that have
+/// extents; none where nothing is laid out.
+static SmallVector<int64_t> findStarts(SkipIdleOp op, int64_t numSubgroups) {
+  SmallVector<int64_t> starts;
+  auto type = cast<RankedTensorType>(op.getType());
+  if (!type.getEncoding())
+    return starts;
+  FailureOr<LaneMap> map = getLaneMap(type);
+  if (failed(map))
+    return starts;
+  for (int64_t subgroup = 0; subgroup < numSubgroups; ++subgroup) {
+    SmallVector<int64_t> start =
+        map->subgroupOffset(subgroup % map->getNumSubgroups());
+    for (int64_t dim : op.getDims())
+      starts.push_back(start[dim]);
+  }
+  return starts;
+}
+
+/// Whether an op, and all in it, does nothing but compute and read memory.
+static bool onlyReads(Operation *op) {
+  WalkResult walk = op->walk([](Operation *inner) {
+    bool isQuiet = isMemoryEffectFree(inner) || isa<LoadOp>(inner) ||
+                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+    return isQuiet ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !walk.wasInterrupted();
+}
+
+namespace {
+/// Tiles of a block that the same subgroups may leave out.
+class IdleTiles {
+public:
+  explicit IdleTiles(ArrayRef<SkipIdleOp> ops)
+      : ops(llvm::to_vector(ops)), last(ops.back()) {}
+
+  /// Gives how many tiles are left out; what cannot be is computed by all.
+  int64_t rewrite() {
+    while (true) {
+      findWork();
+      auto *kept = llvm::partition(ops, [&](SkipIdleOp op) {
+        return work.contains(op.getValue().getDefiningOp());
+      });
+      if (kept == ops.end())
+        break;
+      for (SkipIdleOp op : llvm::make_range(kept, ops.end()))
+        compute(op);
+      ops.erase(kept, ops.end());
+      if (ops.empty())
+        return 0;
+    }
+    moveWork();
+    return ops.size();
+  }
+
+private:
+  void compute(SkipIdleOp op) {
+    op.getResult().replaceAllUsesWith(op.getValue());
+    dead.push_back(op);
+  }
+
+  /// Finds what of the block only these tiles need.
+  void findWork() {
+    work.clear();
+    // Whether memory may change between the op at hand and the last tile.
+    bool changes = false;
+    for (Operation *op = last; op; op = op->getPrevNode()) {
+      if (isWork(op, changes))
+        work.insert(op);
+      else if (!onlyReads(op))
+        changes = true;
+    }
+  }
+
+  bool isWork(Operation *op, bool changes) const {
+    if (op->use_empty() || op->hasTrait<OpTrait::ConstantLike>() ||
+        isa<SkipIdleOp>(op) || !onlyReads(op) ||
+        (changes && !isMemoryEffectFree(op)))
+      return false;
+    return llvm::all_of(op->getUses(), [&](OpOperand &use) {
+      Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (auto skip = dyn_cast<SkipIdleOp>(user))
+        return llvm::is_contained(ops, skip) && &use == &skip.getValueMutable();
+      return work.contains(user);
+    });
+  }
+
+  /// Whether the subgroup holds any of the tiles' elements that count, before
+  /// the loops that do not change that.
+  Value findWorks() const {
+    SkipIdleOp first = ops.front();
+    Operation *place = last;
+    while (auto loop = place->getParentOfType<LoopLikeOpInterface>()) {
+      if (loop != place->getParentOp() ||
+          !llvm::all_of(first.getExtents(),
+                        [&](Value extent) { return moveBefore(loop, extent); }))
+        break;
+      place = loop;
+    }
+    OpBuilder builder(place);
+    return HoldsWithinOp::create(builder, last->getLoc(), first.getExtents(),
+                                 first.getDims(), first.getType());
+  }
+
+  /// Whether a number is known before the loop; moves what computes it there.
+  static bool moveBefore(LoopLikeOpInterface loop, Value number) {
+    if (loop.isDefinedOutsideOfLoop(number))
+      return true;
+    Operation *op = number.getDefiningOp();
+    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
+        !llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return moveBefore(loop, operand); }))
+      return false;
+    op->moveBefore(loop);
+    return true;
+  }
+
+  /// Moves it into a loop that idle subgroups do not enter: a branch on tiles
+  /// would keep the registers of both its sides apart.
+  void moveWork() {
+    Location loc = last->getLoc();
+    OpBuilder builder(last);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value works = findWorks();
+    Value steps = arith::SelectOp::create(builder, loc, works, one, zero);
+    SmallVector<Value> before, values;
+    for (SkipIdleOp op : ops) {
+      before.push_back(op.getOtherwise());
+      values.push_back(op.getValue());
+    }
+    auto loop = scf::ForOp::create(builder, loc, zero, steps, one, before);
+    builder.setInsertionPointToEnd(loop.getBody());
+    auto yield = scf::YieldOp::create(builder, loc, values);
+    for (Operation &op : llvm::make_early_inc_range(*last->getBlock()))
+      if (work.contains(&op))
+        op.moveBefore(yield);
+    for (auto [op, start, carried] :
+         llvm::zip_equal(ops, before, loop.getRegionIterArgs()))
+      start.replaceUsesWithIf(carried, [&](OpOperand &use) {
+        return loop->isProperAncestor(use.getOwner());
+      });
+    for (auto [op, result] : llvm::zip_equal(ops, loop.getResults()))
+      op.getResult().replaceAllUsesWith(result);
+    dead.append(ops.begin(), ops.end());
+  }
+
+  SmallVector<SkipIdleOp> ops;
+  /// That which comes last in the block.
+  SkipIdleOp last;
+  llvm::SmallPtrSet<Operation *, 32> work;
+
+public:
+  /// What is to be erased.
+  SmallVector<Operation *> dead;
+};
+
+struct SkipIdleSubgroupsPass
+    : mlir::evoformer::tile::impl::SkipIdleSubgroupsBase<
+          SkipIdleSubgroupsPass> {
+protected:
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels;
+    getOperation()->walk([&](KernelOp kernel) {
+      kernels.push_back(kernel);
+      return WalkResult::skip();
+    });
+    for (KernelOp kernel : kernels)
+      if (int64_t count = skip(kernel))
+        remark::passed(kernel.getLoc(),
+                       remark::RemarkOpts::name("skipped").category(kPass))
+            << remark::metric("tiles", count);
+  }
+
+  static int64_t skip(KernelOp kernel) {
+    SmallVector<SkipIdleOp> all;
+    kernel.walk([&](SkipIdleOp op) { all.push_back(op); });
+    bool skips = kernel.getSchedule() && kernel.getTarget() &&
+                 kernel.getTarget()->skipsIdleSubgroups();
+    int64_t numSubgroups = skips ? kernel.getSchedule()->getNumSubgroups() : 1;
+    int64_t count = 0;
+    for (auto it = all.begin(); it != all.end();) {
+      SkipIdleOp first = *it;
+      SmallVector<int64_t> starts = findStarts(first, numSubgroups);
+      SmallVector<SkipIdleOp> group = {first};
+      for (++it; it != all.end() && belongsTo(*it, group) &&
+                 findStarts(*it, numSubgroups) == starts;
+           ++it)
+        group.push_back(*it);
+      bool mayBeIdle = llvm::any_of(starts, [](int64_t s) { return s != 0; });
+      if (!mayBeIdle) {
+        for (SkipIdleOp op : group) {
+          op.getResult().replaceAllUsesWith(op.getValue());
+          op.erase();
+        }
+        continue;
+      }
+      IdleTiles tiles(group);
+      count += tiles.rewrite();
+      for (Operation *op : tiles.dead)
+        op->erase();
+    }
+    return count;
+  }
+
+  /// Whether an op leaves out for the same subgroups as those before it, which
+  /// nothing uses until then.
+  static bool belongsTo(SkipIdleOp op, ArrayRef<SkipIdleOp> group) {
+    SkipIdleOp first = group.front();
+    if (op->getBlock() != first->getBlock() ||
+        op.getDims() != first.getDims() ||
+        op.getExtents() != first.getExtents())
+      return false;
+    return llvm::all_of(group, [&](SkipIdleOp known) {
+      return llvm::all_of(known->getUsers(), [&](Operation *user) {
+        Operation *use = op->getBlock()->findAncestorOpInBlock(*user);
+        return !use || op->isBeforeInBlock(use);
+      });
+    });
+  }
+};
+} // namespace
