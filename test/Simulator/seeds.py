@@ -5,7 +5,7 @@
 #   python3 test/Simulator/seeds.py . /tmp/seeds 100
 #
 # RUN: rm -rf %t
-# RUN: %python %s %source_dir %t 4 | FileCheck %s
+# RUN: %python %s %source_dir %t 2 | FileCheck %s
 
 # CHECK: all clean
 import pathlib

@@ -5,13 +5,14 @@ code (Inputs/barriers.py) of what check.test and check-backward.test run, the ca
 of few.txt and few-backward.txt and the covers small and backward-small, on every AMD
 chip. The code generator takes seven seconds for a case of gradients and one for
 another, which is 85 minutes of the processor's time for all on every chip: cases and
-chips take turns in one minute of it. With 'all' each case is compiled for every chip;
+chips take turns in a minute of it. With 'all' each case is compiled for every chip;
 names of chips and of sets of cases choose among them:
 
     python3 test/Target/covers.py . /tmp/covers all gfx942 gfx1100 few-backward
 """
 
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import subprocess
@@ -28,7 +29,7 @@ SETS = {"few": f"--cases={INPUTS}/few.txt",
         "few-backward": f"--cases={INPUTS}/few-backward.txt",
         "small": "--cover=small", "backward-small": "--cover=backward-small"}
 # Of a set, which cases run, each on one chip: one of so many.
-TURNS = {"few": 4, "few-backward": 32, "small": 4, "backward-small": 32}
+TURNS = {"few": 6, "few-backward": 48, "small": 12, "backward-small": 64}
 CHIPS = sum(families(), [])
 
 
@@ -45,13 +46,13 @@ def chosen():
     assert all(word in ("all", *SETS, *CHIPS) for word in words), words
     sets = [name for name in SETS if name in words] or SETS
     chips = [chip for chip in CHIPS if chip in words] or CHIPS
+    turn = itertools.count()
     for name in sets:
         for place, case in enumerate(cases_of(name)):
-            step, rest = divmod(place, TURNS[name])
             if "all" in words:
                 yield from ((name, place, case, chip) for chip in chips)
-            elif rest == 0:
-                yield name, place, case, chips[step % len(chips)]
+            elif place % TURNS[name] == 0:
+                yield name, place, case, chips[next(turn) % len(chips)]
 
 
 def walk(name, place, case, chip):

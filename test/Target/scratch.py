@@ -21,7 +21,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
-from cases import TYPES, check_all, draw, families, final_code, module_of
+from cases import (TYPES, check_all, draw, families, final_code, gradients_of,
+                   module_of)
 
 DEPTHS = (1, 20, 33, 40, 48, 56, 63, 64)
 
@@ -112,9 +113,12 @@ def ways_of(kind, depth):
 def problems_of(target, kind, depth):
     found = []
     for way, (case, option) in ways_of(kind, depth).items():
+        module = module_of(case.format(t=kind))
+        if depth not in KEEP_MORE:
+            module = gradients_of(module)
         report, _ = final_code(
             f"{sys.argv[1]}.{target}-{kind}-{str(depth).replace(' ', '-')}", target,
-            module_of(case.format(t=kind)), option)
+            module, option)
         kernels = re.findall(r"^kernel (\w+) for.*?^  scratch +(\d+) bytes",
                              report, flags=re.M | re.S)
         wanted = "_grad" if "pass=backward" in case else "_attention"

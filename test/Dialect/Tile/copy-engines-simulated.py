@@ -120,9 +120,9 @@ def main(scratch):
 
             def outcomes(text):
                 lowered = opt(text, *lower)
-                return [execute(lowered, lanes, int(BLOCKS * rows), scratch, seed, copies)
+                return (execute(lowered, lanes, int(BLOCKS * rows), scratch, seed, copies)
                         for seed, copies in ((0, "late"), (0, "early"), (1, "late"),
-                                             (2, "early"), (3, "late"))]
+                                             (2, "early"), (3, "late")))
 
             problems += [f"{what}: {outcome}" for outcome in outcomes(kernel) if outcome]
             for op in ("wait", "barrier"):

@@ -164,15 +164,19 @@ class Cases:
 def run(description, count, rows=ROWS, always=lambda: None, scores=(), dropout=(),
         weights=(), make=Cases):
     """The command line of a test: `count` cases, for which the processor and all GPUs
-    with code of their own take turns, and `always` before them."""
+    with code of their own take turns, and `always` before them. With --full there are
+    four times as many."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=count)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", default=",".join(["cpu", *targets.gpus()]))
     parser.add_argument("--print", action="store_true", help="only print them")
+    parser.add_argument("--full", action="store_true")
     given = parser.parse_args()
     if given.count == count and not given.print:
         always()
+    if given.full:
+        given.count *= 4
     chosen = given.targets.split(",")
     for number, target in enumerate(chosen):
         # Each has its own: a case on one chip is as good as on another.

@@ -5,6 +5,7 @@ import functools
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,16 @@ def module_of(case):
     """The module of a case of evoformer-check."""
     return subprocess.run(["evoformer-check", "--print-module", case],
                           capture_output=True, text=True, check=True).stdout
+
+
+def gradients_of(module):
+    """The module of a case of gradients without its forward pass, whose kernels
+    other cases have."""
+    text, count = re.subn(
+        r"  evoformer\.attention\n.*?(?=  evoformer\.attention_backward\n)", "",
+        module, flags=re.S)
+    assert count == 1, module
+    return text
 
 
 def draw(depths, always=(), groups=None, extra=(32, 64)):
