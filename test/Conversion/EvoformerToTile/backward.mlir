@@ -16,8 +16,7 @@
 // CHECK:           %[[DP:.*]] = evo_tile.mma
 // CHECK:           %[[KEPT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[DP]]
 // CHECK:           %[[NEXT:.*]] = math.fma %[[P]], %[[KEPT]], %[[S]]
-// CHECK:           %[[KEPT:.*]] = evo_tile.skip_idle %[[NEXT]] else
-// CHECK:           scf.yield %[[KEPT]]
+// CHECK:           scf.yield %[[NEXT]]
 // CHECK:         evo_tile.store %{{.*}}, %{{.*}}[%c0, %c0, %c0]
 // CHECK-LABEL: func.func @pair(
 // CHECK:         evo_tile.launch @pair_delta space(%{{.*}}, %{{.*}}, %{{.*}}, %c4)

@@ -110,38 +110,40 @@ private:
     if (firstEntry)
       starts.assign(kEntriesOfItem, outer.splat({1, shared.blocks.queries},
                                                 outer.getF32Type(), 0));
-    BlockLoop loop = BlockLoop::through(outer, grid, shared.alignedRows, place,
-                                        counts, first, end, keysFirst);
-    if (!firstEntry && !shared.isCareful())
-      loop = loop.skippingIdle();
-    SmallVector<Value> sums = loop.run(
-        outer, starts,
-        [&](TileBuilder &b, const BlockStep &step,
-            ValueRange sums) -> SmallVector<Value> {
-          const WorkItem &item = step.item;
-          LogitRecompute::Slices slices = shared.slice(item);
-          for (auto [bias, read] : llvm::zip(slices.logits.biases, fixed))
-            bias.tile = read;
-          LogitRecompute::QueryTiles queries = shared.loadQueries(
-              b, item, slices, step.offset(LogitDim::Queries));
-          LogitRecompute::KeyTiles keys =
-              shared.loadKeys(b, item, slices, step.offset(LogitDim::Keys));
-          if (firstEntry)
-            return addEntries(
-                b, sums, shared.recompute(b, slices, queries, keys, step.tile));
-          if (operands.ofCapture)
-            return {b.addf(sums[0],
-                           shared.recompute(b, slices, queries, keys, step.tile)
-                               .scoreGrad)};
-          if (!operands.queryGrad)
-            return {
-                shared.recompute(b, slices, queries, keys, step.tile, sums[0])
-                    .logitGrad};
-          LogitRecompute::Recomputed again =
-              shared.recompute(b, slices, queries, keys, step.tile);
-          storeQuery(b, step, again, keys);
-          return {b.addf(sums[0], again.logitGrad)};
-        });
+    SmallVector<Value> sums =
+        BlockLoop::through(outer, grid, shared.alignedRows, place, counts,
+                           first, end, keysFirst)
+            .run(outer, starts,
+                 [&](TileBuilder &b, const BlockStep &step,
+                     ValueRange sums) -> SmallVector<Value> {
+                   const WorkItem &item = step.item;
+                   LogitRecompute::Slices slices = shared.slice(item);
+                   for (auto [bias, read] :
+                        llvm::zip(slices.logits.biases, fixed))
+                     bias.tile = read;
+                   LogitRecompute::QueryTiles queries = shared.loadQueries(
+                       b, item, slices, step.offset(LogitDim::Queries));
+                   LogitRecompute::KeyTiles keys = shared.loadKeys(
+                       b, item, slices, step.offset(LogitDim::Keys));
+                   if (firstEntry)
+                     return addEntries(
+                         b, sums,
+                         shared.recompute(b, slices, queries, keys, step.tile));
+                   if (operands.ofCapture)
+                     return {b.addf(
+                         sums[0],
+                         shared.recompute(b, slices, queries, keys, step.tile)
+                             .scoreGrad)};
+                   if (!operands.queryGrad)
+                     return {shared
+                                 .recompute(b, slices, queries, keys, step.tile,
+                                            sums[0])
+                                 .logitGrad};
+                   LogitRecompute::Recomputed again =
+                       shared.recompute(b, slices, queries, keys, step.tile);
+                   storeQuery(b, step, again, keys);
+                   return {b.addf(sums[0], again.logitGrad)};
+                 });
     if (!grid.mayMask() || firstEntry || counts[kBiasQ] || counts[kBiasK] ||
         !grid.haveEqualLengths(counts))
       return sums;

@@ -174,7 +174,6 @@ BlockLoop BlockLoop::along(TileBuilder &builder, LogitDim dim,
     return stepsAlong(builder, dim, some, keysFirst, isMasked);
   };
   BlockLoop loop;
-  loop.owned = {dim == LogitDim::Keys ? LogitDim::Queries : LogitDim::Keys};
   if (!item.seen) {
     loop.parts = {{zero,
                    range.visited ? range.visited : builder.index(range.extent),
@@ -231,6 +230,30 @@ BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count) const {
   return loop;
 }
 
+BlockLoop BlockLoop::skippingIdle(LogitDim owned) const {
+  BlockLoop loop = *this;
+  loop.owned = owned;
+  return loop;
+}
+
+SmallVector<Value> BlockLoop::skipIdle(TileBuilder &b, const BlockStep &step,
+                                       ValueRange before,
+                                       ValueRange next) const {
+  if (!owned)
+    return llvm::to_vector(next);
+  const ItemRange &range =
+      *owned == LogitDim::Keys ? step.item.keys : step.item.queries;
+  if (range.fits)
+    return llvm::to_vector(next);
+  Value extent = b.index(range.extent);
+  return llvm::map_to_vector(
+      llvm::zip_equal(before, next), [&](auto pair) -> Value {
+        auto [old, value] = pair;
+        return tile::SkipIdleOp::create(b, value, old, extent,
+                                        b.getDenseI64ArrayAttr({1}));
+      });
+}
+
 BlockLoop BlockLoop::withAround(Around around) const {
   assert(partsOf && "what surrounds parts needs some");
   BlockLoop loop = *this;
@@ -282,11 +305,6 @@ BlockLoop BlockLoop::through(TileBuilder &builder, const BlockGrid &grid,
   LogitDim dim = movesQueries ? LogitDim::Queries : LogitDim::Keys;
   GridSteps steps{grid, alignedRows, place, counts, keysFirst};
   BlockLoop loop;
-  loop.leavesPairs = true;
-  if (!movesQueries)
-    loop.owned.push_back(LogitDim::Queries);
-  if (!movesKeys)
-    loop.owned.push_back(LogitDim::Keys);
   bool isMasked = grid.mayMask();
   if (!isMasked || (movesQueries && movesKeys) ||
       !grid.haveEqualLengths(counts)) {
@@ -365,35 +383,6 @@ void BlockLoop::addRange(TileBuilder &builder, const GridSteps &steps,
             ofFull.at(/*isMasked=*/false, toFull)}};
 }
 
-BlockLoop BlockLoop::skippingIdle() const {
-  BlockLoop loop = *this;
-  loop.skipsIdle = true;
-  return loop;
-}
-
-SmallVector<Value> BlockLoop::skipIdle(TileBuilder &b, const BlockStep &step,
-                                       ValueRange before,
-                                       ValueRange next) const {
-  SmallVector<Value> extents;
-  SmallVector<int64_t> dims;
-  for (LogitDim dim : owned) {
-    const ItemRange &range =
-        dim == LogitDim::Keys ? step.item.keys : step.item.queries;
-    if (range.fits)
-      continue;
-    extents.push_back(b.index(range.extent));
-    dims.push_back(leavesPairs ? step.tile.getPosition(dim) : 1);
-  }
-  if (extents.empty())
-    return llvm::to_vector(next);
-  return llvm::map_to_vector(
-      llvm::zip_equal(before, next), [&](auto pair) -> Value {
-        auto [old, value] = pair;
-        return tile::SkipIdleOp::create(b, value, old, extents,
-                                        b.getDenseI64ArrayAttr(dims));
-      });
-}
-
 SmallVector<Value>
 BlockLoop::run(TileBuilder &builder, ValueRange start,
                function_ref<SmallVector<Value>(TileBuilder &, const BlockStep &,
@@ -411,8 +400,7 @@ BlockLoop::run(TileBuilder &builder, ValueRange start,
   };
   auto skipStep = [&](TileBuilder &b, const BlockStep &step,
                       ValueRange carried) {
-    SmallVector<Value> next = runStep(b, step, carried);
-    return skipsIdle ? skipIdle(b, step, carried, next) : next;
+    return skipIdle(b, step, carried, runStep(b, step, carried));
   };
   SmallVector<Value> carried(start);
   for (const Part &part : parts)

@@ -120,11 +120,10 @@ public:
   /// computed then, those without queries (keys) as well.
   BlockLoop withAround(Around around) const;
 
-  /// The same where all that steps leave belongs to the queries or keys along
-  /// which `along` does not go, in the tiles' dimension 1, or to the pairs of a
-  /// block that `through` comes by. Subgroups that have none of these may skip
-  /// steps: what they leave nobody reads.
-  BlockLoop skippingIdle() const;
+  /// The same where all that steps leave are tiles whose dimension 1 is the
+  /// item's block of keys (queries): subgroups that have none of these may skip
+  /// steps, as nobody reads what they leave.
+  BlockLoop skippingIdle(LogitDim owned) const;
 
   /// Writes the loop: `body` is given what the step before has left, at first
   /// `start`. Gives what the last one has left.
@@ -172,14 +171,13 @@ private:
   static BlockLoop inside(TileBuilder &builder, const BlockStep &step,
                           LogitDim dim, int64_t count, bool hasAll);
 
-  /// `next`, or `before` in subgroups for which a step has nothing.
+  /// `next`, or `before` in subgroups for which the step has nothing.
   SmallVector<Value> skipIdle(TileBuilder &b, const BlockStep &step,
                               ValueRange before, ValueRange next) const;
 
   SmallVector<Part, 2> parts;
-  /// Along which of them it does not go, and whether steps leave pairs.
-  SmallVector<LogitDim, 2> owned = {};
-  bool leavesPairs = false, skipsIdle = false;
+  /// What subgroups must have any of lest they skip steps.
+  std::optional<LogitDim> owned = {};
   /// Makes the loop of a step's parts; null: it has one.
   std::function<BlockLoop(TileBuilder &, const BlockStep &, bool hasAll)>
       partsOf = {};

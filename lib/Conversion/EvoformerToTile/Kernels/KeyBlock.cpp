@@ -192,8 +192,9 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
     };
     loop = loop.withAround(std::move(around));
   }
-  if (!beside && !recompute.isCareful())
-    loop = loop.skippingIdle();
+  // Parts are code of their own: a branch around them takes nothing from it.
+  if (parts > 1 && !beside)
+    loop = loop.skippingIdle(LogitDim::Keys);
   return start.with(loop.run(outer, start.carried(), addStep));
 }
 

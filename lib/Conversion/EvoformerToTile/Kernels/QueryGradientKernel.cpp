@@ -49,20 +49,18 @@ evoformer::sumKeysOfQueries(TileBuilder &builder, const LogitRecompute &shared,
                             const LogitRecompute::Slices &slices) {
   LogitRecompute::QueryTiles queries =
       shared.loadQueries(builder, item, slices, shared.zero);
-  BlockLoop loop = BlockLoop::along(builder, LogitDim::Keys, item);
-  if (!shared.isCareful())
-    loop = loop.skippingIdle();
-  return loop.run(
-      builder, shared.zeros(builder, shared.blocks.queries, shared.parts),
-      [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
-        LogitRecompute::KeyTiles keys =
-            shared.loadKeys(b, step.item, slices, step.offset(LogitDim::Keys));
-        LogitRecompute::Recomputed again =
-            shared.recompute(b, slices, queries, keys, step.tile);
-        Value narrow = shared.narrowScoreGrad(b, again);
-        shared.storeLogitGrads(b, step, again, narrow);
-        return shared.accumulate(b, sums, narrow, shared.clearNaN(b, keys.key));
-      });
+  return BlockLoop::along(builder, LogitDim::Keys, item)
+      .run(builder, shared.zeros(builder, shared.blocks.queries, shared.parts),
+           [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+             LogitRecompute::KeyTiles keys = shared.loadKeys(
+                 b, step.item, slices, step.offset(LogitDim::Keys));
+             LogitRecompute::Recomputed again =
+                 shared.recompute(b, slices, queries, keys, step.tile);
+             Value narrow = shared.narrowScoreGrad(b, again);
+             shared.storeLogitGrads(b, step, again, narrow);
+             return shared.accumulate(b, sums, narrow,
+                                      shared.clearNaN(b, keys.key));
+           });
 }
 
 void evoformer::writeQueryGradient(TileBuilder &builder,

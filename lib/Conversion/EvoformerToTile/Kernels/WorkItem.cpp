@@ -48,17 +48,6 @@ ItemRange ItemRange::all() const {
   return {start, wholeExtent, block, wholeFits, shared};
 }
 
-Value ItemRange::skipIdle(TileBuilder &b, Value tile, int64_t otherwise) const {
-  if (fits)
-    return tile;
-  auto type = TileBuilder::typeOf(tile);
-  Value number = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(
-             type, b.getIntegerAttr(type.getElementType(), otherwise)));
-  return SkipIdleOp::create(b, tile, number, ValueRange(b.index(extent)),
-                            b.getDenseI64ArrayAttr({1}));
-}
-
 Value ItemRange::isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
                            Value offset) const {
   // Ranges and blocks are shorter than what i32 holds.

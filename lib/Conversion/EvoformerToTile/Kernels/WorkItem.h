@@ -54,9 +54,6 @@ struct ItemRange {
   /// What is written of sequences and statistics: all elements, but behind the
   /// end of a sequence another one starts.
   ItemRange written() const { return offset ? *this : all(); }
-  /// `tile`, whose dimension 1 is the item's block of the range, or this number
-  /// in subgroups that have nothing of it.
-  Value skipIdle(TileBuilder &b, Value tile, int64_t otherwise) const;
   /// i1 in a tile's shape, of which dimension `dim` starts at `offset` in the
   /// range: what the row has.
   Value isPresent(TileBuilder &b, ArrayRef<int64_t> shape, int64_t dim,
