@@ -48,6 +48,8 @@ PASSES = {
         "staged": None, "pipelined": None},
     "evo-tile-overlap-products": {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
+    "evo-tile-skip-idle-subgroups": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},

@@ -169,6 +169,19 @@ struct IotaPattern : KernelPattern<IotaOp> {
   }
 };
 
+/// Where nothing was skipped.
+struct SkipIdlePattern : OpConversionPattern<SkipIdleOp> {
+  SkipIdlePattern(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern(converter, context, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(SkipIdleOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithMultiple(op, {adaptor.getValue()});
+    return success();
+  }
+};
+
 struct HoldsWithinPattern : KernelPattern<HoldsWithinOp> {
   using KernelPattern::KernelPattern;
 
@@ -555,7 +568,8 @@ void mlir::evoformer::tile::populateComputePatterns(
     const KernelContext &kernel) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ElementwisePattern, NarrowSelectPattern, ConstantPattern,
-               SplatPattern, TransposePattern>(converter, context);
+               SkipIdlePattern, SplatPattern, TransposePattern>(converter,
+                                                                context);
   patterns.add<IotaPattern, HoldsWithinPattern, BroadcastPattern, ReducePattern,
                MmaPattern>(converter, context, kernel);
 }

@@ -8,6 +8,19 @@
 // RUN: evoformer-opt %t.mlir --evo-tile-skip-idle-subgroups -o %t.once
 // RUN: evoformer-opt %t.once --evo-tile-skip-idle-subgroups -o %t.twice
 // RUN: diff %t.once %t.twice
+//
+// Lanes compute all where the pass has not run.
+// RUN: evoformer-opt %t.mlir --convert-tile-to-gpu | FileCheck %s --check-prefix=LANES
+// LANES-NOT: skip_idle
+// LANES-NOT: subgroup_reduce
+// LANES: gpu.func @none
+//
+// A count that differs from subgroup to subgroup.
+// RUN: evoformer-opt %t.once --convert-tile-to-gpu | FileCheck %s --check-prefix=VOTE
+// VOTE-LABEL: gpu.func @work
+// VOTE:         %[[START:.*]] = arith.muli %{{.*}}, %c16_i32
+// VOTE:         %[[BEFORE:.*]] = arith.cmpi slt, %[[START]], %{{.*}} : i32
+// VOTE:         gpu.subgroup_reduce or %[[BEFORE]] uniform
 
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[16, 1, 0], [2, 0, 8]], subgroups = [[4, 16, 0]], inner = 1>
 #all = #evo_tile.lane_map<registers = [[16, 1, 0], [2, 0, 1]], lanes = [[32, 0, 2]], subgroups = [[4, 0, 0]], inner = 1>
