@@ -41,6 +41,18 @@ static LogicalResult printTargets(llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
+  // A message about a module of kernels would show all of it, thousands of
+  // lines: what it is about is shown where that is asked for.
+  std::string option = "--mlir-print-op-on-diagnostic";
+  SmallVector<char *> arguments(argv, argv + argc);
+  bool isChosen = llvm::any_of(arguments, [&](StringRef argument) {
+    return argument.contains(StringRef(option).drop_front(2));
+  });
+  option += "=false";
+  if (!isChosen && argc > 0)
+    arguments.insert(arguments.begin() + 1, option.data());
+  argc = arguments.size();
+  argv = arguments.data();
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
