@@ -26,7 +26,7 @@ NEVER_REFUSES = {
     "evo-cpu-move-bf16-as-words",
     "evoformer-results-to-arguments", "evoformer-split-backward",
     "evo-tile-carry-divisions", "evo-tile-overlap-products",
-    "evo-tile-share-launches", "evo-tile-skip-idle-subgroups",
+    "evo-tile-share-launches",
     "evo-gpu-carry-addresses", "evo-gpu-defer-lane-sums"}
 EXECUTES = re.compile(r"mlir-runner|evoformer-run|evoformer-sim|evoformer-check")
 

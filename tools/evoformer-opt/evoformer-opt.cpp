@@ -40,19 +40,18 @@ static LogicalResult printTargets(llvm::raw_ostream &os) {
   return success();
 }
 
+/// A message about a module of kernels would show all of it, thousands of
+/// lines: what a message is about is shown where that is asked for.
+static void hideOpsOfMessages() {
+  registerMLIRContextCLOptions();
+  auto *option =
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic");
+  if (option)
+    static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
+}
+
 int main(int argc, char **argv) {
-  // A message about a module of kernels would show all of it, thousands of
-  // lines: what it is about is shown where that is asked for.
-  std::string option = "--mlir-print-op-on-diagnostic";
-  SmallVector<char *> arguments(argv, argv + argc);
-  bool isChosen = llvm::any_of(arguments, [&](StringRef argument) {
-    return argument.contains(StringRef(option).drop_front(2));
-  });
-  option += "=false";
-  if (!isChosen && argc > 0)
-    arguments.insert(arguments.begin() + 1, option.data());
-  argc = arguments.size();
-  argv = arguments.data();
+  hideOpsOfMessages();
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

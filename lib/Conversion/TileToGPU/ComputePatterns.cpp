@@ -171,8 +171,7 @@ struct IotaPattern : KernelPattern<IotaOp> {
 
 /// Where nothing was skipped.
 struct SkipIdlePattern : OpConversionPattern<SkipIdleOp> {
-  SkipIdlePattern(const TypeConverter &converter, MLIRContext *context)
-      : OpConversionPattern(converter, context, /*benefit=*/2) {}
+  using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
   matchAndRewrite(SkipIdleOp op, OneToNOpAdaptor adaptor,
@@ -193,12 +192,12 @@ struct HoldsWithinPattern : KernelPattern<HoldsWithinOp> {
     Value all;
     for (auto [extent, dim] : llvm::zip_equal(op.getExtents(), op.getDims())) {
       Value start = lane.getSubgroupPosition(map, dim);
+      start = arith::IndexCastOp::create(rewriter, op.getLoc(),
+                                         rewriter.getIndexType(),
+                                         start ? start : lane.constant(0));
       Value isBefore = arith::CmpIOp::create(
-          rewriter, op.getLoc(), arith::CmpIPredicate::slt,
-          start ? start : lane.constant(0), lane.toI32(extent));
-      all = all ? arith::AndIOp::create(rewriter, op.getLoc(), all, isBefore)
-                      .getResult()
-                : isBefore;
+          rewriter, op.getLoc(), arith::CmpIPredicate::slt, start, extent);
+      all = lane.andI(all, isBefore);
     }
     // Code generators see that all lanes get the same.
     rewriter.replaceOpWithNewOp<gpu::SubgroupReduceOp>(

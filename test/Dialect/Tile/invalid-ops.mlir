@@ -480,7 +480,7 @@ func.func @transpose_out(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @skip_idle(%t: tensor<4x8xf32>, %i: index) {
-  // expected-error @below {{has 1 extents along 2 dimensions}}
+  // expected-error @below {{has as many extents as dimensions, not 1 and 2}}
   %r = evo_tile.skip_idle %t else %t within [%i] along [0, 1] : tensor<4x8xf32>
   return
 }
@@ -490,6 +490,22 @@ func.func @skip_idle(%t: tensor<4x8xf32>, %i: index) {
 func.func @skip_idle_dim(%t: tensor<4x8xf32>, %i: index) {
   // expected-error @below {{dimension 2 of a tile of rank 2}}
   %r = evo_tile.skip_idle %t else %t within [%i] along [2] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @skip_idle_none(%t: tensor<4x8xf32>) {
+  // expected-error @below {{needs an extent along one dimension or more}}
+  %r = evo_tile.skip_idle %t else %t within [] along [] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @holds_within_bare(%i: index) {
+  // expected-error @below {{needs a tile with a layout, got 'tensor<4x8xf32>'}}
+  %r = evo_tile.holds_within [%i] along [1] of tensor<4x8xf32>
   return
 }
 

@@ -19,7 +19,8 @@
 // RUN: evoformer-opt %t.once --convert-tile-to-gpu | FileCheck %s --check-prefix=VOTE
 // VOTE-LABEL: gpu.func @work
 // VOTE:         %[[START:.*]] = arith.muli %{{.*}}, %c16_i32
-// VOTE:         %[[BEFORE:.*]] = arith.cmpi slt, %[[START]], %{{.*}} : i32
+// VOTE:         %[[INDEX:.*]] = arith.index_cast %[[START]]
+// VOTE:         %[[BEFORE:.*]] = arith.cmpi slt, %[[INDEX]], %{{.*}} : index
 // VOTE:         gpu.subgroup_reduce or %[[BEFORE]] uniform
 
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[16, 1, 0], [2, 0, 8]], subgroups = [[4, 16, 0]], inner = 1>
@@ -27,6 +28,8 @@
 
 // REMARK: skipped{{.*}}tiles=2
 // REMARK: skipped{{.*}}tiles=1
+// REMARK: skipped{{.*}}tiles=1
+// REMARK-NOT: skipped
 
 // The read, its arithmetic and what both tiles need; the read behind which memory
 // changes, and what is stored, stay.
@@ -87,14 +90,17 @@ evo_tile.kernel @loops(%out: memref<64x16xf32>, %in: memref<64x16xf32>, %n: inde
   evo_tile.return
 }
 
-// Every subgroup holds all of it, and the last one has nothing that could be left
-// out: a block's argument.
+// Every subgroup holds all of it; and what the second one could leave out is read
+// before memory changes, by a store and by an op that stores besides what is in it.
 // CHECK-LABEL: evo_tile.kernel @none
 //   CHECK-NOT:   holds_within
 //       CHECK:   %[[SUM:.*]] = arith.addf
 //       CHECK:   evo_tile.store %[[SUM]]
 //       CHECK:   %[[READ:.*]] = evo_tile.load
 //       CHECK:   memref.store
+//       CHECK:   %[[AGAIN:.*]] = evo_tile.load
+//       CHECK:   linalg.fill
+//       CHECK:   evo_tile.store %[[AGAIN]]
 //       CHECK:   evo_tile.store %[[READ]]
 evo_tile.kernel @none(%out: memref<16x64xf32>, %rows: memref<64x16xf32>, %flag: memref<f32>, %n: index) attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index
@@ -107,7 +113,33 @@ evo_tile.kernel @none(%out: memref<16x64xf32>, %rows: memref<64x16xf32>, %flag: 
   %zero = arith.constant dense<0.0> : tensor<64x16xf32, #rows>
   %read = evo_tile.load %rows[%c0, %c0] : memref<64x16xf32> -> tensor<64x16xf32, #rows>
   memref.store %number, %flag[] : memref<f32>
+  %again = evo_tile.load %rows[%c0, %c0] : memref<64x16xf32> -> tensor<64x16xf32, #rows>
+  linalg.fill ins(%number : f32) outs(%rows : memref<64x16xf32>)
+  %c = evo_tile.skip_idle %again else %zero within [%n] along [0] : tensor<64x16xf32, #rows>
+  evo_tile.store %c, %rows[%c0, %c0] : tensor<64x16xf32, #rows>, memref<64x16xf32>
   %b = evo_tile.skip_idle %read else %zero within [%n] along [0] : tensor<64x16xf32, #rows>
   evo_tile.store %b, %rows[%c0, %c0] : tensor<64x16xf32, #rows>, memref<64x16xf32>
+  evo_tile.return
+}
+
+// Of two only one can be left out, an op in another block of a region uses the other;
+// a constant stays one in what is.
+// CHECK-LABEL: evo_tile.kernel @some
+//       CHECK:   %[[ZERO:.*]] = arith.constant dense<0.0
+//       CHECK:   %[[BOTH:.*]] = evo_tile.load
+//       CHECK:   %[[SUM:.*]] = scf.for
+//   CHECK-NEXT:     arith.addf %{{.*}}, %[[ZERO]]
+//       CHECK:   evo_tile.store %[[SUM]]
+//       CHECK:   evo_tile.store %[[BOTH]]
+evo_tile.kernel @some(%out: memref<64x16xf32>, %in: memref<64x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32, #rows>
+  %read = evo_tile.load %in[%c0, %c0] : memref<64x16xf32> -> tensor<64x16xf32, #rows>
+  %sum = arith.addf %read, %zero : tensor<64x16xf32, #rows>
+  %a = evo_tile.skip_idle %sum else %zero within [%n] along [0] : tensor<64x16xf32, #rows>
+  %b = evo_tile.skip_idle %read else %zero within [%n] along [0] : tensor<64x16xf32, #rows>
+  evo_tile.store %a, %out[%c0, %c0] : tensor<64x16xf32, #rows>, memref<64x16xf32>
+  evo_tile.store %b, %out[%c0, %c0] : tensor<64x16xf32, #rows>, memref<64x16xf32>
+  evo_tile.store %read, %in[%c0, %c0] : tensor<64x16xf32, #rows>, memref<64x16xf32>
   evo_tile.return
 }

@@ -91,7 +91,8 @@ KeyBlock::Sums KeyBlock::addCleared(TileBuilder &b, const Sums &sums) const {
   for (auto [sum, mine] : llvm::zip_equal(
            sums.carried(),
            shared.clearDropped(item, slices, this->sum().carried())))
-    result.push_back(b.addf(sum, mine));
+    // Other rows may be longer.
+    result.push_back(b.addf(sum, item.clearAbsent(mine, item.keys)));
   return sums.with(result);
 }
 
@@ -193,7 +194,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
     loop = loop.withAround(std::move(around));
   }
   // Parts are code of their own: a branch around them takes nothing from it.
-  if (parts > 1 && !beside)
+  if (parts > 1 && !beside && !recompute.isRepeat())
     loop = loop.skippingIdle(LogitDim::Keys);
   return start.with(loop.run(outer, start.carried(), addStep));
 }

@@ -273,23 +273,25 @@ void WorkItem::store(Value tile, Value slice, const ItemRange &range,
                 {rows.fits, range.fits, true}, rowAlignment(slice));
 }
 
+Value WorkItem::clearAbsent(Value tile, const ItemRange &range) const {
+  if (!range.mayEndEarly() || range.offset)
+    return tile;
+  Value present =
+      range.isPresent(builder, TileBuilder::typeOf(tile).getShape(), /*dim=*/1,
+                      /*offset=*/builder.index(0));
+  return builder.select(present, tile, builder.splatLike(tile, 0));
+}
+
 void WorkItem::storeParts(ValueRange tiles, ArrayRef<DepthPart> parts,
                           double factor, Value memory,
                           const ItemRange &range) const {
   ItemRange written = range.written();
   Value slice = sliceSequence(memory, written);
-  auto clear = [&](Value tile) {
-    if (!range.mayEndEarly() || range.offset)
-      return tile;
-    Value present =
-        range.isPresent(builder, TileBuilder::typeOf(tile).getShape(),
-                        /*dim=*/1, /*offset=*/builder.index(0));
-    return builder.select(present, tile, builder.splatLike(tile, 0));
-  };
   for (auto [tile, part] : llvm::zip_equal(tiles, parts))
-    store(clear(factor == 1
-                    ? tile
-                    : builder.mulf(tile, builder.splatLike(tile, factor))),
+    store(clearAbsent(factor == 1
+                          ? tile
+                          : builder.mulf(tile, builder.splatLike(tile, factor)),
+                      range),
           slice, written, part.start);
 }
 

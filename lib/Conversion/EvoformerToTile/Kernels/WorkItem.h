@@ -155,6 +155,9 @@ struct WorkItem {
   void store(Value tile, Value slice, const ItemRange &range,
              int64_t depth = 0) const;
 
+  /// `tile`, whose dimension 1 is the item's block of the range, with zeros
+  /// behind the end of the row.
+  Value clearAbsent(Value tile, const ItemRange &range) const;
   /// Writes tiles of parts of the depth, multiplied by a factor, to the
   /// positions of a sequence; zeros behind the row's end.
   void storeParts(ValueRange tiles, ArrayRef<DepthPart> parts, double factor,

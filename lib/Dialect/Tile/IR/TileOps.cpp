@@ -453,8 +453,10 @@ LogicalResult RandomOp::verify() {
 static LogicalResult verifyExtents(Operation *op, RankedTensorType tile,
                                    size_t numExtents, ArrayRef<int64_t> dims) {
   if (numExtents != dims.size())
-    return op->emitOpError("has ")
-           << numExtents << " extents along " << dims.size() << " dimensions";
+    return op->emitOpError("has as many extents as dimensions, not ")
+           << numExtents << " and " << dims.size();
+  if (dims.empty())
+    return op->emitOpError("needs an extent along one dimension or more");
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (dim < 0 || dim >= tile.getRank())
       return op->emitOpError("dimension ")
@@ -471,8 +473,12 @@ LogicalResult SkipIdleOp::verify() {
 }
 
 LogicalResult HoldsWithinOp::verify() {
-  return verifyExtents(*this, cast<RankedTensorType>(getTile()),
-                       getExtents().size(), getDims());
+  auto tile = cast<RankedTensorType>(getTile());
+  if (failed(verifyExtents(*this, tile, getExtents().size(), getDims())))
+    return failure();
+  if (!tile.getEncoding())
+    return emitOpError("needs a tile with a layout, got ") << tile;
+  return success();
 }
 
 /// Both have layouts, and nothing else is different.

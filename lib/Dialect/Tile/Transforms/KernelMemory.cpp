@@ -67,7 +67,11 @@ bool mlir::evoformer::tile::isWrittenByKernel(LoadOp load) {
   return !kernel || mayWriteGlobal(kernel, load.getSource());
 }
 
+bool mlir::evoformer::tile::mapsElements(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) || isa<SkipIdleOp>(op);
+}
+
 bool mlir::evoformer::tile::isElementwise(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
-         OpTrait::hasElementwiseMappableTraits(op);
+         mapsElements(op);
 }

@@ -21,6 +21,9 @@ Value getMemoryRoot(Value memref);
 /// global memory.
 bool mayWriteGlobal(Operation *op, Value memref);
 
+/// True if each element of results is made of those at its own place.
+bool mapsElements(Operation *op);
+
 /// True for work without effects of which each element needs those at its own
 /// place only.
 bool isElementwise(Operation *op);

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -45,8 +47,12 @@ static SmallVector<int64_t> findStarts(SkipIdleOp op, int64_t numSubgroups) {
 /// Whether an op, and all in it, does nothing but compute and read memory.
 static bool onlyReads(Operation *op) {
   WalkResult walk = op->walk([](Operation *inner) {
-    bool isQuiet = isMemoryEffectFree(inner) || isa<LoadOp>(inner) ||
-                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+    // What has effects besides those of the ops in it says so.
+    bool isControlFlow =
+        inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+        !isa<MemoryEffectOpInterface>(inner);
+    bool isQuiet =
+        isControlFlow || isMemoryEffectFree(inner) || isa<LoadOp>(inner);
     return isQuiet ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !walk.wasInterrupted();
@@ -104,9 +110,9 @@ private:
       return false;
     return llvm::all_of(op->getUses(), [&](OpOperand &use) {
       Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
-      if (auto skip = dyn_cast<SkipIdleOp>(user))
+      if (auto skip = dyn_cast_if_present<SkipIdleOp>(user))
         return llvm::is_contained(ops, skip) && &use == &skip.getValueMutable();
-      return work.contains(user);
+      return user && work.contains(user);
     });
   }
 
@@ -162,9 +168,11 @@ private:
         op.moveBefore(yield);
     for (auto [op, start, carried] :
          llvm::zip_equal(ops, before, loop.getRegionIterArgs()))
-      start.replaceUsesWithIf(carried, [&](OpOperand &use) {
-        return loop->isProperAncestor(use.getOwner());
-      });
+      // A constant stays one.
+      if (!matchPattern(start, m_Constant()))
+        start.replaceUsesWithIf(carried, [&](OpOperand &use) {
+          return loop->isProperAncestor(use.getOwner());
+        });
     for (auto [op, result] : llvm::zip_equal(ops, loop.getResults()))
       op.getResult().replaceAllUsesWith(result);
     dead.append(ops.begin(), ops.end());
@@ -190,19 +198,23 @@ protected:
       kernels.push_back(kernel);
       return WalkResult::skip();
     });
-    for (KernelOp kernel : kernels)
-      if (int64_t count = skip(kernel))
+    for (KernelOp kernel : kernels) {
+      bool skips =
+          kernel.getTarget() && kernel.getTarget()->skipsIdleSubgroups();
+      // Before, what crosses subgroups does not show yet.
+      if (skips && failed(requireStaged(kernel, kPass)))
+        return signalPassFailure();
+      if (int64_t count =
+              skip(kernel, skips ? kernel.getSchedule()->getNumSubgroups() : 1))
         remark::passed(kernel.getLoc(),
                        remark::RemarkOpts::name("skipped").category(kPass))
             << remark::metric("tiles", count);
+    }
   }
 
-  static int64_t skip(KernelOp kernel) {
+  static int64_t skip(KernelOp kernel, int64_t numSubgroups) {
     SmallVector<SkipIdleOp> all;
     kernel.walk([&](SkipIdleOp op) { all.push_back(op); });
-    bool skips = kernel.getSchedule() && kernel.getTarget() &&
-                 kernel.getTarget()->skipsIdleSubgroups();
-    int64_t numSubgroups = skips ? kernel.getSchedule()->getNumSubgroups() : 1;
     int64_t count = 0;
     for (auto it = all.begin(); it != all.end();) {
       SkipIdleOp first = *it;

@@ -550,15 +550,15 @@ def Tile_WhereOp : Tile_Op<"where", [SingleBlock, NoRegionArguments,
 }
 
 def Tile_SkipIdleOp : Tile_Op<"skip_idle",
-    [Pure, AllTypesMatch<["value", "otherwise", "result"]>,
-     Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+    [Pure, AllTypesMatch<["value", "otherwise", "result"]>]> {
   let summary = "a tile of which some subgroups may have nothing that counts";
   let description = [{
-    `value`; of subgroups whose elements all lie at or behind an extent along its
-    dimension, which nobody reads, `otherwise` instead. So they need not compute
+    `value`, or, in subgroups whose elements all lie at or behind an extent along its
+    dimension, `value` or `otherwise`, whichever is at hand. So these need not compute
     `value`, and what runs beside them has their share of the processor: a
-    workgroup at the end of a sequence may have queries for one subgroup of four.
-    A program must be right either way (`evo-tile-skip-idle-subgroups`).
+    workgroup at the end of a sequence may have keys for one subgroup of four.
+    A program must be right either way (`evo-tile-skip-idle-subgroups`): behind the
+    extents both are equal, or nobody reads them.
 
     ```mlir
     %next = evo_tile.skip_idle %sum else %before within [%queries] along [1]
@@ -580,7 +580,9 @@ def Tile_HoldsWithinOp : Tile_Op<"holds_within", [Pure]> {
   let description = [{
     Whether any element of a tile of type `tile` that the subgroup holds lies
     before each of the extents along its dimension. Subgroups differ; all lanes of
-    one get the same.
+    one get the same. What depends on it may wait for no other subgroup: it is made
+    after pipelining, when copies and barriers are where they stay. Extents are
+    signed.
 
     ```mlir
     %works = evo_tile.holds_within [%queries] along [1]

@@ -50,8 +50,7 @@ static bool isRemade(Operation *op, int64_t depth = 4) {
   // Repeating a row vector moves nothing.
   if (auto broadcast = dyn_cast<BroadcastOp>(op))
     return isRemade(broadcast.getSource().getDefiningOp(), depth);
-  return depth > 0 && OpTrait::hasElementwiseMappableTraits(op) &&
-         op->getNumResults() == 1 &&
+  return depth > 0 && mapsElements(op) && op->getNumResults() == 1 &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return isRemade(operand.getDefiningOp(), depth - 1);
          });
@@ -217,8 +216,7 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
            llvm::zip(op->getOpOperands(), op->getParentOp()->getResults()))
         if (isa<RankedTensorType>(result.getType()))
           wantTile(use, encoding(result));
-    } else if (OpTrait::hasElementwiseMappableTraits(op) &&
-               op->getNumResults() == 1 &&
+    } else if (mapsElements(op) && op->getNumResults() == 1 &&
                isa<RankedTensorType>(op->getResult(0).getType())) {
       for (OpOperand &use : op->getOpOperands())
         wantTile(use, encoding(op->getResult(0)));

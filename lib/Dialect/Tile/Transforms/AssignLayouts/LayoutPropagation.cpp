@@ -7,6 +7,8 @@
 
 #include "LayoutPropagation.h"
 
+#include "../KernelMemory.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -134,7 +136,7 @@ void LayoutPropagation::spreadToOp(Operation *op, Value value,
     }
     return;
   }
-  if (OpTrait::hasElementwiseMappableTraits(op))
+  if (mapsElements(op))
     tieAll();
 }
 

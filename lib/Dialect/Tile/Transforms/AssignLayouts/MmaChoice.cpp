@@ -7,6 +7,7 @@
 
 #include "MmaLayouts.h"
 
+#include "../KernelMemory.h"
 #include "../PromoteToLDS/LDSPlan.h"
 #include "LayoutPropagation.h"
 #include "ReachedMemory.h"
@@ -190,7 +191,7 @@ static void findSums(Value value, SetVector<MmaOp> &sums,
   } else if (auto loop = dyn_cast<scf::ForOp>(def)) {
     unsigned number = cast<OpResult>(value).getResultNumber();
     findSums(loop.getBody()->getTerminator()->getOperand(number), sums, seen);
-  } else if (OpTrait::hasElementwiseMappableTraits(def)) {
+  } else if (mapsElements(def)) {
     for (Value operand : def->getOperands())
       if (operand.getType() == value.getType())
         findSums(operand, sums, seen);

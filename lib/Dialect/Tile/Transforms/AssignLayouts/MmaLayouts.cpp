@@ -7,6 +7,7 @@
 
 #include "MmaLayouts.h"
 
+#include "../KernelMemory.h"
 #include "../PromoteToLDS/LDSPlan.h"
 #include "ReachedMemory.h"
 
@@ -50,7 +51,7 @@ mlir::evoformer::tile::findCarriedResults(Value operand) {
       worklist.push_back({transpose.getSource(), inner});
       continue;
     }
-    if (!OpTrait::hasElementwiseMappableTraits(def))
+    if (!mapsElements(def))
       continue;
     for (Value input : llvm::reverse(def->getOperands()))
       if (isa<RankedTensorType>(input.getType()))
