@@ -169,18 +169,6 @@ struct IotaPattern : KernelPattern<IotaOp> {
   }
 };
 
-/// Where nothing was skipped.
-struct SkipIdlePattern : OpConversionPattern<SkipIdleOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(SkipIdleOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithMultiple(op, {adaptor.getValue()});
-    return success();
-  }
-};
-
 struct HoldsWithinPattern : KernelPattern<HoldsWithinOp> {
   using KernelPattern::KernelPattern;
 
@@ -206,13 +194,15 @@ struct HoldsWithinPattern : KernelPattern<HoldsWithinOp> {
   }
 };
 
-struct TransposePattern : OpConversionPattern<TransposeOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// The registers of the first operand, under another name.
+template <typename OpTy> struct RenamePattern : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
 
   LogicalResult
-  matchAndRewrite(TransposeOp op, OneToNOpAdaptor adaptor,
+  matchAndRewrite(OpTy op,
+                  typename OpConversionPattern<OpTy>::OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithMultiple(op, {adaptor.getSource()});
+    rewriter.replaceOpWithMultiple(op, {adaptor.getOperands().front()});
     return success();
   }
 };
@@ -566,9 +556,10 @@ void mlir::evoformer::tile::populateComputePatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const KernelContext &kernel) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ElementwisePattern, NarrowSelectPattern, ConstantPattern,
-               SkipIdlePattern, SplatPattern, TransposePattern>(converter,
-                                                                context);
+  patterns
+      .add<ElementwisePattern, NarrowSelectPattern, ConstantPattern,
+           RenamePattern<SkipIdleOp>, RenamePattern<TransposeOp>, SplatPattern>(
+          converter, context);
   patterns.add<IotaPattern, HoldsWithinPattern, BroadcastPattern, ReducePattern,
                MmaPattern>(converter, context, kernel);
 }

@@ -122,8 +122,8 @@ evo_tile.kernel @none(%out: memref<16x64xf32>, %rows: memref<64x16xf32>, %flag: 
   evo_tile.return
 }
 
-// Of two only one can be left out, an op in another block of a region uses the other;
-// a constant stays one in what is.
+// Of two only one can be left out, as the other is stored, too; a constant stays one in
+// what is.
 // CHECK-LABEL: evo_tile.kernel @some
 //       CHECK:   %[[ZERO:.*]] = arith.constant dense<0.0
 //       CHECK:   %[[BOTH:.*]] = evo_tile.load

@@ -121,8 +121,8 @@ public:
   BlockLoop withAround(Around around) const;
 
   /// The same where all that steps leave are tiles whose dimension 1 is the
-  /// item's block of keys (queries): subgroups that have none of these may skip
-  /// steps, as nobody reads what they leave.
+  /// item's block of keys (queries): subgroups without any may skip steps.
+  /// What these add behind the end of the row must be 0, or not be read.
   BlockLoop skippingIdle(LogitDim owned) const;
 
   /// Writes the loop: `body` is given what the step before has left, at first

@@ -67,6 +67,11 @@ bool mlir::evoformer::tile::isWrittenByKernel(LoadOp load) {
   return !kernel || mayWriteGlobal(kernel, load.getSource());
 }
 
+bool mlir::evoformer::tile::isControlFlow(Operation *op) {
+  return op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+         !isa<MemoryEffectOpInterface>(op);
+}
+
 bool mlir::evoformer::tile::mapsElements(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) || isa<SkipIdleOp>(op);
 }

@@ -21,6 +21,9 @@ Value getMemoryRoot(Value memref);
 /// global memory.
 bool mayWriteGlobal(Operation *op, Value memref);
 
+/// True if an op has no effects but those of the ops inside it.
+bool isControlFlow(Operation *op);
+
 /// True if each element of results is made of those at its own place.
 bool mapsElements(Operation *op);
 

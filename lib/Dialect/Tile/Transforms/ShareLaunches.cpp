@@ -205,12 +205,6 @@ void BlockSharing::forgetReaders(Value written) {
   });
 }
 
-/// Whether an op has no effects but those of the ops inside it.
-static bool isControlFlow(Operation *op) {
-  return op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
-         !isa<MemoryEffectOpInterface>(op);
-}
-
 void BlockSharing::forgetWritten(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto launch = dyn_cast<LaunchOp>(inner)) {

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelMemory.h"
+
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
@@ -26,33 +28,32 @@ using namespace mlir::evoformer::tile;
 static constexpr StringLiteral kPass = "evo-tile-skip-idle-subgroups";
 
 /// Where the tile's part of each subgroup starts along the dimensions that have
-/// extents; none where nothing is laid out.
+/// extents.
 static SmallVector<int64_t> findStarts(SkipIdleOp op, int64_t numSubgroups) {
+  LaneMap map = *getLaneMap(cast<RankedTensorType>(op.getType()));
   SmallVector<int64_t> starts;
-  auto type = cast<RankedTensorType>(op.getType());
-  if (!type.getEncoding())
-    return starts;
-  FailureOr<LaneMap> map = getLaneMap(type);
-  if (failed(map))
-    return starts;
   for (int64_t subgroup = 0; subgroup < numSubgroups; ++subgroup) {
     SmallVector<int64_t> start =
-        map->subgroupOffset(subgroup % map->getNumSubgroups());
+        map.subgroupOffset(subgroup % map.getNumSubgroups());
     for (int64_t dim : op.getDims())
       starts.push_back(start[dim]);
   }
   return starts;
 }
 
+/// Has all subgroups compute tiles.
+static void computeByAll(ArrayRef<SkipIdleOp> ops) {
+  for (SkipIdleOp op : ops) {
+    op.getResult().replaceAllUsesWith(op.getValue());
+    op.erase();
+  }
+}
+
 /// Whether an op, and all in it, does nothing but compute and read memory.
 static bool onlyReads(Operation *op) {
   WalkResult walk = op->walk([](Operation *inner) {
-    // What has effects besides those of the ops in it says so.
-    bool isControlFlow =
-        inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
-        !isa<MemoryEffectOpInterface>(inner);
     bool isQuiet =
-        isControlFlow || isMemoryEffectFree(inner) || isa<LoadOp>(inner);
+        isControlFlow(inner) || isMemoryEffectFree(inner) || isa<LoadOp>(inner);
     return isQuiet ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !walk.wasInterrupted();
@@ -62,40 +63,36 @@ namespace {
 /// Tiles of a block that the same subgroups may leave out.
 class IdleTiles {
 public:
-  explicit IdleTiles(ArrayRef<SkipIdleOp> ops)
-      : ops(llvm::to_vector(ops)), last(ops.back()) {}
+  explicit IdleTiles(ArrayRef<SkipIdleOp> ops) : ops(llvm::to_vector(ops)) {}
 
   /// Gives how many tiles are left out; what cannot be is computed by all.
   int64_t rewrite() {
-    while (true) {
+    while (!ops.empty()) {
       findWork();
-      auto *kept = llvm::partition(ops, [&](SkipIdleOp op) {
-        return work.contains(op.getValue().getDefiningOp());
-      });
-      if (kept == ops.end())
+      SmallVector<SkipIdleOp> left, computed;
+      for (SkipIdleOp op : ops)
+        (work.contains(op.getValue().getDefiningOp()) ? left : computed)
+            .push_back(op);
+      if (computed.empty()) {
+        moveWork();
         break;
-      for (SkipIdleOp op : llvm::make_range(kept, ops.end()))
-        compute(op);
-      ops.erase(kept, ops.end());
-      if (ops.empty())
-        return 0;
+      }
+      computeByAll(computed);
+      ops = left;
     }
-    moveWork();
     return ops.size();
   }
 
 private:
-  void compute(SkipIdleOp op) {
-    op.getResult().replaceAllUsesWith(op.getValue());
-    dead.push_back(op);
-  }
+  /// That which comes last in the block.
+  SkipIdleOp getLast() const { return ops.back(); }
 
   /// Finds what of the block only these tiles need.
   void findWork() {
     work.clear();
     // Whether memory may change between the op at hand and the last tile.
     bool changes = false;
-    for (Operation *op = last; op; op = op->getPrevNode()) {
+    for (Operation *op = getLast(); op; op = op->getPrevNode()) {
       if (isWork(op, changes))
         work.insert(op);
       else if (!onlyReads(op))
@@ -120,7 +117,7 @@ private:
   /// the loops that do not change that.
   Value findWorks() const {
     SkipIdleOp first = ops.front();
-    Operation *place = last;
+    Operation *place = getLast();
     while (auto loop = place->getParentOfType<LoopLikeOpInterface>()) {
       if (loop != place->getParentOp() ||
           !llvm::all_of(first.getExtents(),
@@ -129,7 +126,7 @@ private:
       place = loop;
     }
     OpBuilder builder(place);
-    return HoldsWithinOp::create(builder, last->getLoc(), first.getExtents(),
+    return HoldsWithinOp::create(builder, first->getLoc(), first.getExtents(),
                                  first.getDims(), first.getType());
   }
 
@@ -149,6 +146,7 @@ private:
   /// Moves it into a loop that idle subgroups do not enter: a branch on tiles
   /// would keep the registers of both its sides apart.
   void moveWork() {
+    SkipIdleOp last = getLast();
     Location loc = last->getLoc();
     OpBuilder builder(last);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -173,19 +171,15 @@ private:
         start.replaceUsesWithIf(carried, [&](OpOperand &use) {
           return loop->isProperAncestor(use.getOwner());
         });
-    for (auto [op, result] : llvm::zip_equal(ops, loop.getResults()))
+    for (auto [op, result] : llvm::zip_equal(ops, loop.getResults())) {
       op.getResult().replaceAllUsesWith(result);
-    dead.append(ops.begin(), ops.end());
+      op.erase();
+    }
   }
 
+  /// In the order of the block.
   SmallVector<SkipIdleOp> ops;
-  /// That which comes last in the block.
-  SkipIdleOp last;
   llvm::SmallPtrSet<Operation *, 32> work;
-
-public:
-  /// What is to be erased.
-  SmallVector<Operation *> dead;
 };
 
 struct SkipIdleSubgroupsPass
@@ -204,19 +198,21 @@ protected:
       // Before, what crosses subgroups does not show yet.
       if (skips && failed(requireStaged(kernel, kPass)))
         return signalPassFailure();
-      if (int64_t count =
-              skip(kernel, skips ? kernel.getSchedule()->getNumSubgroups() : 1))
+      SmallVector<SkipIdleOp> all;
+      kernel.walk([&](SkipIdleOp op) { all.push_back(op); });
+      if (!skips)
+        computeByAll(all);
+      else if (int64_t count =
+                   skip(all, kernel.getSchedule()->getNumSubgroups()))
         remark::passed(kernel.getLoc(),
                        remark::RemarkOpts::name("skipped").category(kPass))
             << remark::metric("tiles", count);
     }
   }
 
-  static int64_t skip(KernelOp kernel, int64_t numSubgroups) {
-    SmallVector<SkipIdleOp> all;
-    kernel.walk([&](SkipIdleOp op) { all.push_back(op); });
+  static int64_t skip(ArrayRef<SkipIdleOp> all, int64_t numSubgroups) {
     int64_t count = 0;
-    for (auto it = all.begin(); it != all.end();) {
+    for (const auto *it = all.begin(); it != all.end();) {
       SkipIdleOp first = *it;
       SmallVector<int64_t> starts = findStarts(first, numSubgroups);
       SmallVector<SkipIdleOp> group = {first};
@@ -225,17 +221,10 @@ protected:
            ++it)
         group.push_back(*it);
       bool mayBeIdle = llvm::any_of(starts, [](int64_t s) { return s != 0; });
-      if (!mayBeIdle) {
-        for (SkipIdleOp op : group) {
-          op.getResult().replaceAllUsesWith(op.getValue());
-          op.erase();
-        }
-        continue;
-      }
-      IdleTiles tiles(group);
-      count += tiles.rewrite();
-      for (Operation *op : tiles.dead)
-        op->erase();
+      if (mayBeIdle)
+        count += IdleTiles(group).rewrite();
+      else
+        computeByAll(group);
     }
     return count;
   }
