@@ -98,6 +98,8 @@ private:
                                             ArrayRef<IntrinsicArg> args);
   // DecoderAssembly.cpp
   LogicalResult decodeInlineAsm(LLVM::InlineAsmOp op);
+  /// Nothing for other ops.
+  std::optional<LogicalResult> decodeBoxes(Operation *op, StringRef name);
   LogicalResult decodePTX(LLVM::InlineAsmOp op);
   /// Whether the registers of a product of PTX are handed to it.
   static bool isFenced(LLVM::InlineAsmOp product);

@@ -207,7 +207,9 @@ LogicalResult Decoder::decodeAddrSpaceCast(LLVM::AddrSpaceCastOp op) {
   unsigned from = spaceNumber(op.getArg()), to = spaceNumber(op.getRes());
   auto isGeneric = [](unsigned s) { return s == 0 || s == 1 || s == 4; };
   Parts parts = get(op.getArg());
-  if (from == to || (isGeneric(from) && isGeneric(to))) {
+  // NVIDIA's 7 is LDS of a cluster, which here is one workgroup.
+  bool isCluster = !target.isAMD && from == 3 && to == 7;
+  if (from == to || isCluster || (isGeneric(from) && isGeneric(to))) {
     values[op.getRes()] = parts;
     return success();
   }

@@ -67,6 +67,8 @@ std::optional<LogicalResult> Decoder::decodeNVVM(Operation *op,
                                                  StringRef name) {
   if (!name.consume_front("nvvm."))
     return std::nullopt;
+  if (std::optional<LogicalResult> decoded = decodeBoxes(op, name))
+    return decoded;
   auto call = [&](const Twine &intrinsic, ArrayRef<IntrinsicArg> args) {
     return decodeIntrinsic(op, ("llvm.nvvm." + intrinsic).str(), args);
   };

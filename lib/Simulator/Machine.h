@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <random>
 
 namespace mlir::evoformer::sim {
@@ -73,18 +74,6 @@ struct ByteState {
 constexpr uint32_t severalWaves = 255, landedCopy = 254, severalAtomics = 253,
                    atomicUpdate = 128;
 
-struct Workgroup {
-  std::array<uint32_t, 3> id;
-  uint32_t linearId = 0;
-  uint32_t epoch = 1;
-  std::vector<uint8_t> lds;
-  std::vector<ByteState> state;
-  /// Wave + 1 whose copy to this byte has been issued but not awaited.
-  std::vector<uint8_t> inFlight;
-  /// Per wave: its proxy fences before the last barrier.
-  std::vector<uint32_t> fenced;
-};
-
 /// One asynchronous copy of up to 16 bytes by one lane.
 struct PendingCopy {
   uint32_t lds;
@@ -99,7 +88,32 @@ struct CopyGroup {
   std::vector<PendingCopy> copies;
 };
 
-enum class WaveStatus { Ready, AtBarrier, Done, Hung };
+/// A barrier object (mbarrier): each phase ends when so many have arrived and
+/// all bytes are there that they said to expect.
+struct ArrivalBarrier {
+  uint32_t count = 0, pending = 0, phase = 0;
+  int64_t missingBytes = 0;
+  /// Issued in the phase that is their sequence.
+  std::deque<CopyGroup> copies;
+  /// Who initialised it, and after how many barriers.
+  uint32_t madeAt = 0, madeBy = 0;
+};
+
+struct Workgroup {
+  std::array<uint32_t, 3> id;
+  uint32_t linearId = 0;
+  uint32_t epoch = 1;
+  std::vector<uint8_t> lds;
+  std::vector<ByteState> state;
+  /// Wave + 1 whose copy to this byte has been issued but not awaited.
+  std::vector<uint8_t> inFlight;
+  /// Per wave: its proxy fences before the last barrier.
+  std::vector<uint32_t> fenced;
+  /// Barrier objects by their addresses in LDS.
+  std::map<uint32_t, ArrivalBarrier> arrivals;
+};
+
+enum class WaveStatus { Ready, AtBarrier, AtArrival, Done, Hung };
 
 /// How far a subgroup's accesses to LDS are: under way; kept on their side of
 /// what follows by a fence that releases; done, because that was waited for.
@@ -125,6 +139,8 @@ struct Wave {
   WaveStatus status = WaveStatus::Ready;
   uint32_t barrier = 0, barrierThreads = 0;
   uint32_t barrierSite = 0;
+  /// The barrier object that it waits for, and the parity of the phase.
+  uint32_t arrival = 0, arrivalParity = 0;
 
   /// Lanes waiting at the start of a block, and which blocks have any.
   std::vector<uint64_t> waiting;
@@ -170,6 +186,9 @@ inline void report(Wave &w, const Inst *i, FindingKind kind, unsigned lane,
   if (RawFinding *f = w.sink->add(w, kind, i->site, lane, address))
     f->detail = describe();
 }
+
+/// Whether the phase that a wave waits for has ended.
+bool hasArrived(const Wave &w);
 
 /// Runs every workgroup of a launch.
 llvm::Expected<LaunchResult> runLaunch(const Program &program,

@@ -47,6 +47,7 @@ private:
   void reset(Wave &w);
   void runRound();
   bool releaseBarriers();
+  void reportLeft();
   void step(Wave &w);
 
   const Program &program;
@@ -185,6 +186,11 @@ bool Worker::releaseBarriers() {
     ++group.epoch;
     progress = true;
   }
+  for (Wave &w : waves)
+    if (w.status == WaveStatus::AtArrival && hasArrived(w)) {
+      w.status = WaveStatus::Ready;
+      progress = true;
+    }
   return progress;
 }
 
@@ -199,6 +205,18 @@ bool Worker::runWorkgroup(uint32_t linearId) {
   return ends;
 }
 
+/// Copies to LDS that nobody has waited for when the workgroup ends.
+void Worker::reportLeft() {
+  for (const auto &[address, barrier] : group.arrivals)
+    if (!barrier.copies.empty()) {
+      Inst at;
+      at.site = barrier.copies.front().site;
+      report(waves.front(), &at, FindingKind::CopyNotAwaited, 0, address, [] {
+        return std::string("the workgroup ends before the copy has arrived");
+      });
+    }
+}
+
 void Worker::interleave(uint32_t linearId) {
   group.linearId = linearId;
   group.id = {linearId % launch.grid[0],
@@ -210,6 +228,7 @@ void Worker::interleave(uint32_t linearId) {
   llvm::fill(group.state, ByteState());
   llvm::fill(group.inFlight, 0);
   llvm::fill(group.fenced, 0);
+  group.arrivals.clear();
   random.seed(launch.seed * 0x9e3779b97f4a7c15 + linearId);
   for (Wave &w : waves)
     reset(w);
@@ -217,7 +236,8 @@ void Worker::interleave(uint32_t linearId) {
     runRound();
     bool waiting = false;
     for (Wave &w : waves) {
-      waiting |= w.status == WaveStatus::AtBarrier;
+      waiting |= w.status == WaveStatus::AtBarrier ||
+                 w.status == WaveStatus::AtArrival;
       if (w.status != WaveStatus::Hung)
         continue;
       Inst none;
@@ -228,10 +248,18 @@ void Worker::interleave(uint32_t linearId) {
       return;
     }
     if (!waiting)
-      return;
+      return reportLeft();
     if (releaseBarriers())
       continue;
-    for (Wave &w : waves)
+    for (Wave &w : waves) {
+      if (w.status == WaveStatus::AtArrival) {
+        Inst at;
+        at.site = w.barrierSite;
+        report(w, &at, FindingKind::Deadlock, 0, w.arrival, [] {
+          return std::string("the subgroup waits for arrivals or bytes that "
+                             "never come");
+        });
+      }
       if (w.status == WaveStatus::AtBarrier) {
         Inst at;
         at.site = w.barrierSite;
@@ -242,6 +270,7 @@ void Worker::interleave(uint32_t linearId) {
               .str();
         });
       }
+    }
     return;
   }
 }

@@ -47,8 +47,11 @@ static cl::list<std::string>
               cl::desc("An argument of the kernel, in order: i32:N, i64:N, "
                        "f32:X, f64:X, in:FILE (bytes to read), out:BYTES or "
                        "out:BYTES:FILE (memory to write, saved to FILE), "
-                       "inout:FILE:FILE, or ref:N (once more the address of "
-                       "the N-th memory)"),
+                       "inout:FILE:FILE, ref:N (once more the address of the "
+                       "N-th memory), or map:N:BYTES:SIZES:BOX:SWIZZLE (a "
+                       "tensor map of that memory: bytes of an element, sizes "
+                       "and box as 64x20, the fastest first, bytes of a row "
+                       "that is swizzled or 0)"),
               cl::cat(category));
 static cl::opt<std::string> chip("chip", cl::desc("Overrides the module's"),
                                  cl::cat(category));
@@ -153,6 +156,47 @@ static llvm::Error parseNumber(llvm::StringRef type, llvm::StringRef text,
   return llvm::Error::success();
 }
 
+/// "64x20" as numbers.
+static bool parseExtents(llvm::StringRef text, std::array<int64_t, 5> &extents,
+                         unsigned &count) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, 'x');
+  count = parts.size();
+  if (count > extents.size())
+    return false;
+  for (auto [part, extent] : llvm::zip(parts, extents))
+    if (part.getAsInteger(10, extent) || extent < 1 || extent > INT32_MAX)
+      return false;
+  return true;
+}
+
+/// A tensor map of memory without gaps: its number, bytes of an element, sizes
+/// and box, the fastest dimension first, bytes of a row that is swizzled.
+static llvm::Error addTensorMap(llvm::StringRef text, Launch &launch) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ':');
+  unsigned index = 0, boxRank = 0;
+  TensorMap map;
+  if (parts.size() != 5 || parts[0].getAsInteger(10, index) ||
+      index >= launch.buffers.size() ||
+      parts[1].getAsInteger(10, map.elementBytes) ||
+      !llvm::is_contained({2U, 4U}, map.elementBytes) ||
+      !parseExtents(parts[2], map.sizes, map.rank) ||
+      !parseExtents(parts[3], map.box, boxRank) || boxRank != map.rank ||
+      parts[4].getAsInteger(10, map.swizzle) ||
+      !llvm::is_contained({0U, 32U, 64U, 128U}, map.swizzle))
+    return fail("argument 'map:" + text +
+                "': expected map:MEMORY:BYTES:SIZES:BOX:SWIZZLE, as in "
+                "map:0:4:64x20:32x8:128, of memory that comes before");
+  int64_t stride = map.elementBytes;
+  for (unsigned d = 0; d < map.rank; stride *= map.sizes[d++])
+    map.strides[d] = stride;
+  map.address = reinterpret_cast<uint64_t>(launch.buffers[index].base);
+  launch.maps.push_back(map);
+  launch.args.push_back(launch.maps.size());
+  return llvm::Error::success();
+}
+
 static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
                                std::vector<Memory> &memory) {
   auto [type, rest] = text.split(':');
@@ -163,6 +207,8 @@ static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
     launch.args.push_back(word);
     return llvm::Error::success();
   }
+  if (type == "map")
+    return addTensorMap(rest, launch);
   if (type == "ref") {
     unsigned index;
     if (rest.getAsInteger(0, index) || index >= memory.size())
@@ -174,7 +220,8 @@ static llvm::Error addArgument(llvm::StringRef text, Launch &launch,
   if (type != "in" && type != "out" && type != "inout")
     return fail(
         "argument '" + text +
-        "': expected i32, i64, f32, f64, in, out, inout or ref before ':'");
+        "': expected i32, i64, f32, f64, in, out, inout, ref or map before "
+        "':'");
   Memory m;
   auto [first, second] = rest.split(':');
   m.saveTo = second.str();
@@ -225,7 +272,7 @@ static llvm::Error checkTypes(const std::vector<std::string> &types) {
   for (auto [given, wanted] : llvm::zip_equal(arguments, types)) {
     llvm::StringRef type = llvm::StringRef(given).split(':').first;
     bool isMemory =
-        type == "in" || type == "out" || type == "inout" || type == "ref";
+        llvm::is_contained({"in", "out", "inout", "ref", "map"}, type);
     // A pointer that is not used may be null.
     bool isNull = given == "i64:0" && wanted == "ptr";
     if (!isNull && (isMemory ? "ptr" : type) != wanted)

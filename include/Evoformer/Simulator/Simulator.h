@@ -123,6 +123,16 @@ struct Counters {
 /// once, or (at wait for seed 0) one or the other by the seed, copy by copy.
 enum class CopyLanding { BySeed, AtWait, AtIssue };
 
+/// Memory that boxes are copied from: the fastest dimension, of stride 1
+/// element, first. Strides are in bytes.
+struct TensorMap {
+  uint64_t address = 0;
+  unsigned rank = 0, elementBytes = 0;
+  std::array<int64_t, 5> sizes{}, strides{}, box{};
+  /// Bytes of a row whose pieces of 16 bytes change places; 0: none do.
+  unsigned swizzle = 0;
+};
+
 struct Launch {
   std::string kernel;
   std::array<uint32_t, 3> grid = {1, 1, 1};
@@ -132,6 +142,8 @@ struct Launch {
   /// One word per kernel argument: pointers, integers, and floats in the low
   /// bits.
   std::vector<uint64_t> args;
+  /// An argument that is a tensor map is the number of one of these, from 1 on.
+  std::vector<TensorMap> maps;
   std::vector<Buffer> buffers;
 
   /// 0: subgroups run in order from barrier to barrier. Anything else draws
