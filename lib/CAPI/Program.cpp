@@ -73,14 +73,19 @@ namespace {
 struct StoredCode {
   std::string format, target, base64, symbol;
   int64_t ldsBytes = 0, threads = 0;
+  std::vector<TensorMapArgument> tensorMaps;
   json::Value report = nullptr;
 };
 } // namespace
 
 static json::Value toJSON(const StoredCode &code) {
-  return json::Object{{"format", code.format},     {"target", code.target},
-                      {"base64", code.base64},     {"symbol", code.symbol},
-                      {"ldsBytes", code.ldsBytes}, {"threads", code.threads},
+  return json::Object{{"format", code.format},
+                      {"target", code.target},
+                      {"base64", code.base64},
+                      {"symbol", code.symbol},
+                      {"ldsBytes", code.ldsBytes},
+                      {"threads", code.threads},
+                      {"tensorMaps", json::Array(code.tensorMaps)},
                       {"report", code.report}};
 }
 
@@ -90,7 +95,8 @@ static bool fromJSON(const json::Value &value, StoredCode &code,
   if (!map || !map.map("format", code.format) ||
       !map.map("target", code.target) || !map.map("base64", code.base64) ||
       !map.map("symbol", code.symbol) || !map.map("ldsBytes", code.ldsBytes) ||
-      !map.map("threads", code.threads))
+      !map.map("threads", code.threads) ||
+      !map.map("tensorMaps", code.tensorMaps))
     return false;
   if (const json::Value *report = value.getAsObject()->get("report"))
     code.report = *report;
@@ -104,20 +110,26 @@ static std::string writeCode(const KernelInfo &kernel) {
                   kernel.symbol,
                   static_cast<int64_t>(kernel.ldsBytes),
                   kernel.threads,
+                  kernel.tensorMaps,
                   kernel.report};
   std::string text;
   raw_string_ostream(text) << toJSON(code);
   return text;
 }
 
-/// What is no code of this symbol is as good as nothing.
-static std::optional<KernelInfo> readCode(StringRef text, StringRef symbol) {
+/// What is no code of this symbol, for a launch with so many arguments, is as
+/// good as nothing.
+static std::optional<KernelInfo> readCode(StringRef text, StringRef symbol,
+                                          size_t numArguments) {
   std::optional<json::Value> value = expectedToOptional(parseJSON(text));
   json::Path::Root root;
   StoredCode code;
   if (!value || !fromJSON(*value, code, root) || code.symbol != symbol ||
       code.ldsBytes < 0 || code.ldsBytes > INT32_MAX || code.threads < 1 ||
-      code.threads > 1024)
+      code.threads > 1024 ||
+      !all_of(code.tensorMaps, [&](const TensorMapArgument &map) {
+        return map.isValidFor(numArguments);
+      }))
     return std::nullopt;
   std::vector<char> bytes;
   if (Error error = decodeBase64(code.base64, bytes)) {
@@ -128,6 +140,7 @@ static std::optional<KernelInfo> readCode(StringRef text, StringRef symbol) {
   kernel.symbol = std::move(code.symbol);
   kernel.ldsBytes = code.ldsBytes;
   kernel.threads = code.threads;
+  kernel.tensorMaps = std::move(code.tensorMaps);
   kernel.report = std::move(code.report);
   kernel.object = std::make_shared<const KernelObject>(
       KernelObject{std::move(code.format), std::move(code.target),
@@ -149,7 +162,10 @@ Error ProgramData::compile(ArrayRef<unsigned> numbers, CodeTaker prepare) {
     missing.remove_if([&](auto &entry) {
       std::optional<std::string> text = cache.get(getKey(entry.first));
       std::optional<KernelInfo> kernel =
-          text ? readCode(*text, entry.first) : std::nullopt;
+          text ? readCode(
+                     *text, entry.first,
+                     plan.kernels[entry.second.front()].argumentBytes.size())
+               : std::nullopt;
       if (kernel)
         for (unsigned number : entry.second)
           setCode(number, *kernel);

@@ -89,6 +89,18 @@ static Error makeError(ArrayRef<sim::Finding> findings) {
   return createStringError("the simulator found:" + text);
 }
 
+static sim::TensorMap convert(const TensorMap &map) {
+  sim::TensorMap result;
+  result.address = map.address;
+  result.rank = map.box.size();
+  result.elementBytes = map.elementBytes;
+  llvm::copy(map.sizes, result.sizes.begin());
+  llvm::copy(map.strides, result.strides.begin());
+  llvm::copy(map.box, result.box.begin());
+  result.swizzle = map.swizzle;
+  return result;
+}
+
 Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                         ArrayRef<LaunchArgument> args) {
   if (workItems > UINT32_MAX)
@@ -101,6 +113,10 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   launch.dynamicLDSBytes = kernel.info.ldsBytes;
   for (const LaunchArgument &argument : args)
     launch.args.push_back(argument.bits);
+  for (const TensorMap &map : makeTensorMaps(kernel.info, args)) {
+    launch.maps.push_back(convert(map));
+    launch.args.push_back(launch.maps.size());
+  }
   auto add = [&](MemoryRange range, const llvm::Twine &name) {
     sim::Buffer buffer;
     buffer.base = reinterpret_cast<void *>(range.address);

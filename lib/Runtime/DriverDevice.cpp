@@ -38,6 +38,11 @@ struct DriverKernel : LoadedKernel {
   Handle function;
 };
 
+/// A tensor map as the driver writes it.
+struct EncodedMap {
+  alignas(tensorMapAlignment) char bytes[tensorMapBytes];
+};
+
 class DriverDevice : public Device {
 public:
   DriverDevice(DriverLibrary library, std::unique_ptr<CodeStore> store)
@@ -90,6 +95,8 @@ public:
 
 private:
   Expected<std::shared_ptr<DriverModule>> loadModule(const KernelInfo &info);
+  Error encode(const KernelInfo &info, const TensorMap &map,
+               EncodedMap &encoded);
   /// Null where it does not load.
   std::shared_ptr<DriverModule> loadLinked(StringRef ptx);
   /// Errors of asynchronous launches appear later: names the last one.
@@ -316,6 +323,35 @@ DriverDevice::load(const KernelInfo &info) {
   return std::make_unique<DriverKernel>(info, std::move(module), function);
 }
 
+/// What the driver makes of a tensor map ("CUDA Driver API",
+/// cuTensorMapEncodeTiled), which counts dimensions from the fastest on.
+Error DriverDevice::encode(const KernelInfo &info, const TensorMap &map,
+                           EncodedMap &encoded) {
+  if (!call.encodeTensorMap)
+    return createStringError("kernel '" + info.name +
+                             "': the driver has no tensor maps "
+                             "(cuTensorMapEncodeTiled, CUDA 12); compile for "
+                             "sm_80, whose kernels need none");
+  // CU_TENSOR_MAP_DATA_TYPE_UINT16 and _UINT32; CU_TENSOR_MAP_SWIZZLE_NONE to
+  // _128B; CU_TENSOR_MAP_L2_PROMOTION_L2_128B.
+  int type = map.elementBytes == 2 ? 1 : 2, promotion = 2;
+  int swizzle = map.swizzle ? static_cast<int>(Log2_32(map.swizzle)) - 4 : 0;
+  uint32_t steps[maxTensorMapRank] = {1, 1, 1, 1, 1};
+  int code = call.encodeTensorMap(
+      encoded.bytes, type, map.box.size(), map.address, map.sizes.data(),
+      map.strides.data() + 1, map.box.data(), steps, /*interleave=*/0, swizzle,
+      promotion, /*fill=*/0);
+  if (code != 0) {
+    std::string what;
+    for (auto [size, stride] : zip(map.sizes, map.strides))
+      what += (what.empty() ? "" : ", ") + std::to_string(size) + " elements " +
+              std::to_string(stride) + " bytes apart";
+    return library.check(code, "kernel '" + info.name +
+                                   "': describing memory of " + what);
+  }
+  return Error::success();
+}
+
 Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                            ArrayRef<LaunchArgument> arguments) {
   const KernelInfo &info = kernel.info;
@@ -341,9 +377,23 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   };
   void *extra[] = {tag(1), packed.data(), tag(2), &packedBytes,
                    tag(library.vendor == DriverVendor::NVIDIA ? 0 : 3)};
-  int code =
-      call.launch(static_cast<DriverKernel &>(kernel).function, workItems, 1, 1,
-                  info.threads, 1, 1, info.ldsBytes, stream, nullptr, extra);
+  // Where tensor maps lie only the driver knows: it aligns them where kernels
+  // find them, not within the struct.
+  SmallVector<EncodedMap, 4> maps;
+  for (const TensorMap &map : makeTensorMaps(info, arguments))
+    if (Error error = encode(info, map, maps.emplace_back()))
+      return error;
+  SmallVector<void *, 64> single;
+  if (!maps.empty()) {
+    for (const LaunchArgument &argument : arguments)
+      single.push_back(const_cast<uint64_t *>(&argument.bits));
+    for (EncodedMap &map : maps)
+      single.push_back(map.bytes);
+  }
+  int code = call.launch(static_cast<DriverKernel &>(kernel).function,
+                         workItems, 1, 1, info.threads, 1, 1, info.ldsBytes,
+                         stream, maps.empty() ? nullptr : single.data(),
+                         maps.empty() ? extra : nullptr);
   lastKernel = info.name;
   return library.check(code, "launching kernel '" + info.name + "' with " +
                                  Twine(workItems) + " workgroups of " +

@@ -79,6 +79,7 @@ Expected<DriverLibrary> DriverLibrary::open(DriverVendor vendor,
     resolve(call.getAttribute, "cuDeviceGetAttribute");
     resolveOptional(call.getVersion, "cuDriverGetVersion");
     resolveOptional(call.cudaCopy, "cuMemcpyAsync");
+    resolveOptional(call.encodeTensorMap, "cuTensorMapEncodeTiled");
     resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
     resolve(call.cudaErrorName, "cuGetErrorName");
     resolve(call.cudaErrorText, "cuGetErrorString");

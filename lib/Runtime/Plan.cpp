@@ -95,6 +95,15 @@ readKernel(JSONReader &reader, const json::Object &object,
       reader.fail("an argument takes 1, 2, 4 or 8 bytes");
     kernel.argumentBytes.push_back(bytes);
   }
+  for (const json::Value &value :
+       reader.getArray(object, "tensorMaps", /*optional=*/true)) {
+    json::Path::Root root;
+    TensorMapArgument map;
+    if (!fromJSON(value, map, root) ||
+        !map.isValidFor(kernel.argumentBytes.size()))
+      reader.fail("a tensor map is not one of its arguments");
+    kernel.tensorMaps.push_back(std::move(map));
+  }
   if (const json::Value *report = object.get("report"))
     kernel.report = *report;
   return kernel;

@@ -13,6 +13,7 @@
 #ifndef EVOFORMER_RUNTIME_DEVICE_H
 #define EVOFORMER_RUNTIME_DEVICE_H
 
+#include "Evoformer/Runtime/TensorMap.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -48,6 +49,8 @@ struct KernelInfo {
   /// Size in bytes of each argument of the expanded signature: memrefs as
   /// their descriptor's fields, then scalars in order, then the extents.
   llvm::SmallVector<uint8_t> argumentBytes;
+  /// The tensor maps that it takes behind them.
+  std::vector<TensorMapArgument> tensorMaps;
   /// What the compiler reported of the kernel; only shown.
   llvm::json::Value report = nullptr;
 };
@@ -62,6 +65,10 @@ struct LaunchArgument {
 struct MemoryRange {
   uint64_t address, bytes;
 };
+
+/// The tensor maps of a launch of the kernel.
+std::vector<TensorMap> makeTensorMaps(const KernelInfo &kernel,
+                                      llvm::ArrayRef<LaunchArgument> arguments);
 
 /// A kernel that a device has loaded.
 class LoadedKernel {

@@ -99,6 +99,11 @@ struct DriverFunctions {
   int (*getAttribute)(int *, int, int) = nullptr;
   int (*getVersion)(int *) = nullptr;
   int (*setFunctionAttribute)(DriverHandle, int, int) = nullptr;
+  int (*encodeTensorMap)(void *map, int elementType, unsigned rank,
+                         uint64_t address, const uint64_t *sizes,
+                         const uint64_t *strides, const uint32_t *box,
+                         const uint32_t *elementStrides, int interleave,
+                         int swizzle, int promotion, int fill) = nullptr;
   int (*cudaErrorName)(int, const char **) = nullptr;
   int (*cudaErrorText)(int, const char **) = nullptr;
   int (*cudaCopy)(uint64_t, uint64_t, size_t, DriverHandle) = nullptr;

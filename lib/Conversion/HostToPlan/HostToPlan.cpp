@@ -67,6 +67,7 @@ FailureOr<json::Value> mlir::evoformer::emitLaunchPlan(ModuleOp module,
                      {"ldsBytes", kernel.ldsBytes},
                      {"threads", kernel.threads},
                      {"argumentBytes", json::Array(signature->second)},
+                     {"tensorMaps", json::Array(kernel.tensorMaps)},
                      {"report", kernel.report}});
   }
   return json::Value(json::Object{{"version", runtime::planVersion},

@@ -89,6 +89,46 @@ TEST_P(DriverDevices, PacksArgumentsAndLaunches) {
   EXPECT_CONTAINS(getRecording(), "unloadModule");
 }
 
+TEST_P(DriverDevices, DescribesMemoryToKernels) {
+  if (!isCUDA())
+    GTEST_SKIP() << "only CUDA has tensor maps";
+  auto device = create();
+  ASSERT_TRUE(bool(device)) << toString(device.takeError());
+  Expected<Plan> plan = parsePlan(iotaText(getFormat(), "iota", 0), ".");
+  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
+  // The memref, of which the fourth argument is the size; it ends before that.
+  TensorMapArgument map;
+  map.elementBytes = 4;
+  map.swizzle = 64;
+  map.box = {16};
+  map.endSlots = {-1};
+  map.ends = {7};
+  ASSERT_TRUE(map.isValidFor(plan->kernels[0].argumentBytes.size()));
+  plan->kernels[0].tensorMaps = {map};
+  Session session(*plan, **device);
+  DeviceBuffer buffer =
+      cantFail(DeviceBuffer::create(**device, "x", 12 * 8, 256));
+  uint64_t address = buffer.getAddress();
+  HostValue arguments[2];
+  arguments[0].memref = {address, address, 4, {8}, {1}};
+  arguments[1].bits = 5;
+  Workspace none(0, 0);
+  auto run = [&] {
+    return session.run(plan->functions[0], arguments, none).takeError();
+  };
+  EXPECT_EQ(toString(run()), "");
+  std::vector<int64_t> data(12);
+  cantFail(buffer.read({reinterpret_cast<char *>(data.data()), 96}));
+  EXPECT_EQ(data[4], 5);
+  EXPECT_EQ(data[11], 12);
+  EXPECT_CONTAINS(getRecording(), "map(type 2 sizes 7 strides  box 16 steps 1 "
+                                  "swizzle 2 fill 0)");
+  fail("encodeTensorMap", 1);
+  std::string message = toString(run());
+  EXPECT_CONTAINS(message, "kernel 'iota': describing memory of 7 elements 4 "
+                           "bytes apart");
+}
+
 TEST_P(DriverDevices, NamesTheDriversErrors) {
   auto device = create();
   ASSERT_TRUE(bool(device)) << toString(device.takeError());

@@ -172,11 +172,17 @@ EXPORT int NAME(cuLaunchKernel,
   lastStream = stream;
   if (isQuiet)
     return 0;
-  if (params || extra[0] != reinterpret_cast<void *>(1) ||
-      extra[2] != reinterpret_cast<void *>(2) ||
-      extra[4] != reinterpret_cast<void *>(isCUDA ? 0 : 3))
+  // Arguments are packed, or named one by one, of CUDA's with a tensor map
+  // behind them.
+  if (params ? extra || !isCUDA
+             : extra[0] != reinterpret_cast<void *>(1) ||
+                   extra[2] != reinterpret_cast<void *>(2) ||
+                   extra[4] != reinterpret_cast<void *>(isCUDA ? 0 : 3))
     return 1;
-  size_t bytes = *static_cast<size_t *>(extra[3]);
+  constexpr size_t numArguments = 7;
+  size_t bytes = params ? 0 : *static_cast<size_t *>(extra[3]);
+  if (params)
+    record("map", static_cast<const char *>(params[numArguments]));
   auto text = [](unsigned number) { return std::to_string(number); };
   int code = record("launch", "grid " + text(gridX) + "," + text(gridY) + "," +
                                   text(gridZ) + " block " + text(blockX) + "," +
@@ -192,10 +198,19 @@ EXPORT int NAME(cuLaunchKernel,
     int32_t start;
     int64_t extent;
   };
-  if (bytes != sizeof(Arguments))
+  if (!params && bytes != sizeof(Arguments))
     return 1;
   Arguments arguments;
-  std::memcpy(&arguments, extra[1], bytes);
+  if (params) {
+    void *fields[numArguments] = {&arguments.allocated, &arguments.aligned,
+                                  &arguments.offset,    &arguments.size,
+                                  &arguments.stride,    &arguments.start,
+                                  &arguments.extent};
+    for (size_t i = 0; i < numArguments; ++i)
+      std::memcpy(fields[i], params[i], i == 5 ? 4 : 8);
+  } else {
+    std::memcpy(&arguments, extra[1], bytes);
+  }
   if (arguments.extent != gridX)
     return 1;
   for (int64_t i = 0; i < arguments.size; ++i)
@@ -203,6 +218,34 @@ EXPORT int NAME(cuLaunchKernel,
         arguments.start + i;
   return 0;
 }
+#ifdef STAND_IN_CUDA
+/// The map is what it was asked for, as text.
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
+                                  uint64_t address, const uint64_t *sizes,
+                                  const uint64_t *strides, const uint32_t *box,
+                                  const uint32_t *steps, int interleave,
+                                  int swizzle, int promotion, int fill) {
+  if (isQuiet)
+    return 0;
+  auto list = [&](const auto *numbers, unsigned count) {
+    std::string text;
+    for (unsigned i = 0; i < count; ++i)
+      text += (i ? "," : "") + std::to_string(numbers[i]);
+    return text;
+  };
+  std::string text = "type " + std::to_string(type) + " sizes " +
+                     list(sizes, rank) + " strides " + list(strides, rank - 1) +
+                     " box " + list(box, rank) + " steps " + list(steps, rank) +
+                     " swizzle " + std::to_string(swizzle) + " fill " +
+                     std::to_string(interleave + fill);
+  constexpr size_t mapBytes = 128, mapAlignment = 64;
+  if (text.size() >= mapBytes || address % 16 != 0 || promotion > 3 ||
+      reinterpret_cast<uintptr_t>(map) % mapAlignment != 0)
+    return 1;
+  std::memcpy(map, text.c_str(), text.size() + 1);
+  return record("encodeTensorMap");
+}
+#endif
 EXPORT int NAME(cuCtxSynchronize, hipDeviceSynchronize)() {
   return record("synchronize");
 }

@@ -14,6 +14,7 @@
 #ifndef EVOFORMER_CONVERSION_HOSTTOPLAN_HOSTTOPLAN_H
 #define EVOFORMER_CONVERSION_HOSTTOPLAN_HOSTTOPLAN_H
 
+#include "Evoformer/Runtime/TensorMap.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -41,6 +42,8 @@ struct PlanKernel {
   int64_t ldsBytes = 0;
   /// Threads of a workgroup; 1 on the CPU.
   int64_t threads = 1;
+  /// The tensor maps that it takes behind what launches pass.
+  std::vector<runtime::TensorMapArgument> tensorMaps;
   llvm::json::Value report = nullptr;
 };
 
