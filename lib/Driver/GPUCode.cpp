@@ -30,6 +30,31 @@ mlir::evoformer::getSerializeOptions(gpu::GPUModuleOp module,
   return serialization;
 }
 
+/// What convert-tile-to-gpu says of a kernel's tensor maps.
+static std::vector<runtime::TensorMapArgument>
+readTensorMaps(LLVM::LLVMFuncOp function) {
+  std::vector<runtime::TensorMapArgument> maps;
+  auto described = function->getAttrOfType<ArrayAttr>(kTensorMapsAttrName);
+  if (!described)
+    return maps;
+  for (auto one : described.getAsRange<DictionaryAttr>()) {
+    auto number = [&](StringRef name) {
+      return one.getAs<IntegerAttr>(name).getInt();
+    };
+    auto list = [&](StringRef name) {
+      return one.getAs<DenseI64ArrayAttr>(name).asArrayRef();
+    };
+    runtime::TensorMapArgument &map = maps.emplace_back();
+    map.slot = number("slot");
+    map.elementBytes = number("element_bytes");
+    map.swizzle = number("swizzle");
+    map.box.assign(list("box").begin(), list("box").end());
+    map.endSlots.assign(list("end_slots").begin(), list("end_slots").end());
+    map.ends.assign(list("ends").begin(), list("ends").end());
+  }
+  return maps;
+}
+
 /// The kernels of a module whose code is the plan's next object.
 static LogicalResult appendKernels(gpu::GPUModuleOp module,
                                    ArrayRef<KernelReport> reports,
@@ -45,6 +70,7 @@ static LogicalResult appendKernels(gpu::GPUModuleOp module,
       return function.emitOpError("does not say how many threads a workgroup "
                                   "has");
     kernel.ldsBytes = getDynamicLDSBytes(function);
+    kernel.tensorMaps = readTensorMaps(function);
     for (const KernelReport &report : reports)
       if (report.name == kernel.symbol)
         kernel.report = report.toJSON();

@@ -76,7 +76,10 @@ static void addLinalg(OpPassManager &pm, const LowerOptions &options) {
     pm.addPass(tile::createConvertLinalgToTile());
 }
 
-static void addLanes(OpPassManager &pm) {
+static void addLanes(OpPassManager &pm, const LowerOptions &options) {
+  // Who launches makes tensor maps: a launch plan's runtime does, of memrefs.
+  if (options.host == Host::Plan && options.abi == ABI::Descriptor)
+    pm.addPass(tile::createCopyBoxes());
   pm.addPass(tile::createConvertTileToGPU());
   // Distribution leaves more unused than used. From the bottom that goes before
   // a pattern looks at it; from the top every erased user has a loop looked at
@@ -131,7 +134,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createSkipIdleSubgroups());
   }
   if (goesTo(Level::Lanes))
-    addLanes(pm);
+    addLanes(pm, options);
   if (goesTo(Level::Machine)) {
     addMachine(pm);
     if (options.abi == ABI::Pointers)

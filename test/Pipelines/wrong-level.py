@@ -50,6 +50,8 @@ PASSES = {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "evo-tile-skip-idle-subgroups": {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
+    "evo-tile-copy-boxes": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "convert-tile-to-gpu": {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},

@@ -55,10 +55,31 @@ static Value buildVote(OpBuilder &builder, Location loc, Value bit, int64_t) {
                                   bit, NVVM::VoteSyncKind::any);
 }
 
+/// Tensor maps are what the driver made of them, read where the launch put it
+/// ("CUDA Driver API", CUtensorMap).
+static void passMapsByValue(LLVM::LLVMFuncOp kernel) {
+  auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttrName);
+  if (!maps)
+    return;
+  constexpr int64_t kBytes = 128, kAlignment = 64;
+  Builder builder(kernel.getContext());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), kBytes);
+  for (unsigned i = kernel.getNumArguments() - maps.size();
+       i < kernel.getNumArguments(); ++i) {
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(type));
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI64IntegerAttr(kAlignment));
+    kernel.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      builder.getUnitAttr());
+  }
+}
+
 static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr,
                                ArrayRef<int32_t> blockSize) {
   auto resident = dyn_cast_if_present<IntegerAttr>(
       kernel->removeAttr(kMinWorkgroupsAttrName));
+  passMapsByValue(kernel);
   if (blockSize.empty())
     return;
   // PTX takes it beside the size of a workgroup only.

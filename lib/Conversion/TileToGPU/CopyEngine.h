@@ -54,6 +54,11 @@ Value loadPiece(OpBuilder &builder, Location loc, VectorType type,
 void storePiece(OpBuilder &builder, Location loc, Value value,
                 const MemoryAccess::Address &address, int64_t alignment);
 
+/// Copies of a step are branches on one condition: they become one branch, with
+/// what computes addresses between them before it. With `condition` only those
+/// on that.
+void mergeBranches(Block &block, Value condition = {});
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_CONVERSION_TILETOGPU_COPYENGINE_H

@@ -20,6 +20,8 @@ struct KernelContext {
   TargetAttr target;
   /// Within the subgroup, and the subgroup within the workgroup; i32.
   Value lane, subgroup;
+  /// Whether this is lane 0 of subgroup 0; null where nobody asks.
+  Value isFirstLane;
   /// Byte offsets of the kernel's LDS buffers, and the global they lie in.
   DenseMap<Operation *, int64_t> ldsOffsets;
   StringAttr ldsName;
@@ -34,6 +36,8 @@ struct KernelContext {
 
 /// The widest access of a lane.
 constexpr int64_t kSpareBytes = 16;
+/// A barrier object in workgroup memory.
+constexpr int64_t kBarrierBytes = 8;
 
 /// One element of a lane's registers: a vector value and a position in it.
 using LaneElement = std::pair<Value, int64_t>;

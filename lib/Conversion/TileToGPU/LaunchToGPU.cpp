@@ -55,6 +55,11 @@ static LogicalResult convertLaunch(ModuleOp module, LaunchOp launch) {
   if (failed(lowered))
     return failure();
   LLVM::LLVMFuncOp kernel = *lowered;
+  if (kernel->hasAttr(evoformer::kTensorMapsAttrName))
+    return launch.emitOpError("'")
+           << launch.getKernel()
+           << "' takes tensor maps, which upstream's launches cannot pass; "
+              "leave out evo-tile-copy-boxes";
   int64_t threads = evoformer::getWorkgroupThreads(kernel);
   if (threads == 0)
     return kernel.emitOpError("does not say how many threads a workgroup has");

@@ -12,6 +12,7 @@
 
 #include "Evoformer/Conversion/TileToGPU/Passes.h"
 
+#include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 #include "Evoformer/Conversion/GPUToLLVM/PointersAttr.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -196,6 +197,11 @@ LogicalResult SignatureWriter::collectScalar(Type type, unsigned index) {
 
 LogicalResult SignatureWriter::collect() {
   LaunchOp first = kernel.launches.front();
+  if (kernel.function->hasAttr(evoformer::kTensorMapsAttrName))
+    return first.emitOpError("'")
+           << first.getKernel()
+           << "' takes tensor maps, which are made of memref descriptors; "
+              "leave out evo-tile-copy-boxes";
   for (LaunchOp launch : kernel.launches)
     if (launch.getArgs().getTypes() != first.getArgs().getTypes() ||
         launch.getSpace().size() != first.getSpace().size())

@@ -47,6 +47,14 @@ void populateLayoutPatterns(const TypeConverter &converter,
 void populateMemoryPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns,
                             const KernelContext &kernel);
+/// Copies of boxes and their slots.
+void populateBoxPatterns(const TypeConverter &converter,
+                         RewritePatternSet &patterns,
+                         const KernelContext &kernel);
+/// Says what the last arguments of the kernel are tensor maps of, which is
+/// launched with arguments of these types before them.
+void setMapAttributes(gpu::GPUFuncOp kernel, ArrayRef<Type> arguments,
+                      ArrayRef<Type> maps);
 /// Moves what is computed of loaded values before a fence behind it, to where
 /// it is used: a choice between a loaded value and padding, for one, waits for
 /// it.

@@ -112,35 +112,6 @@ LogicalResult PerLaneCopies::copy(LaneBuilder &lane, ResolvedCopy &copy) const {
   return success();
 }
 
-/// Copies of a step are branches on one condition: they become one branch, with
-/// what computes addresses between them before it.
-static void mergeBranches(Block &block) {
-  scf::IfOp open;
-  SmallVector<Operation *> between;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto branch = dyn_cast<scf::IfOp>(op);
-    bool isCopy =
-        branch && branch.getNumResults() == 0 && branch.getElseRegion().empty();
-    if (isCopy && open && branch.getCondition() == open.getCondition()) {
-      for (Operation *pure : between)
-        pure->moveBefore(open);
-      Block *into = open.thenBlock();
-      into->getTerminator()->erase();
-      into->getOperations().splice(into->end(),
-                                   branch.thenBlock()->getOperations());
-      branch.erase();
-      between.clear();
-    } else if (isCopy) {
-      open = branch;
-      between.clear();
-    } else if (isPure(&op) && op.getNumRegions() == 0) {
-      between.push_back(&op);
-    } else {
-      open = nullptr;
-    }
-  }
-}
-
 void PerLaneCopies::finish(gpu::GPUFuncOp kernel) const {
   kernel.walk([](scf::ForOp loop) { mergeBranches(*loop.getBody()); });
 }

@@ -12,6 +12,7 @@
 #include "CopyEngine.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "IdealLoop.h"
@@ -98,13 +99,23 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
   for (auto [buffer, offset] : llvm::zip_equal(buffers, placement.offsets))
     context.ldsOffsets[buffer.alloc] = offset;
   context.ldsBytes = placement.bytes;
-  // Instructions that read matrices XOR whole addresses.
-  kernel.walk([&](GroupMmaOp op) {
-    for (Value operand : {op.getA(), op.getB()})
-      if (auto memory = dyn_cast<MemRefType>(operand.getType()))
-        context.ldsAlignment =
-            std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
+  kernel.walk([&](CopySlotsOp op) {
+    context.ldsAlignment = std::max(context.ldsAlignment, kBoxAlignment);
+    context.ldsBytes = llvm::alignTo(context.ldsBytes, kBarrierBytes);
+    context.ldsOffsets[op] = context.ldsBytes;
+    context.ldsBytes += op.getNumResults() * kBarrierBytes;
   });
+  // Instructions that read matrices and copies of boxes XOR whole addresses.
+  auto align = [&](Value operand) {
+    if (auto memory = dyn_cast<MemRefType>(operand.getType()))
+      context.ldsAlignment =
+          std::max({context.ldsAlignment, getSwizzle(memory).getXORPeriod()});
+  };
+  kernel.walk([&](GroupMmaOp op) {
+    align(op.getA());
+    align(op.getB());
+  });
+  kernel.walk([&](BoxCopyOp op) { align(op.getDest()); });
   // In the order of the program: each may be behind the barrier of another.
   SmallVector<Operation *> places;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -177,6 +188,19 @@ static LogicalResult prepareCopies(KernelOp kernel, KernelContext &context) {
   return success();
 }
 
+/// Copies of boxes are of chips that have them.
+static LogicalResult checkBoxes(KernelOp kernel, TargetAttr target) {
+  if (target.hasTensorMaps())
+    return success();
+  WalkResult found = kernel.walk([&](Operation *op) {
+    if (!isa<CopySlotsOp, BoxCopyOp>(op))
+      return WalkResult::advance();
+    return WalkResult(op->emitOpError("target ")
+                      << target.getChip() << " has no tensor maps");
+  });
+  return failure(found.wasInterrupted());
+}
+
 static void setUpConverter(TypeConverter &converter) {
   converter.addConversion([](Type type) { return type; });
   converter.addConversion(
@@ -194,6 +218,9 @@ static void setUpConverter(TypeConverter &converter) {
       });
   converter.addConversion(
       [](TokenType, SmallVectorImpl<Type> &) { return success(); });
+  converter.addConversion([](SlotType type) -> Type {
+    return IntegerType::get(type.getContext(), 32);
+  });
 }
 
 /// How many workgroups are to be resident: what the schedule says. Else code
@@ -247,6 +274,16 @@ static void keepRolled(KernelOp kernel, TargetAttr target) {
   });
 }
 
+/// What the first lane does, one thing behind the other, in one branch.
+static void mergeOfFirstLane(gpu::GPUFuncOp func, Value isFirstLane) {
+  func.walk<WalkOrder::PreOrder>(
+      [&](Block *block) { mergeBranches(*block, isFirstLane); });
+  func.walk([&](scf::IfOp branch) {
+    if (branch.getCondition() == isFirstLane)
+      mergeBranches(*branch.thenBlock());
+  });
+}
+
 namespace {
 struct ConvertTileToGPUPass
     : mlir::evoformer::tile::impl::ConvertTileToGPUBase<ConvertTileToGPUPass> {
@@ -291,7 +328,8 @@ protected:
       return failure();
     KernelContext context;
     context.target = *kernel.getTarget();
-    if (failed(placeBuffers(kernel, context)) ||
+    if (failed(checkBoxes(kernel, context.target)) ||
+        failed(placeBuffers(kernel, context)) ||
         failed(prepareCopies(kernel, context)))
       return failure();
     keepRolled(kernel, context.target);
@@ -301,12 +339,19 @@ protected:
 
     OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
     SmallVector<Type> inputs(kernel.getArgumentTypes());
+    auto firstMap = llvm::find_if(inputs, llvm::IsaPred<TensorMapType>);
+    SmallVector<Type> maps(firstMap, inputs.end());
+    inputs.truncate(inputs.size() - maps.size());
+    size_t numOwn = inputs.size();
     inputs.append(*rank, builder.getIndexType());
+    // Behind what launches pass.
+    inputs.append(maps.size(), LLVM::LLVMPointerType::get(&getContext()));
     auto func =
         gpu::GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
                                builder.getFunctionType(inputs, {}));
     func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
+    setMapAttributes(func, kernel.getArgumentTypes().take_front(numOwn), maps);
     func.setKnownBlockSizeAttr(
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
     if (DictionaryAttr ideal = getIdealLoop(kernel))
@@ -334,12 +379,18 @@ protected:
                                         builder.getStringAttr(uniform),
                                         ValueRange{context.subgroup})
               ->getResult(0);
-    SmallVector<Value> extents(entry->getArguments().take_back(*rank));
+    bool copiesBoxes =
+        kernel.walk([](CopySlotsOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (copiesBoxes)
+      context.isFirstLane = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::eq, thread, lane.constant(0));
+    SmallVector<Value> extents(entry->getArguments().slice(numOwn, *rank));
     SmallVector<Value> ids = delinearize(lane, extents);
     Block &body = kernel.getBody().front();
-    for (auto [from, to] :
-         llvm::zip(body.getArguments(), entry->getArguments()))
-      from.replaceAllUsesWith(to);
+    for (auto [number, from] : llvm::enumerate(body.getArguments()))
+      from.replaceAllUsesWith(
+          entry->getArgument(number < numOwn ? number : number + *rank));
     entry->getOperations().splice(entry->end(), body.getOperations());
     func.walk([&](WorkItemIdOp op) {
       op.replaceAllUsesWith(ids[op.getDimension()]);
@@ -390,6 +441,7 @@ protected:
     populateRandomPatterns(converter, patterns, context);
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);
+    populateBoxPatterns(converter, patterns, context);
     populateWherePattern(converter, patterns);
     bool copies = func.walk([](AsyncCopyOp) { return WalkResult::interrupt(); })
                       .wasInterrupted();
@@ -397,6 +449,8 @@ protected:
       return failure();
     if (copies)
       context.copyEngine->finish(func);
+    if (context.isFirstLane)
+      mergeOfFirstLane(func, context.isFirstLane);
     func.walk([](amdgpu::SchedBarrierOp fence) { sinkLoaded(fence); });
     // Views of LDS have become addresses.
     SmallVector<Operation *> ops;

@@ -64,7 +64,7 @@ module attributes {evo_tile.target = #evo_tile.target<
   properties = {code_chip = "sm_90a", copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>,
                 group_matrix = [#wgmma_bf16, #wgmma_f16], ldmatrix, native_bf16_convert,
                 lds_reserved = 1024, max_lds_static = 49152,
-                registers_per_processor = 65536, uniform_registers},
+                registers_per_processor = 65536, tensor_maps, uniform_registers},
   tuning = {enough_lanes = 256, group_depth = 48, latency_lanes = 384, most_subgroups = 8,
             operand_reuse_crowded = 2, shared_vector_bytes = 16,
             skips_idle_subgroups}>} {}

@@ -332,7 +332,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'carry_conditions' (unit), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'group_matrix' (array of #evo_tile.group_matrix_instr), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'packed_i16' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
+// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'carry_conditions' (unit), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'group_matrix' (array of #evo_tile.group_matrix_instr), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'packed_i16' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'sched_barrier' (unit), 'tensor_maps' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   properties = {unalinged_acces}>
@@ -529,3 +529,30 @@ module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, 
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   properties = {group_matrix = [#many]}>
+
+// -----
+
+// expected-error @below {{a tensor map has 1 to 5 dimensions and two numbers for the end of each, got 6 and 12 numbers}}
+func.func private @dimensions(!evo_tile.tensor_map<of = 0, box = [1, 1, 1, 1, 1, 8], ends = [-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 8]>)
+
+// -----
+
+// expected-error @below {{a tensor map has 1 to 5 dimensions and two numbers for the end of each, got 2 and 2 numbers}}
+func.func private @ends(!evo_tile.tensor_map<of = 0, box = [1, 8], ends = [-1, 1]>)
+
+// -----
+
+// expected-error @below {{a box has 1 to 256 elements along each dimension, got 257}}
+func.func private @box(!evo_tile.tensor_map<of = 0, box = [257, 8], ends = [-1, 1, -1, 8]>)
+
+// -----
+
+// expected-error @below {{'swizzle' is 32, 64 or 128 bytes, got 16}}
+func.func private @swizzle(!evo_tile.tensor_map<of = 0, box = [8, 8], ends = [-1, 8, -1, 8], swizzle = 16>)
+
+// -----
+
+// expected-error @below {{target 'gfx942': no chip of the triple 'amdgcn-amd-amdhsa' copies by tensor maps}}
+module attributes {test.target = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "",
+  subgroup_size = 64, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = [],
+  properties = {tensor_maps}>} {}

@@ -859,3 +859,96 @@ func.func @rows(%a: tensor<64x16xbf16>, %b: memref<16x64xbf16, #evo_tile.swizzle
   %0 = evo_tile.group_mma %a, %b, %c : tensor<64x16xbf16>, memref<16x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>, tensor<64x64xf32, #c>
   return
 }
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+!box = memref<8x32xf16, #gpu.address_space<workgroup>>
+evo_tile.kernel @coordinates(%x: memref<?x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{needs 2 coordinates, got 1}}
+  evo_tile.box_copy %map[%c0] to %lds in %slot : !map, !box
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+!box = memref<8x16xf16, #gpu.address_space<workgroup>>
+evo_tile.kernel @size(%x: memref<?x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{copies all of a box of '!evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>', got 'memref<8x16xf16}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+evo_tile.kernel @place(%x: memref<?x32xf16>, %y: memref<8x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{copies to static workgroup memory, got 'memref<8x32xf16>'}}
+  evo_tile.box_copy %map[%c0, %c0] to %y in %slot : !map, memref<8x32xf16>
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{has no memory of 2 dimensions as argument 1 for '!evo_tile.tensor_map<of = 1}}
+evo_tile.kernel @other(%x: memref<?x32xf16>, %n: index, %map: !evo_tile.tensor_map<of = 1, box = [8, 32], ends = [0, 0, -1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{has no memory of 1 dimensions as argument 0}}
+evo_tile.kernel @rank(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [32], ends = [-1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{tensor maps are of f16, bf16 and f32, not of 'memref<?x32xi8>'}}
+evo_tile.kernel @element(%x: memref<?x32xi8>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{tensor maps need memory whose last dimension is contiguous, got 'memref<?x32xf16, strided<[?, ?]>>'}}
+evo_tile.kernel @strides(%x: memref<?x32xf16, strided<[?, ?]>>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{a box has rows of a multiple of 16 bytes, and as many as 'swizzle' says, got 24 in}}
+evo_tile.kernel @row(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [8, 12], ends = [0, 0, -1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{a box has rows of a multiple of 16 bytes, and as many as 'swizzle' says, got 64 in}}
+evo_tile.kernel @swizzle(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32], swizzle = 128>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{dimension 0 of '!evo_tile.tensor_map<of = 0, box = [8, 32], ends = [1, 0, -1, 32]>' has no end: argument 1 has no dimension 0}}
+evo_tile.kernel @end(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [1, 0, -1, 32]>) {
+  evo_tile.return
+}
+
+// -----
+
+// expected-error @below {{has 'index' behind tensor maps, which come last}}
+evo_tile.kernel @order(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>, %n: index) {
+  evo_tile.return
+}

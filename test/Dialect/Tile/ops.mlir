@@ -38,6 +38,7 @@
 #sums = #evo_tile.frag<#mma, C, dims = [0, 1], subgroups = [4, 0], order = [array<i64>, array<i64>]>
 !lds = memref<2x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
 !swizzled = memref<64x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8]>>
+!map = !evo_tile.tensor_map<of = 0, box = [64, 32], ends = [0, 0, -1, 48], swizzle = 64>
 
 // CHECK-LABEL: evo_tile.kernel @attributes
 //  CHECK-SAME:   (%{{.*}}: memref<?x?xf32>) attributes {schedule = #evo_tile.schedule<v1, block = [1, 64, 32], subgroups = [1, 2, 2], stages = 3>, target = #[[CHIP]]}
@@ -60,7 +61,7 @@ evo_tile.kernel @attributes(%m: memref<?x?xf32>) attributes {target = #chip,
 }
 
 // CHECK-LABEL: evo_tile.kernel @ops
-evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
+evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1, %map: !map) {
   // CHECK: evo_tile.work_item_id 0
   %i = evo_tile.work_item_id 0
   // CHECK: evo_tile.load %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf16> -> tensor<2x16xf16>
@@ -121,6 +122,16 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1) {
   evo_tile.barrier
   // CHECK-NEXT: evo_tile.issue_fence{{$}}
   evo_tile.issue_fence
+  // CHECK-NEXT: %[[SLOTS:.*]]:2 = evo_tile.copy_slots : !evo_tile.slot, !evo_tile.slot
+  %slots:2 = evo_tile.copy_slots : !evo_tile.slot, !evo_tile.slot
+  // CHECK-NEXT: evo_tile.box_copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} in %[[SLOTS]]#0 : <of = 0, box = [64, 32], ends = [0, 0, -1, 48], swizzle = 64>, memref<64x32xf16, #evo_tile.swizzled_lds<
+  evo_tile.box_copy %map[%i, %i] to %swizzled in %slots#0 : !map, !swizzled
+  // CHECK-NEXT: evo_tile.box_copy {{.*}} in %[[SLOTS]]#0 if %{{.*}} :
+  evo_tile.box_copy %map[%i, %i] to %swizzled in %slots#0 if %p : !map, !swizzled
+  // CHECK-NEXT: %[[CLOSED:.*]] = evo_tile.close_slot %[[SLOTS]]#0
+  %closed = evo_tile.close_slot %slots#0
+  // CHECK-NEXT: evo_tile.wait_slot %[[CLOSED]]
+  evo_tile.wait_slot %closed
   // CHECK-NEXT: evo_tile.store %{{.*}}, %[[LDS]][%{{.*}}, %{{.*}}] : tensor<2x16xf16>, memref<
   evo_tile.store %a, %lds[%i, %i] : tensor<2x16xf16>, !lds
   // CHECK-NEXT: evo_tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>

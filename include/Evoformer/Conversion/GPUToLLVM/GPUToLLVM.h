@@ -53,6 +53,14 @@ namespace mlir::evoformer {
 inline constexpr llvm::StringLiteral
     kDynamicLDSAttrName("evo_tile.dynamic_lds_bytes");
 
+/// The function attribute of a kernel whose last arguments are tensor maps: an
+/// array with a dictionary for each. `slot` is the first argument of the memref
+/// that it is of, by the expanded signature, `element_bytes` of its elements;
+/// `box` and `swizzle` are those of !evo_tile.tensor_map. Dimension d ends at
+/// argument `end_slots`[d] or, where that is -1, at `ends`[d].
+inline constexpr llvm::StringLiteral
+    kTensorMapsAttrName("evo_tile.tensor_maps");
+
 /// The function attribute, a dictionary of i64, that says what one pass of one
 /// subgroup through the kernel's steady loop needs at least: `matrix`
 /// instructions and `transcendental` instructions, and of how many `stages` the

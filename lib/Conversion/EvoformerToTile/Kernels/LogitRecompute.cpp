@@ -60,7 +60,11 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       chooseDrops(isChoosingCheap(target, facts, getGradientKind(operands)) ||
                   storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
-      copiesPast(copiesPastRegisters(target)) {
+      copiesPast(copiesPastRegisters(target)),
+      copiesBoxes(target.hasTensorMaps() &&
+                  facts.elementType.getIntOrFloatBitWidth() == 16 &&
+                  facts.depth < target.getGroupDepth() &&
+                  getOwnedDim(operands) == OwnedDim::Queries) {
   // What the score makes of a key that is cleared may be NaN, and where the
   // weights are asked for, no NaN of the row shows in those of dropped keys.
   if (facts.weights.areLogits || (facts.score && !facts.score.isTotal) ||
@@ -98,7 +102,8 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   if (operands.delta)
     slices.delta = item.sliceStatistic(operands.delta);
   slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
-                                   operands.captures, operands.getShape());
+                                   operands.captures, operands.getShape(),
+                                   /*fillsZeros=*/copiesBoxes);
   slices.logits.loopsOverRows = getGradientKind(operands) == GradientKind::Bias;
   return slices;
 }
@@ -114,14 +119,15 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   // Behind a row's end there may be no last one.
   bool mayEndEarly = item.queries.mayEndEarly();
   bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries && !mayEndEarly;
-  bool anyOutside = (ownsQueries || !chooseDrops) && !mayEndEarly;
+  bool anyOutside =
+      (ownsQueries || !chooseDrops) && !mayEndEarly && !copiesBoxes;
   // A key may be infinite, where zeros have no finite score; but the last query
   // would also fill what atoms of matrix instructions have beyond the depth.
   constexpr int64_t kDepthOfAtoms = 16;
-  bool repeatsLast =
-      !mayEndEarly && (anyOutside || llvm::all_of(parts, [](DepthPart part) {
-                         return part.size % kDepthOfAtoms == 0;
-                       }));
+  bool repeatsLast = !mayEndEarly && !copiesBoxes &&
+                     (anyOutside || llvm::all_of(parts, [](DepthPart part) {
+                        return part.size % kDepthOfAtoms == 0;
+                      }));
   for (DepthPart part : parts)
     tiles.query.push_back(
         item.load(b, slices.query, offset, item.queries, part, repeatsLast));
@@ -181,7 +187,7 @@ LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
   // Keys beyond the last are dropped ones.
   bool hasDropped = operands.keySum.memory != nullptr;
   bool clears = hasDropped && !repeatsForKeys();
-  bool repeatsLast = hasDropped && !item.keys.mayEndEarly();
+  bool repeatsLast = hasDropped && !item.keys.mayEndEarly() && !copiesBoxes;
   auto load = [&](Value slice, DepthPart part) {
     Value tile = item.load(b, slice, offset, item.keys, part, repeatsLast);
     return clears ? item.clearDropped(b, slices.logits.keySum, tile, offset)

@@ -262,6 +262,10 @@ private:
   /// See mayStartFromBiases().
   bool mayStart;
   bool copiesPast;
+  /// The loop's tiles are zero beyond the memory, as copies of boxes make them;
+  /// nothing is stored there. Loops of instructions of several subgroups wait
+  /// longer for boxes than they save by them.
+  bool copiesBoxes;
   bool apart = false;
   bool careful = false;
 };

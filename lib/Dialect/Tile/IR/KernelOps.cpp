@@ -46,6 +46,70 @@ void KernelOp::print(OpAsmPrinter &printer) {
       getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+LogicalResult
+TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t,
+                      ArrayRef<int64_t> box, ArrayRef<int64_t> ends,
+                      int64_t swizzle) {
+  if (box.empty() || static_cast<int64_t>(box.size()) > kMaxMapRank ||
+      ends.size() != 2 * box.size())
+    return emitError() << "a tensor map has 1 to " << kMaxMapRank
+                       << " dimensions and two numbers for the end of each, "
+                          "got "
+                       << box.size() << " and " << ends.size() << " numbers";
+  for (int64_t size : box)
+    if (size < 1 || size > kMaxBoxSize)
+      return emitError() << "a box has 1 to " << kMaxBoxSize
+                         << " elements along each dimension, got " << size;
+  if (!llvm::is_contained({0, 32, 64, 128}, swizzle))
+    return emitError() << "'swizzle' is 32, 64 or 128 bytes, got " << swizzle;
+  return success();
+}
+
+/// A dimension of one of the kernel's arguments.
+static bool isDimension(KernelOp kernel, int64_t argument, int64_t dim) {
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  if (argument < 0 || argument >= static_cast<int64_t>(types.size()))
+    return false;
+  auto memory = dyn_cast<MemRefType>(types[argument]);
+  return memory && dim >= 0 && dim < memory.getRank();
+}
+
+static LogicalResult verifyMap(KernelOp kernel, TensorMapType map) {
+  int64_t rank = map.getBox().size();
+  if (!isDimension(kernel, map.getOf(), rank - 1) ||
+      isDimension(kernel, map.getOf(), rank))
+    return kernel.emitOpError("has no memory of ")
+           << rank << " dimensions as argument " << map.getOf() << " for "
+           << map;
+  auto memory = cast<MemRefType>(kernel.getArgumentTypes()[map.getOf()]);
+  Type element = memory.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return kernel.emitOpError("tensor maps are of f16, bf16 and f32, not of ")
+           << memory;
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (failed(memory.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return kernel.emitOpError("tensor maps need memory whose last dimension is "
+                              "contiguous, got ")
+           << memory;
+  int64_t rowBytes = map.getBox().back() * element.getIntOrFloatBitWidth() / 8;
+  if (rowBytes % kMapAlignment != 0 ||
+      (map.getSwizzle() != 0 && map.getSwizzle() != rowBytes))
+    return kernel.emitOpError("a box has rows of a multiple of ")
+           << kMapAlignment << " bytes, and as many as 'swizzle' says, got "
+           << rowBytes << " in " << map;
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t argument = map.getEnds()[2 * d], number = map.getEnds()[2 * d + 1];
+    if (argument == -1 ? number < 0 || number > kMaxMemoryExtent
+                       : !isDimension(kernel, argument, number))
+      return kernel.emitOpError("dimension ")
+             << d << " of " << map << " has no end: argument " << argument
+             << " has no dimension " << number;
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   if (!getBody().hasOneBlock())
     return emitOpError("needs a body of one block; its control flow is scf's");
@@ -54,7 +118,17 @@ LogicalResult KernelOp::verify() {
     return emitOpError("must end with 'evo_tile.return'");
   if (!getFunctionType().getResults().empty())
     return emitOpError("must not return values");
+  bool hasMaps = false;
   for (Type type : getFunctionType().getInputs()) {
+    if (auto map = dyn_cast<TensorMapType>(type)) {
+      hasMaps = true;
+      if (failed(verifyMap(*this, map)))
+        return failure();
+      continue;
+    }
+    if (hasMaps)
+      return emitOpError("has ")
+             << type << " behind tensor maps, which come last";
     if (!isa<MemRefType>(type) && !type.isIntOrIndexOrFloat())
       return emitOpError("argument type ")
              << type << " is neither a memref nor a scalar";
@@ -191,7 +265,10 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
       used > (int64_t)getSpace().size())
     return emitOpError("has ") << getSpace().size() << " extents, '"
                                << getKernel() << "' uses " << used;
+  // Tensor maps are made of what is passed.
   ArrayRef<Type> wanted = kernel.getArgumentTypes();
+  while (!wanted.empty() && isa<TensorMapType>(wanted.back()))
+    wanted = wanted.drop_back();
   if (wanted.size() != getArgs().size())
     return emitOpError("passes ") << getArgs().size() << " arguments, '"
                                   << getKernel() << "' takes " << wanted.size();

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
@@ -36,6 +37,8 @@ SmallVector<LDSBuffer> mlir::evoformer::tile::getLDSBuffers(KernelOp kernel) {
     buffer.bytes = getLDSBytes(type);
     buffer.period = getSwizzle(type).getPeriod();
     addUsers(alloc, buffer.users);
+    if (llvm::any_of(buffer.users, llvm::IsaPred<BoxCopyOp>))
+      buffer.period = std::max(buffer.period, kBoxAlignment);
     buffer.alloc = alloc;
   });
   return buffers;

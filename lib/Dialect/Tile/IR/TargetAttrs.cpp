@@ -289,6 +289,9 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
     return fail() << "no chip of the triple '" << triple
                   << "' has a copy engine '"
                   << stringifyCopyEngineKind(engine.getKind()) << "'";
+  if (properties.get("tensor_maps") && !llvm::Triple(triple).isNVPTX())
+    return fail() << "no chip of the triple '" << triple
+                  << "' copies by tensor maps";
   return success();
 }
 

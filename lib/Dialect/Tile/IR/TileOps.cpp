@@ -120,6 +120,20 @@ LogicalResult AsyncCopyOp::verify() {
   return verifyAccess(*this, dest, getTileType(), getDestIndices().size(), 0);
 }
 
+LogicalResult BoxCopyOp::verify() {
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (!isWorkgroupMemory(dest) || !dest.hasStaticShape())
+    return emitOpError("copies to static workgroup memory, got ") << dest;
+  ArrayRef<int64_t> box = cast<TensorMapType>(getMap().getType()).getBox();
+  if (box.size() != getCoordinates().size())
+    return emitOpError("needs ")
+           << box.size() << " coordinates, got " << getCoordinates().size();
+  if (dest.getNumElements() != boundedProduct(box, kMaxLDSBytes))
+    return emitOpError("copies all of a box of ")
+           << getMap().getType() << ", got " << dest;
+  return success();
+}
+
 LogicalResult AllocLDSOp::verify() {
   auto type = cast<MemRefType>(getType());
   if (!isWorkgroupMemory(type) || !type.hasStaticShape())

@@ -41,6 +41,15 @@ inline constexpr int64_t kMaxStages = 64;
 /// Bytes of workgroup memory.
 inline constexpr int64_t kMaxLDSBytes = int64_t(1) << 30;
 
+/// Dimensions of memory that boxes are copied from, elements of a box along one
+/// of them, what addresses and strides are multiples of, and of what a box in
+/// workgroup memory starts at a multiple; bytes ("CUDA Driver API",
+/// cuTensorMapEncodeTiled).
+inline constexpr int64_t kMaxMapRank = 5;
+inline constexpr int64_t kMaxBoxSize = 256;
+inline constexpr int64_t kMapAlignment = 16;
+inline constexpr int64_t kBoxAlignment = 128;
+
 /// The product of numbers that are not negative; above `limit`, some number
 /// above `limit`.
 inline int64_t boundedProduct(llvm::ArrayRef<int64_t> numbers, int64_t limit) {

@@ -107,6 +107,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
     "registers that resident workgroups share; where given, schedules choose how many workgroups are resident, and kernels with `evo_tile.where` ask for those that their usual part allows">,
   Tile_TargetFlag<"sched_barrier", "hasSchedBarrier",
     "the code generator's scheduler takes fences">,
+  Tile_TargetFlag<"tensor_maps", "hasTensorMaps",
+    "one lane copies boxes of up to five dimensions to LDS, from memory that the launch describes, beside the `copy_engine`">,
   Tile_TargetFlag<"unaligned_access", "hasUnalignedAccess",
     "wide global accesses need only the element's alignment">,
   Tile_TargetIntrinsic<"uniform", "getUniform",

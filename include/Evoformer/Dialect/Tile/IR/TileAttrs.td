@@ -186,6 +186,47 @@ def Tile_Token : TypeDef<Tile_Dialect, "Token">,
   }];
 }
 
+/// What a launch tells a kernel of memory that boxes are copied from.
+def Tile_TensorMap : TypeDef<Tile_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "an argument of a kernel as copies of boxes see it";
+  let description = [{
+    The type of further arguments of a kernel, behind all others, which no launch
+    names: whoever launches makes them of the memref that is argument `of`, and passes
+    them by value. `box` has a size for each of its dimensions, of which there are at
+    most five; the last one is contiguous. `ends` has two numbers for each: where the
+    dimension ends, behind which copies read zeros, is a dimension of an argument, or,
+    where the argument is -1, the number that follows. With `swizzle`, the bytes of a
+    row of a box, 32, 64 or 128, pieces of 16 bytes of the box change places in
+    workgroup memory as with `#evo_tile.swizzled_lds<base = 4, from = [7]>`, `[7, 8]`
+    or `[7, 8, 9]`.
+
+    When the kernel is launched, the address of the memory's first element and the
+    strides of all dimensions of more than one element are multiples of 16 bytes.
+
+    ```mlir
+    !evo_tile.tensor_map<of = 1, box = [1, 1, 1, 32, 32], ends = [1, 0, 1, 1, 1, 2, 1, 3, -1, 32]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$of, ArrayRefParameter<"int64_t">:$box,
+    ArrayRefParameter<"int64_t">:$ends,
+    DefaultValuedParameter<"int64_t", "0">:$swizzle);
+  let assemblyFormat = "`<` `of` `=` $of `,` `box` `=` `[` $box `]` `,` `ends` `=` `[` $ends `]` (`,` `swizzle` `=` $swizzle^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+/// A barrier object in workgroup memory and the state in which it was left.
+def Tile_Slot : TypeDef<Tile_Dialect, "Slot">,
+    BuildableType<"$_builder.getType<::mlir::evoformer::tile::SlotType>()"> {
+  let mnemonic = "slot";
+  let summary = "what tells that copies of boxes have arrived";
+  let description = [{
+    `evo_tile.copy_slots` makes free ones. Copies of boxes are put in one,
+    `evo_tile.close_slot` gives the slot with these copies under way, and after
+    `evo_tile.wait_slot` for that it is free again. Loops may carry slots.
+  }];
+}
+
 def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let summary = "a chip, as data";
   let description = !strconcat([{

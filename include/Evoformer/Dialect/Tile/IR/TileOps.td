@@ -31,8 +31,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [AutomaticAllocationScope,
     FunctionOpInterface, IsolatedFromAbove, OpAsmOpInterface]> {
   let summary = "a program run once for every work item of a space";
   let description = [{
-    Arguments are memrefs and scalars; `evo_tile.work_item_id` tells which item
-    this is. `target` and `schedule` guide the passes below; without a target
+    Arguments are memrefs and scalars, behind them tensor maps that launches do not
+    pass; `evo_tile.work_item_id` tells which item this is. `target` and `schedule` guide the passes below; without a target
     the kernel is target-independent. After layouts are assigned every item is
     a workgroup of `schedule`'s subgroups.
 
@@ -234,6 +234,56 @@ def Tile_WaitOp : Tile_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
   let arguments = (ins Tile_Token:$token);
   let assemblyFormat = "$token attr-dict";
+}
+
+def Tile_CopySlotsOp
+    : Tile_Op<"copy_slots", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "free slots for copies of boxes";
+  let description = [{
+    Takes workgroup memory for the kernel's life. Executed once; subgroups may wait
+    for a slot after the next `barrier`.
+  }];
+  let results = (outs Variadic<Tile_Slot>:$slots);
+  let assemblyFormat = "attr-dict `:` type($slots)";
+}
+
+def Tile_BoxCopyOp : Tile_Op<"box_copy", [AttrSizedOperandSegments]> {
+  let summary = "copies a box from global memory to LDS without waiting";
+  let description = [{
+    Copies the box of `map` whose first element has these coordinates to `dest`,
+    which holds nothing else, the last dimension in consecutive bytes, the others
+    around it. Elements outside of the memory arrive as zeros. With `predicate`,
+    which is the same for all lanes, false nothing is copied. The data is there
+    after a `wait_slot` for the slot as `close_slot` gives it; what another subgroup
+    reads in `dest` must be read before a `barrier` that precedes the copy.
+  }];
+  let arguments = (ins Tile_TensorMap:$map, Variadic<Index>:$coordinates,
+    Arg<AnyMemRef, "workgroup memory", [MemWrite]>:$dest, Tile_Slot:$slot,
+    Optional<I1>:$predicate);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `to` $dest `in` $slot (`if` $predicate^)? attr-dict
+    `:` type($map) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CloseSlotOp
+    : Tile_Op<"close_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the slot, with all copies that were put in it";
+  let description = [{
+    The slot was free, and all subgroups have waited for what it held before and met
+    at a `barrier` since.
+  }];
+  let arguments = (ins Tile_Slot:$slot);
+  let results = (outs Tile_Slot:$result);
+  let assemblyFormat = "$slot attr-dict";
+}
+
+def Tile_WaitSlotOp
+    : Tile_Op<"wait_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the copies of a closed slot have arrived";
+  let arguments = (ins Tile_Slot:$slot);
+  let assemblyFormat = "$slot attr-dict";
 }
 
 def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -414,4 +414,33 @@ def SkipIdleSubgroups : Pass<"evo-tile-skip-idle-subgroups"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def CopyBoxes : Pass<"evo-tile-copy-boxes", "::mlir::ModuleOp"> {
+  let summary = "Have one lane copy boxes of memory that the launch describes";
+  let description = [{
+    For targets with `tensor_maps`, behind `evo-tile-software-pipeline`. An
+    `evo_tile.async_copy` of a pipelined loop whose tile is a box of a kernel's
+    argument becomes an `evo_tile.box_copy`, which one lane issues without computing
+    an address; the kernel gets an argument of type `!evo_tile.tensor_map` for it. A box
+    has at most five dimensions of at most 256 elements; its memory is aligned to 16
+    bytes, as is promised of the copy, it lies densely in workgroup memory, as it is
+    or with a swizzle that maps know, and where it may reach beyond a bound that is
+    the argument's own, behind which copies read zeros. What is no box is copied as
+    before, and all of a loop where boxes are less than half of the bytes.
+
+    ```mlir
+    %copy = evo_tile.async_copy %rows[%c0, %j, %c0] to %lds[%c0, %c0, %c0] if %inside padding 0.0 : bf16 as tensor<1x32x32xbf16, #lanes> ...
+    ```
+    becomes
+    ```mlir
+    evo_tile.box_copy %map[%b, %n, %h, %j, %c0] to %lds in %slot if %inside : <of = 1, box = [1, 1, 1, 32, 32], ...>, memref<1x32x32xbf16, ...>
+    ```
+
+    A loop has as many slots as it has steps under way, and carries them.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numBoxes", "num-boxes", "copies of boxes">];
+}
+
 #endif

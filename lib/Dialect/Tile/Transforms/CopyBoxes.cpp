@@ -1,0 +1,494 @@
+//===- CopyBoxes.cpp - Boxes that one lane copies -------------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop that copies ahead has tokens of the groups under way among its
+// iteration arguments, the oldest first; it waits for that, and hands on the
+// others and its own group. Slots go beside the tokens.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Dialect/Tile/IR/Levels.h"
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
+#include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace mlir::evoformer::tile {
+#define GEN_PASS_DEF_COPYBOXES
+#include "Evoformer/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::evoformer::tile
+
+using namespace mlir;
+using namespace mlir::evoformer::tile;
+
+static constexpr StringLiteral kPass = "evo-tile-copy-boxes";
+
+namespace {
+
+/// Where a dimension ends: at a number, or where one of an argument of the
+/// kernel does.
+struct End {
+  int64_t number = 0;
+  BlockArgument argument = {};
+  int64_t dim = 0;
+
+  bool operator==(const End &other) const {
+    return number == other.number && argument == other.argument &&
+           dim == other.dim;
+  }
+};
+
+/// What a copy reads, as a box of one of the kernel's arguments.
+struct Box {
+  BlockArgument memory;
+  SmallVector<int64_t> sizes;
+  /// Behind which zeros are read.
+  SmallVector<End> ends;
+  /// Bytes of a row whose pieces change places; 0: none do.
+  int64_t swizzle = 0;
+  /// Of the first element, along each dimension of the memory: the numbers that
+  /// add up to its index.
+  SmallVector<SmallVector<OpFoldResult>> coordinates;
+
+  bool isOfSameMap(const Box &other) const {
+    return memory == other.memory && sizes == other.sizes &&
+           ends == other.ends && swizzle == other.swizzle;
+  }
+};
+
+/// A view of a kernel's argument, dimension by dimension.
+struct View {
+  BlockArgument memory;
+  /// By dimension of the view, the argument's.
+  SmallVector<int64_t> dims;
+  /// By dimension of the argument: the numbers that add up to where the view
+  /// starts, and where it ends; nothing where that is not known.
+  SmallVector<SmallVector<OpFoldResult>> starts;
+  SmallVector<std::optional<End>> ends;
+};
+
+/// The pipelined loop and its groups of copies.
+struct CopyingLoop {
+  scf::ForOp loop;
+  AsyncGroupOp group;
+  WaitOp wait;
+  /// Of the first iterations, the oldest first.
+  SmallVector<AsyncGroupOp> first;
+  /// The iteration arguments of their tokens.
+  SmallVector<unsigned> tokens;
+
+  /// Those of a group, if it has as many as the loop's own.
+  static AsyncCopyOp getCopy(AsyncGroupOp group, size_t number) {
+    return group.getCopies()[number].getDefiningOp<AsyncCopyOp>();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+/// Where dimension `dim` of an argument of the kernel ends.
+static End getEnd(BlockArgument argument, int64_t dim) {
+  int64_t size = cast<MemRefType>(argument.getType()).getDimSize(dim);
+  if (ShapedType::isStatic(size))
+    return {size};
+  return {0, argument, dim};
+}
+
+/// `value` as the place where a dimension ends.
+static std::optional<End> findEnd(OpFoldResult value) {
+  if (std::optional<int64_t> number = getConstantIntValue(value))
+    return End{*number};
+  auto extent = cast<Value>(value).getDefiningOp<memref::DimOp>();
+  if (!extent || !extent.getConstantIndex())
+    return std::nullopt;
+  auto argument = dyn_cast<BlockArgument>(extent.getSource());
+  if (!argument || !isa<KernelOp>(argument.getOwner()->getParentOp()))
+    return std::nullopt;
+  return getEnd(argument, *extent.getConstantIndex());
+}
+
+/// Where `size` elements from `start` on end, counted from where that is.
+static std::optional<End> findEnd(OpFoldResult start, OpFoldResult size) {
+  std::optional<int64_t> from = getConstantIntValue(start);
+  if (from == 0)
+    return findEnd(size);
+  if (std::optional<int64_t> count = getConstantIntValue(size))
+    return from ? std::optional<End>(End{*from + *count}) : std::nullopt;
+  auto rest = cast<Value>(size).getDefiningOp<arith::SubIOp>();
+  if (!rest || !isEqualConstantIntOrValue(OpFoldResult(rest.getRhs()), start))
+    return std::nullopt;
+  return findEnd(OpFoldResult(rest.getLhs()));
+}
+
+/// `memref` as a view of an argument of the kernel; nothing where it takes each
+/// second element or is a view of another kind.
+static std::optional<View> findView(Value memref) {
+  if (auto argument = dyn_cast<BlockArgument>(memref)) {
+    if (!isa<KernelOp>(argument.getOwner()->getParentOp()))
+      return std::nullopt;
+    int64_t rank = cast<MemRefType>(argument.getType()).getRank();
+    View view;
+    view.memory = argument;
+    view.dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    view.starts.resize(rank);
+    for (int64_t dim = 0; dim < rank; ++dim)
+      view.ends.push_back(getEnd(argument, dim));
+    return view;
+  }
+  auto subview = memref.getDefiningOp<memref::SubViewOp>();
+  if (!subview)
+    return std::nullopt;
+  std::optional<View> view = findView(subview.getSource());
+  if (!view)
+    return std::nullopt;
+  SmallVector<int64_t> kept;
+  llvm::SmallBitVector dropped = subview.getDroppedDims();
+  for (auto [dim, start, size, stride] :
+       llvm::enumerate(subview.getMixedOffsets(), subview.getMixedSizes(),
+                       subview.getMixedStrides())) {
+    if (getConstantIntValue(stride) != 1)
+      return std::nullopt;
+    int64_t of = view->dims[dim];
+    // Counted from the view's own start, which is that of the memory if nothing
+    // was cut off in front.
+    view->ends[of] =
+        view->starts[of].empty() ? findEnd(start, size) : std::nullopt;
+    if (getConstantIntValue(start) != 0)
+      view->starts[of].push_back(start);
+    if (!dropped.test(dim))
+      kept.push_back(of);
+  }
+  view->dims = std::move(kept);
+  return view;
+}
+
+/// Whether a box of these sizes, of which tile dimension d is `dims`[d], fills
+/// memory of this type from its first byte to the last.
+static bool isDense(MemRefType memory, ArrayRef<int64_t> sizes,
+                    ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(memory.getStridesAndOffset(strides, offset)))
+    return false;
+  int64_t stride = 1;
+  for (int64_t of = sizes.size() - 1; of >= 0; --of) {
+    const auto *found = llvm::find(dims, of);
+    if (found != dims.end() && sizes[of] != 1 &&
+        strides[found - dims.begin()] != stride)
+      return false;
+    stride *= sizes[of];
+  }
+  return true;
+}
+
+/// The bytes of a row for which maps know this swizzle; 0 for none.
+static std::optional<int64_t> findSwizzle(const Swizzle &swizzle) {
+  if (!swizzle)
+    return swizzle.panels ? std::nullopt : std::optional<int64_t>(0);
+  // "Parallel Thread Execution ISA", 'Swizzling modes': 16-byte pieces, XORed
+  // with the number of the 128 bytes that they lie in.
+  constexpr int64_t kPieceBits = 4, kLineBits = 7;
+  if (swizzle.panels || swizzle.base != kPieceBits || swizzle.from.size() > 3)
+    return std::nullopt;
+  for (auto [i, bit] : llvm::enumerate(swizzle.from))
+    if (bit != kLineBits + static_cast<int64_t>(i))
+      return std::nullopt;
+  return int64_t(16) << swizzle.from.size();
+}
+
+static std::optional<Box> findBox(AsyncCopyOp copy) {
+  RankedTensorType tile = copy.getTileType();
+  Type element = tile.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return std::nullopt;
+  if (static_cast<int64_t>(copy.getAlignment().value_or(0)) % kMapAlignment !=
+          0 ||
+      !copy.getAlignment())
+    return std::nullopt;
+  std::optional<View> view = findView(copy.getSource());
+  if (!view)
+    return std::nullopt;
+  auto memory = cast<MemRefType>(view->memory.getType());
+  int64_t rank = memory.getRank(), offset;
+  SmallVector<int64_t> strides;
+  if (rank > kMaxMapRank || tile.getRank() == 0 ||
+      failed(memory.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return std::nullopt;
+
+  Box box;
+  box.memory = view->memory;
+  box.sizes.assign(rank, 1);
+  box.coordinates = view->starts;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    box.ends.push_back(getEnd(view->memory, dim));
+  for (int64_t d = 0; d < tile.getRank(); ++d) {
+    int64_t of = view->dims[d];
+    // What is copied beyond a bound that is not the memory's own is no zero.
+    if (!copy.isDimInBounds(d) && (!view->ends[of] || !copy.getPadding()))
+      return std::nullopt;
+    // Where nothing is asked, zeros beyond the memory are as good as any.
+    if (!copy.isDimInBounds(d))
+      box.ends[of] = *view->ends[of];
+    box.sizes[of] = tile.getDimSize(d);
+    box.coordinates[of].push_back(copy.getSourceIndices()[d]);
+  }
+  auto dest = cast<MemRefType>(copy.getDest().getType());
+  auto isZero = [](Value index) { return getConstantIntValue(index) == 0; };
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t rowBytes = box.sizes.back() * bytes;
+  std::optional<int64_t> swizzle = findSwizzle(getSwizzle(dest));
+  if (llvm::any_of(box.sizes, [](int64_t s) { return s > kMaxBoxSize; }) ||
+      rowBytes % kMapAlignment != 0 ||
+      tile.getNumElements() * bytes % kBoxAlignment != 0 ||
+      dest.getShape() != tile.getShape() ||
+      !llvm::all_of(copy.getDestIndices(), isZero) ||
+      !isDense(dest, box.sizes, view->dims) || !swizzle ||
+      (*swizzle != 0 && *swizzle != rowBytes))
+    return std::nullopt;
+  box.swizzle = *swizzle;
+  return box;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// The loop's groups of copies, where they are as evo-tile-software-pipeline
+/// leaves them; nothing where the loop may run more than once, as slots are
+/// made once.
+static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
+  CopyingLoop found;
+  found.loop = loop;
+  if (mayRunAgain(loop) || loop->getParentOfType<WhereOp>())
+    return std::nullopt;
+  auto groups = llvm::to_vector(loop.getBody()->getOps<AsyncGroupOp>());
+  auto waits = llvm::to_vector(loop.getBody()->getOps<WaitOp>());
+  if (groups.size() != 1 || waits.size() != 1)
+    return std::nullopt;
+  found.group = groups.front();
+  found.wait = waits.front();
+  Operation *yield = loop.getBody()->getTerminator();
+  for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs()))
+    if (isa<TokenType>(arg.getType()))
+      found.tokens.push_back(number);
+  if (found.tokens.empty() ||
+      found.wait.getToken() != loop.getRegionIterArg(found.tokens.front()))
+    return std::nullopt;
+  for (auto [place, number] : llvm::enumerate(found.tokens)) {
+    Value next = place + 1 < found.tokens.size()
+                     ? Value(loop.getRegionIterArg(found.tokens[place + 1]))
+                     : found.group.getToken();
+    auto before = loop.getInits()[number].getDefiningOp<AsyncGroupOp>();
+    if (yield->getOperand(number) != next || !before ||
+        before->getBlock() != loop->getBlock() ||
+        !loop->getResult(number).use_empty() ||
+        (!before.getCopies().empty() &&
+         before.getCopies().size() != found.group.getCopies().size()))
+      return std::nullopt;
+    found.first.push_back(before);
+  }
+  SmallVector<AsyncGroupOp> all = found.first;
+  all.push_back(found.group);
+  for (AsyncGroupOp group : all)
+    for (Value copy : group.getCopies())
+      if (!copy.getDefiningOp<AsyncCopyOp>() ||
+          copy.getDefiningOp()->getBlock() != group->getBlock())
+        return std::nullopt;
+  return found;
+}
+
+namespace {
+
+/// Has the loops of one kernel copy boxes.
+class BoxCopier {
+public:
+  explicit BoxCopier(KernelOp kernel)
+      : kernel(kernel), rewriter(kernel.getContext()) {}
+
+  /// How many copies became boxes'.
+  int64_t run();
+
+private:
+  int64_t rewriteLoop(CopyingLoop found);
+  void addSlots(CopyingLoop &found, ValueRange slots);
+  /// Puts those copies of the group into the slot and closes it.
+  Value rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers, Value slot);
+  void rewriteCopy(AsyncCopyOp copy, Value slot);
+  Value getMap(const Box &box);
+
+  KernelOp kernel;
+  IRRewriter rewriter;
+  SmallVector<std::pair<Box, Value>> maps;
+};
+
+} // namespace
+
+/// The kernel's argument for the map of a box.
+Value BoxCopier::getMap(const Box &box) {
+  for (const auto &[known, map] : maps)
+    if (known.isOfSameMap(box))
+      return map;
+  SmallVector<int64_t> ends;
+  for (const End &end : box.ends) {
+    ends.push_back(end.argument ? int64_t(end.argument.getArgNumber()) : -1);
+    ends.push_back(end.argument ? end.dim : end.number);
+  }
+  unsigned number = kernel.getNumArguments();
+  [[maybe_unused]] LogicalResult added = kernel.insertArgument(
+      number,
+      TensorMapType::get(kernel.getContext(), box.memory.getArgNumber(),
+                         box.sizes, ends, box.swizzle),
+      {}, kernel.getLoc());
+  assert(succeeded(added) && "kernels take any number of arguments");
+  Value map = kernel.getArgument(number);
+  maps.push_back({box, map});
+  return map;
+}
+
+void BoxCopier::rewriteCopy(AsyncCopyOp copy, Value slot) {
+  Box box = *findBox(copy);
+  Value map = getMap(box);
+  Location loc = copy.getLoc();
+  SmallVector<Value> coordinates;
+  for (ArrayRef<OpFoldResult> parts : box.coordinates) {
+    Value sum;
+    for (OpFoldResult part : parts) {
+      Value value = getValueOrCreateConstantIndexOp(rewriter, loc, part);
+      sum = sum ? rewriter.createOrFold<arith::AddIOp>(loc, sum, value) : value;
+    }
+    coordinates.push_back(
+        sum ? sum : arith::ConstantIndexOp::create(rewriter, loc, 0));
+  }
+  BoxCopyOp::create(rewriter, loc, map, coordinates, copy.getDest(), slot,
+                    copy.getPredicate());
+}
+
+Value BoxCopier::rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers,
+                              Value slot) {
+  SmallVector<AsyncCopyOp> replaced;
+  if (!group.getCopies().empty())
+    for (size_t number : numbers)
+      replaced.push_back(CopyingLoop::getCopy(group, number));
+  // One behind the other, so that they are one branch.
+  rewriter.setInsertionPointAfter(group);
+  for (AsyncCopyOp copy : replaced)
+    rewriteCopy(copy, slot);
+  SmallVector<Value> left;
+  for (Value copy : group.getCopies())
+    if (!llvm::is_contained(replaced, copy.getDefiningOp()))
+      left.push_back(copy);
+  group.getCopiesMutable().assign(left);
+  for (AsyncCopyOp copy : replaced)
+    rewriter.eraseOp(copy);
+  return CloseSlotOp::create(rewriter, group.getLoc(), slot.getType(), slot);
+}
+
+/// Carries slots: those under way, the oldest first, and the one that the next
+/// group takes where it is made before the oldest has been waited for.
+void BoxCopier::addSlots(CopyingLoop &found, ValueRange slots) {
+  FailureOr<LoopLikeOpInterface> replaced =
+      found.loop.replaceWithAdditionalYields(
+          rewriter, slots, /*replaceInitOperandUsesInLoop=*/false,
+          [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+            return SmallVector<Value>(args.begin(), args.end());
+          });
+  found.loop = cast<scf::ForOp>(replaced->getOperation());
+}
+
+int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
+  SmallVector<AsyncGroupOp> groups = found.first;
+  groups.push_back(found.group);
+  SmallVector<size_t> numbers;
+  for (size_t i = 0; i < found.group.getCopies().size(); ++i)
+    if (llvm::all_of(groups, [&](AsyncGroupOp group) {
+          return group.getCopies().empty() ||
+                 findBox(CopyingLoop::getCopy(group, i));
+        }))
+      numbers.push_back(i);
+  // One lane issues them all, and a loop that waits for both kinds waits twice.
+  int64_t boxBytes = 0, allBytes = 0;
+  for (size_t i = 0; i < found.group.getCopies().size(); ++i) {
+    RankedTensorType tile = CopyingLoop::getCopy(found.group, i).getTileType();
+    int64_t bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+    allBytes += bytes;
+    boxBytes += llvm::is_contained(numbers, i) ? bytes : 0;
+  }
+  if (2 * boxBytes <= allBytes)
+    return 0;
+
+  // A group that is made behind the barrier after the wait takes the slot that
+  // this has freed.
+  bool reuses = found.wait->isBeforeInBlock(found.group);
+  size_t underWay = found.first.size();
+  Operation *top = found.first.front();
+  for (Value copy : found.first.front().getCopies())
+    if (copy.getDefiningOp()->isBeforeInBlock(top))
+      top = copy.getDefiningOp();
+  rewriter.setInsertionPoint(top);
+  Location loc = found.loop.getLoc();
+  auto type = rewriter.getType<SlotType>();
+  auto made = CopySlotsOp::create(
+      rewriter, loc, SmallVector<Type>(underWay + (reuses ? 0 : 1), type));
+  SmallVector<Value> slots(made.getSlots());
+  for (size_t i = 0; i < underWay; ++i)
+    slots[i] = rewriteGroup(found.first[i], numbers, slots[i]);
+  // Nobody looks at a slot before it is one.
+  rewriter.setInsertionPoint(found.loop);
+  BarrierOp::create(rewriter, loc);
+
+  unsigned firstSlot = found.loop.getNumRegionIterArgs();
+  addSlots(found, slots);
+  auto carried = [&](size_t i) {
+    return found.loop.getRegionIterArg(firstSlot + i);
+  };
+  rewriter.setInsertionPoint(found.wait);
+  WaitSlotOp::create(rewriter, loc, carried(0));
+  Value closed = rewriteGroup(found.group, numbers,
+                              reuses ? carried(0) : carried(underWay));
+  Operation *yield = found.loop.getBody()->getTerminator();
+  for (size_t i = 0; i < underWay; ++i)
+    yield->setOperand(firstSlot + i,
+                      i + 1 < underWay ? Value(carried(i + 1)) : closed);
+  if (!reuses)
+    yield->setOperand(firstSlot + underWay, carried(0));
+  return numbers.size();
+}
+
+int64_t BoxCopier::run() {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  int64_t count = 0;
+  for (scf::ForOp loop : loops)
+    if (std::optional<CopyingLoop> found = findCopies(loop))
+      count += rewriteLoop(*found);
+  return count;
+}
+
+namespace {
+struct CopyBoxesPass : evoformer::tile::impl::CopyBoxesBase<CopyBoxesPass> {
+protected:
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      if (!kernel.getTarget() || !kernel.getTarget()->hasTensorMaps())
+        continue;
+      if (failed(requireStaged(kernel, kPass)))
+        return signalPassFailure();
+      numBoxes += BoxCopier(kernel).run();
+    }
+  }
+};
+} // namespace
