@@ -114,6 +114,9 @@ Error SimDevice::launch(LoadedKernel &kernel, uint64_t workItems,
   for (const LaunchArgument &argument : args)
     launch.args.push_back(argument.bits);
   for (const TensorMap &map : makeTensorMaps(kernel.info, args)) {
+    if (Error error = checkTensorMap(map))
+      return createStringError("kernel '" + kernel.info.name +
+                               "': " + toString(std::move(error)));
     launch.maps.push_back(convert(map));
     launch.args.push_back(launch.maps.size());
   }

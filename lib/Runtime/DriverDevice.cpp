@@ -332,6 +332,9 @@ Error DriverDevice::encode(const KernelInfo &info, const TensorMap &map,
                              "': the driver has no tensor maps "
                              "(cuTensorMapEncodeTiled, CUDA 12); compile for "
                              "sm_80, whose kernels need none");
+  if (Error error = checkTensorMap(map))
+    return createStringError("kernel '" + info.name +
+                             "': " + toString(std::move(error)));
   // CU_TENSOR_MAP_DATA_TYPE_UINT16 and _UINT32; CU_TENSOR_MAP_SWIZZLE_NONE to
   // _128B; CU_TENSOR_MAP_L2_PROMOTION_L2_128B.
   int type = map.elementBytes == 2 ? 1 : 2, promotion = 2;

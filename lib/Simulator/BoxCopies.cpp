@@ -56,6 +56,11 @@ static const Inst *initBarrier(Wave &w, const Inst *i) {
     if (!ldsAddress(w, i, lane, address, barrierBytes, Access::Write))
       return;
     ArrivalBarrier &barrier = w.group->arrivals[address];
+    if (!barrier.copies.empty() || barrier.missingBytes)
+      report(w, i, FindingKind::CopyNotAwaited, lane, address, [] {
+        return std::string("initialises a barrier object again while copies "
+                           "that it counts are under way");
+      });
     barrier = ArrivalBarrier();
     barrier.count = barrier.pending = w.reg<uint32_t>(i->b)[lane];
     barrier.madeAt = w.group->epoch;

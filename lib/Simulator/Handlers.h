@@ -229,6 +229,7 @@ Handler switchHandler(unsigned size);
 Handler returnHandler();
 Handler unreachableHandler();
 /// imm: barrier id; b: threads, 0 for all; imm2: 1 if stores need a wait.
+Handler barrierHandler();
 /// Barrier objects in LDS, which count arrivals and bytes (a: the object; b:
 /// how many, or the parity), and copies of boxes that they count.
 Handler initBarrierHandler();
@@ -236,7 +237,6 @@ Handler expectBytesHandler();
 Handler arriveHandler();
 Handler waitForArrivalHandler();
 Handler copyBoxesHandler();
-Handler barrierHandler();
 /// A wave-level synchronisation: memory effects of its lanes are ordered.
 Handler nopHandler();
 

@@ -183,6 +183,8 @@ static llvm::Error addTensorMap(llvm::StringRef text, Launch &launch) {
       !llvm::is_contained({2U, 4U}, map.elementBytes) ||
       !parseExtents(parts[2], map.sizes, map.rank) ||
       !parseExtents(parts[3], map.box, boxRank) || boxRank != map.rank ||
+      llvm::any_of(map.box, [](int64_t size) { return size > 256; }) ||
+      map.box[0] * map.elementBytes % 16 != 0 ||
       parts[4].getAsInteger(10, map.swizzle) ||
       !llvm::is_contained({0U, 32U, 64U, 128U}, map.swizzle))
     return fail("argument 'map:" + text +

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <cstdint>
 #include <optional>
@@ -41,14 +42,17 @@ struct TensorMap {
   unsigned swizzle = 0;
 };
 
+/// Says what of the map a driver would not take.
+llvm::Error checkTensorMap(const TensorMap &map);
+
 /// How a launch makes a tensor map. Dimensions are in the order of the memref.
 struct TensorMapArgument {
   /// Of the memref: the first of the arguments that it expands to.
   unsigned slot = 0;
   unsigned elementBytes = 2, swizzle = 0;
   llvm::SmallVector<uint32_t, maxTensorMapRank> box;
-  /// Where a dimension ends, if that is before the memref's own end: an
-  /// argument, or, where that is -1, a number.
+  /// Where a dimension ends, if that is before the memref's own end: at an
+  /// argument, or, where that is -1, at a number.
   llvm::SmallVector<int64_t, maxTensorMapRank> endSlots, ends;
 
   /// The tensor map of a launch with these arguments, of which `isValidFor` is

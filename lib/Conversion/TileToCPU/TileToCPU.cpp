@@ -107,6 +107,9 @@ static FailureOr<func::FuncOp> convertKernel(KernelOp kernel,
                                              int64_t numExtents) {
   if (failed(checkTiles(kernel)))
     return failure();
+  if (llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<TensorMapType>))
+    return kernel.emitOpError("takes tensor maps, which the CPU has no use "
+                              "for; leave out evo-tile-copy-boxes");
 
   IRRewriter rewriter(kernel);
   Location loc = kernel.getLoc();

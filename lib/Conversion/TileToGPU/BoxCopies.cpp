@@ -51,6 +51,10 @@ struct CopySlotsPattern : KernelPattern<CopySlotsOp> {
   LogicalResult
   matchAndRewrite(CopySlotsOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (op.getNumResults() == 0) {
+      rewriter.eraseOp(op);
+      return success();
+    }
     LaneBuilder lane(rewriter, op.getLoc(), kernel);
     auto pointer = LLVM::LLVMPointerType::get(op.getContext(), 3);
     Value base = LLVM::AddressOfOp::create(

@@ -192,6 +192,9 @@ static LogicalResult prepareCopies(KernelOp kernel, KernelContext &context) {
 static LogicalResult checkBoxes(KernelOp kernel, TargetAttr target) {
   if (target.hasTensorMaps())
     return success();
+  if (llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<TensorMapType>))
+    return kernel.emitOpError("takes tensor maps, which target ")
+           << target.getChip() << " does not have";
   WalkResult found = kernel.walk([&](Operation *op) {
     if (!isa<CopySlotsOp, BoxCopyOp>(op))
       return WalkResult::advance();

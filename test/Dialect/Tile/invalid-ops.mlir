@@ -881,7 +881,7 @@ evo_tile.kernel @size(%x: memref<?x32xf16>, %map: !map) {
   %c0 = arith.constant 0 : index
   %lds = evo_tile.alloc_lds : !box
   %slot = evo_tile.copy_slots : !evo_tile.slot
-  // expected-error @below {{copies all of a box of '!evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>', got 'memref<8x16xf16}}
+  // expected-error @below {{copies all of a box of '!evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>', densely and swizzled as that says, got 'memref<8x16xf16}}
   evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
   evo_tile.return
 }
@@ -894,6 +894,59 @@ evo_tile.kernel @place(%x: memref<?x32xf16>, %y: memref<8x32xf16>, %map: !map) {
   %slot = evo_tile.copy_slots : !evo_tile.slot
   // expected-error @below {{copies to static workgroup memory, got 'memref<8x32xf16>'}}
   evo_tile.box_copy %map[%c0, %c0] to %y in %slot : !map, memref<8x32xf16>
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+!box = memref<8x32xf32, #gpu.address_space<workgroup>>
+evo_tile.kernel @otherElement(%x: memref<?x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{densely and swizzled as that says, got 'memref<8x32xf32}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+!box = memref<8x32xf16, strided<[40, 1]>, #gpu.address_space<workgroup>>
+evo_tile.kernel @gaps(%x: memref<?x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{densely and swizzled as that says, got 'memref<8x32xf16, strided<[40, 1]>}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32], swizzle = 64>
+!box = memref<8x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 9]>>
+evo_tile.kernel @otherSwizzle(%x: memref<?x32xf16>, %map: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  // expected-error @below {{densely and swizzled as that says, got 'memref<8x32xf16, #evo_tile.swizzled_lds<base = 4, from = [7, 9]>>'}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
+  evo_tile.return
+}
+
+// -----
+
+!map = !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>
+!box = memref<8x32xf16, #gpu.address_space<workgroup>>
+evo_tile.kernel @chosen(%x: memref<?x32xf16>, %p: i1, %map: !map, %map1: !map) {
+  %c0 = arith.constant 0 : index
+  %lds = evo_tile.alloc_lds : !box
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  %some = arith.select %p, %map, %map1 : !map
+  // expected-error @below {{copies by a map that is an argument of the kernel}}
+  evo_tile.box_copy %some[%c0, %c0] to %lds in %slot : !map, !box
   evo_tile.return
 }
 

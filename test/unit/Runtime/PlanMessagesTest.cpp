@@ -220,6 +220,8 @@ TEST(PlanMessages, OfKernelsAndObjects) {
        "its ldsBytes or threads are out of range"},
       {"[8, 8, 8, 8, 8, 4, 8]", "[8, 8, 3, 8, 8, 4, 8]",
        "an argument takes 1, 2, 4 or 8 bytes"},
+      {"\"threads\": 64", "\"threads\": 64, \"tensorMaps\": [{\"slot\": 4}]",
+       "kernel 0: a tensor map is not one of its arguments"},
       {"\"text\": \"abc\"", "\"base64\": \"?\"", "its base64 is malformed"},
       {"\"text\": \"abc\"", "\"other\": \"\"", "no string 'file'"},
       {"\"version\": 1", "\"version\": 2",

@@ -43,10 +43,41 @@ TEST(TensorMaps, EndWithTheMemory) {
   EXPECT_EQ(argument.make(kArguments).sizes[0], 64u);
 }
 
-TEST(TensorMaps, OfMemoryWithoutElementsHaveOne) {
+TEST(TensorMaps, OfMemoryWithoutElementsHaveOneAndAnAddress) {
   std::vector<uint64_t> arguments(std::begin(kArguments), std::end(kArguments));
-  arguments[5] = 0;
-  EXPECT_EQ(makeArgument().make(arguments).sizes[1], 1u);
+  arguments[1] = arguments[2] = arguments[3] = arguments[5] = 0;
+  TensorMap map = makeArgument().make(arguments);
+  EXPECT_EQ(map.sizes[1], 1u);
+  EXPECT_NE(map.address, 0u);
+}
+
+TEST(TensorMaps, AreWhatDriversTake) {
+  auto problem = [](auto change) {
+    TensorMap map;
+    map.address = 4096;
+    map.elementBytes = 2;
+    map.sizes = {48, 90};
+    map.strides = {2, 96};
+    map.box = {32, 8};
+    change(map);
+    return toString(checkTensorMap(map));
+  };
+  EXPECT_EQ(problem([](TensorMap &) {}), "");
+  EXPECT_EQ(problem([](TensorMap &map) { map.strides[1] = 0; }), "");
+  EXPECT_EQ(problem([](TensorMap &map) { map.address = 8; }),
+            "a tensor map needs an address that is a multiple of 16, got 8");
+  EXPECT_EQ(problem([](TensorMap &map) { map.box[0] = 20; }),
+            "a tensor map needs boxes with rows of a multiple of 16 bytes, as "
+            "many as its swizzle has, got 40");
+  EXPECT_EQ(problem([](TensorMap &map) { map.swizzle = 128; }),
+            "a tensor map needs boxes with rows of a multiple of 16 bytes, as "
+            "many as its swizzle has, got 64");
+  EXPECT_EQ(problem([](TensorMap &map) { map.sizes[1] = uint64_t(1) << 33; }),
+            "a tensor map needs at most 4294967296 elements a dimension, got "
+            "8589934592");
+  EXPECT_EQ(problem([](TensorMap &map) { map.strides[1] = uint64_t(-96); }),
+            "a tensor map needs strides that are multiples of 16 bytes, from 0 "
+            "to 2^40, got -96");
 }
 
 TEST(TensorMaps, PassThroughJSON) {
@@ -54,6 +85,11 @@ TEST(TensorMaps, PassThroughJSON) {
   TensorMapArgument read;
   ASSERT_TRUE(fromJSON(toJSON(makeArgument()), read, root));
   EXPECT_EQ(toJSON(read), toJSON(makeArgument()));
+  // Numbers that 32 bits do not hold are none of a map.
+  json::Value large = toJSON(makeArgument());
+  (*large.getAsObject())["slot"] = int64_t(1) << 40;
+  ASSERT_TRUE(fromJSON(large, read, root));
+  EXPECT_FALSE(read.isValidFor(11));
   EXPECT_FALSE(fromJSON(json::Object{{"slot", 1}}, read, root));
   EXPECT_FALSE(fromJSON(json::Value("map"), read, root));
 }

@@ -9,6 +9,7 @@
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 
+#include "Evoformer/Dialect/Tile/IR/Boxes.h"
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OpImplementation.h"
@@ -124,13 +125,29 @@ LogicalResult BoxCopyOp::verify() {
   auto dest = cast<MemRefType>(getDest().getType());
   if (!isWorkgroupMemory(dest) || !dest.hasStaticShape())
     return emitOpError("copies to static workgroup memory, got ") << dest;
-  ArrayRef<int64_t> box = cast<TensorMapType>(getMap().getType()).getBox();
+  auto map = cast<TensorMapType>(getMap().getType());
+  ArrayRef<int64_t> box = map.getBox();
   if (box.size() != getCoordinates().size())
     return emitOpError("needs ")
            << box.size() << " coordinates, got " << getCoordinates().size();
-  if (dest.getNumElements() != boundedProduct(box, kMaxLDSBytes))
+  auto argument = dyn_cast<BlockArgument>(getMap());
+  auto kernel =
+      argument
+          ? dyn_cast_if_present<KernelOp>(argument.getOwner()->getParentOp())
+          : KernelOp();
+  if (!kernel)
+    return emitOpError("copies by a map that is an argument of the kernel");
+  // The kernel's verifier looks at the map.
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  auto memory =
+      map.getOf() >= 0 && map.getOf() < static_cast<int64_t>(types.size())
+          ? dyn_cast<MemRefType>(types[map.getOf()])
+          : MemRefType();
+  if (!isFilledByBox(dest, box) ||
+      (memory && memory.getElementType() != dest.getElementType()) ||
+      getSwizzledRowBytes(tile::getSwizzle(dest)) != map.getSwizzle())
     return emitOpError("copies all of a box of ")
-           << getMap().getType() << ", got " << dest;
+           << map << ", densely and swizzled as that says, got " << dest;
   return success();
 }
 

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Boxes.h"
+#include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
@@ -175,38 +177,23 @@ static std::optional<View> findView(Value memref) {
   return view;
 }
 
-/// Whether a box of these sizes, of which tile dimension d is `dims`[d], fills
-/// memory of this type from its first byte to the last.
-static bool isDense(MemRefType memory, ArrayRef<int64_t> sizes,
-                    ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(memory.getStridesAndOffset(strides, offset)))
-    return false;
-  int64_t stride = 1;
-  for (int64_t of = sizes.size() - 1; of >= 0; --of) {
-    const auto *found = llvm::find(dims, of);
-    if (found != dims.end() && sizes[of] != 1 &&
-        strides[found - dims.begin()] != stride)
+/// Whether workgroup memory starts at multiples of so many bytes of its buffer.
+static bool isAligned(Value memory, int64_t bytes) {
+  while (auto view = memory.getDefiningOp<memref::SubViewOp>()) {
+    MemRefType source = view.getSourceType();
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(source.getStridesAndOffset(strides, offset)))
       return false;
-    stride *= sizes[of];
+    for (auto [start, stride] :
+         llvm::zip_equal(view.getMixedOffsets(), strides)) {
+      int64_t step = stride * source.getElementTypeBitWidth() / 8;
+      if (step * getConstantIntValue(start).value_or(1) % bytes != 0)
+        return false;
+    }
+    memory = view.getSource();
   }
-  return true;
-}
-
-/// The bytes of a row for which maps know this swizzle; 0 for none.
-static std::optional<int64_t> findSwizzle(const Swizzle &swizzle) {
-  if (!swizzle)
-    return swizzle.panels ? std::nullopt : std::optional<int64_t>(0);
-  // "Parallel Thread Execution ISA", 'Swizzling modes': 16-byte pieces, XORed
-  // with the number of the 128 bytes that they lie in.
-  constexpr int64_t kPieceBits = 4, kLineBits = 7;
-  if (swizzle.panels || swizzle.base != kPieceBits || swizzle.from.size() > 3)
-    return std::nullopt;
-  for (auto [i, bit] : llvm::enumerate(swizzle.from))
-    if (bit != kLineBits + static_cast<int64_t>(i))
-      return std::nullopt;
-  return int64_t(16) << swizzle.from.size();
+  return memory.getDefiningOp<AllocLDSOp>() != nullptr;
 }
 
 static std::optional<Box> findBox(AsyncCopyOp copy) {
@@ -226,7 +213,9 @@ static std::optional<Box> findBox(AsyncCopyOp copy) {
   SmallVector<int64_t> strides;
   if (rank > kMaxMapRank || tile.getRank() == 0 ||
       failed(memory.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1)
+      strides.back() != 1 || llvm::any_of(strides, [](int64_t stride) {
+        return ShapedType::isStatic(stride) && stride < 0;
+      }))
     return std::nullopt;
 
   Box box;
@@ -250,14 +239,15 @@ static std::optional<Box> findBox(AsyncCopyOp copy) {
   auto isZero = [](Value index) { return getConstantIntValue(index) == 0; };
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   int64_t rowBytes = box.sizes.back() * bytes;
-  std::optional<int64_t> swizzle = findSwizzle(getSwizzle(dest));
+  std::optional<int64_t> swizzle = getSwizzledRowBytes(getSwizzle(dest));
   if (llvm::any_of(box.sizes, [](int64_t s) { return s > kMaxBoxSize; }) ||
       rowBytes % kMapAlignment != 0 ||
-      tile.getNumElements() * bytes % kBoxAlignment != 0 ||
+      !isAligned(copy.getDest(),
+                 std::max(kBoxAlignment, getSwizzle(dest).getPeriod())) ||
       dest.getShape() != tile.getShape() ||
       !llvm::all_of(copy.getDestIndices(), isZero) ||
-      !isDense(dest, box.sizes, view->dims) || !swizzle ||
-      (*swizzle != 0 && *swizzle != rowBytes))
+      !llvm::is_sorted(view->dims) || !isFilledByBox(dest, box.sizes) ||
+      !swizzle || (*swizzle != 0 && *swizzle != rowBytes))
     return std::nullopt;
   box.swizzle = *swizzle;
   return box;
@@ -275,12 +265,24 @@ static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
   found.loop = loop;
   if (mayRunAgain(loop) || loop->getParentOfType<WhereOp>())
     return std::nullopt;
-  auto groups = llvm::to_vector(loop.getBody()->getOps<AsyncGroupOp>());
-  auto waits = llvm::to_vector(loop.getBody()->getOps<WaitOp>());
-  if (groups.size() != 1 || waits.size() != 1)
+  SmallVector<AsyncGroupOp> groups;
+  SmallVector<WaitOp> waits;
+  loop.getBody()->walk([&](AsyncGroupOp op) { groups.push_back(op); });
+  loop.getBody()->walk([&](WaitOp op) { waits.push_back(op); });
+  if (groups.size() != 1 || waits.size() != 1 ||
+      groups.front()->getParentOp() != loop ||
+      waits.front()->getParentOp() != loop ||
+      !groups.front().getToken().hasOneUse())
     return std::nullopt;
   found.group = groups.front();
   found.wait = waits.front();
+  // A slot is free again when all subgroups have waited and met.
+  bool waitsFirst = found.wait->isBeforeInBlock(found.group);
+  if (llvm::none_of(loop.getBody()->getOps<BarrierOp>(), [&](BarrierOp op) {
+        return found.wait->isBeforeInBlock(op) &&
+               (!waitsFirst || op->isBeforeInBlock(found.group));
+      }))
+    return std::nullopt;
   Operation *yield = loop.getBody()->getTerminator();
   for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs()))
     if (isa<TokenType>(arg.getType()))
@@ -295,20 +297,48 @@ static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
     auto before = loop.getInits()[number].getDefiningOp<AsyncGroupOp>();
     if (yield->getOperand(number) != next || !before ||
         before->getBlock() != loop->getBlock() ||
+        !before.getToken().hasOneUse() ||
         !loop->getResult(number).use_empty() ||
         (!before.getCopies().empty() &&
          before.getCopies().size() != found.group.getCopies().size()))
       return std::nullopt;
     found.first.push_back(before);
   }
+  // What is copied for an iteration that there is not would never be awaited.
+  std::optional<APInt> trips = loop.getStaticTripCount();
   SmallVector<AsyncGroupOp> all = found.first;
   all.push_back(found.group);
-  for (AsyncGroupOp group : all)
-    for (Value copy : group.getCopies())
-      if (!copy.getDefiningOp<AsyncCopyOp>() ||
-          copy.getDefiningOp()->getBlock() != group->getBlock())
+  for (auto [number, group] : llvm::enumerate(all))
+    for (Value value : group.getCopies()) {
+      auto copy = value.getDefiningOp<AsyncCopyOp>();
+      if (!copy || copy->getBlock() != group->getBlock() ||
+          (!copy.getPredicate() &&
+           (group == found.group || !trips || trips->ule(number))))
         return std::nullopt;
+    }
   return found;
+}
+
+/// Whether lanes may have written workgroup memory before `op`, in its block or
+/// one around it.
+static bool mayBeWrittenBefore(Operation *op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto writes = [&](Operation *other) {
+    return isa<AsyncCopyOp, ExchangeOp>(other) ||
+           (isa<StoreOp>(other) &&
+            isWorkgroupMemory(cast<StoreOp>(other).getDestType()));
+  };
+  WalkResult found = kernel.walk<WalkOrder::PreOrder>([&](Operation *other) {
+    if (other == op)
+      return WalkResult::skip();
+    Operation *before = op->getBlock()->findAncestorOpInBlock(*other);
+    // What is not in a block around `op` comes before it, or is left out with
+    // it.
+    bool isLater = before && !before->isBeforeInBlock(op);
+    return writes(other) && !isLater ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+  });
+  return found.wasInterrupted();
 }
 
 namespace {
@@ -324,6 +354,7 @@ public:
 
 private:
   int64_t rewriteLoop(CopyingLoop found);
+  bool hasRoomForSlots(int64_t count);
   void addSlots(CopyingLoop &found, ValueRange slots);
   /// Puts those copies of the group into the slot and closes it.
   Value rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers, Value slot);
@@ -409,6 +440,18 @@ void BoxCopier::addSlots(CopyingLoop &found, ValueRange slots) {
   found.loop = cast<scf::ForOp>(replaced->getOperation());
 }
 
+/// Whether workgroup memory has room for so many slots and for buffers that
+/// start where boxes can.
+bool BoxCopier::hasRoomForSlots(int64_t count) {
+  constexpr int64_t kSlotBytes = 8;
+  SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
+  for (LDSBuffer &buffer : buffers)
+    buffer.period = std::max(buffer.period, kBoxAlignment);
+  kernel.walk([&](CopySlotsOp slots) { count += slots.getNumResults(); });
+  return placeLDS(buffers).bytes + count * kSlotBytes <=
+         kernel.getTarget()->getLdsBytes();
+}
+
 int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   SmallVector<AsyncGroupOp> groups = found.first;
   groups.push_back(found.group);
@@ -427,7 +470,7 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
     allBytes += bytes;
     boxBytes += llvm::is_contained(numbers, i) ? bytes : 0;
   }
-  if (2 * boxBytes <= allBytes)
+  if (2 * boxBytes <= allBytes || !hasRoomForSlots(found.first.size() + 1))
     return 0;
 
   // A group that is made behind the barrier after the wait takes the slot that
@@ -440,6 +483,11 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
       top = copy.getDefiningOp();
   rewriter.setInsertionPoint(top);
   Location loc = found.loop.getLoc();
+  // What lanes have written may lie where boxes are written next.
+  if (mayBeWrittenBefore(top)) {
+    ProxyFenceOp::create(rewriter, loc);
+    BarrierOp::create(rewriter, loc);
+  }
   auto type = rewriter.getType<SlotType>();
   auto made = CopySlotsOp::create(
       rewriter, loc, SmallVector<Type>(underWay + (reuses ? 0 : 1), type));

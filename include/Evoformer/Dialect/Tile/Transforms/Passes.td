@@ -425,7 +425,8 @@ def CopyBoxes : Pass<"evo-tile-copy-boxes", "::mlir::ModuleOp"> {
     bytes, as is promised of the copy, it lies densely in workgroup memory, as it is
     or with a swizzle that maps know, and where it may reach beyond a bound that is
     the argument's own, behind which copies read zeros. What is no box is copied as
-    before, and all of a loop where boxes are less than half of the bytes.
+    before, and all of a loop where boxes are not most of the bytes, whose copies have
+    other waits than the pipeliner's, or which may run more than once.
 
     ```mlir
     %copy = evo_tile.async_copy %rows[%c0, %j, %c0] to %lds[%c0, %c0, %c0] if %inside padding 0.0 : bf16 as tensor<1x32x32xbf16, #lanes> ...
@@ -435,7 +436,8 @@ def CopyBoxes : Pass<"evo-tile-copy-boxes", "::mlir::ModuleOp"> {
     evo_tile.box_copy %map[%b, %n, %h, %j, %c0] to %lds in %slot if %inside : <of = 1, box = [1, 1, 1, 32, 32], ...>, memref<1x32x32xbf16, ...>
     ```
 
-    A loop has as many slots as it has steps under way, and carries them.
+    A loop carries a slot for each step that is under way, and one more where it copies
+    ahead before it waits.
   }];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
                            "::mlir::arith::ArithDialect",

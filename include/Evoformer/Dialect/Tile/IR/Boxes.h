@@ -1,0 +1,27 @@
+//===- Boxes.h - How boxes lie in workgroup memory --------------*- C++ -*-===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef EVOFORMER_DIALECT_TILE_IR_BOXES_H
+#define EVOFORMER_DIALECT_TILE_IR_BOXES_H
+
+#include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+
+namespace mlir::evoformer::tile {
+
+/// Whether a box of these sizes, the slowest dimension first, fills memory of
+/// this type from its first byte to the last: the dimensions of more than one
+/// element are the same, in the same order, without gaps.
+bool isFilledByBox(MemRefType memory, llvm::ArrayRef<int64_t> box);
+
+/// The bytes of a row for which tensor maps know this swizzle, 0 for none;
+/// nothing where they do not know it ("Parallel Thread Execution ISA",
+/// 'Swizzling modes').
+std::optional<int64_t> getSwizzledRowBytes(const Swizzle &swizzle);
+
+} // namespace mlir::evoformer::tile
+
+#endif // EVOFORMER_DIALECT_TILE_IR_BOXES_H
