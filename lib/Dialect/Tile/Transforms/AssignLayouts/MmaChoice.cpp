@@ -220,6 +220,20 @@ static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
   return repeated;
 }
 
+/// The products of each tile that several of them read.
+static SmallVector<SmallVector<MmaOp>> findReaders(ArrayRef<MmaOp> ops) {
+  llvm::MapVector<Operation *, SetVector<MmaOp>> readers;
+  for (MmaOp op : ops)
+    for (Value operand : {op.getA(), op.getB()})
+      for (LoadedOperand &loaded : findLoadedOperands(operand))
+        readers[loaded.load].insert(op);
+  SmallVector<SmallVector<MmaOp>> several;
+  for (auto &[load, products] : readers)
+    if (products.size() > 1)
+      several.push_back(products.takeVector());
+  return several;
+}
+
 namespace {
 /// Chooses the orientations of some products, beside those that are chosen
 /// already.
@@ -321,8 +335,8 @@ LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
   FailureOr<int64_t> least = layOut(best);
   if (failed(least))
     return failure();
-  for (MmaOp op : ops) {
-    asInstructed.insert(op);
+  auto attempt = [&](ArrayRef<MmaOp> some) {
+    asInstructed.insert(some.begin(), some.end());
     LayoutMap layouts;
     FailureOr<int64_t> cost = layOut(layouts);
     if (failed(cost))
@@ -331,9 +345,20 @@ LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
       least = cost;
       best = layouts;
     } else {
-      asInstructed.erase(op);
+      for (MmaOp op : some)
+        asInstructed.erase(op);
     }
-  }
+    return success();
+  };
+  for (MmaOp op : ops)
+    if (failed(attempt(op)))
+      return failure();
+  // Of products that read one tile, each alone would have it read twice.
+  for (const SmallVector<MmaOp> &readers : findReaders(ops))
+    if (llvm::none_of(readers,
+                      [&](MmaOp op) { return asInstructed.contains(op); }) &&
+        failed(attempt(readers)))
+      return failure();
   known = best;
   return success();
 }
