@@ -89,7 +89,7 @@ struct CopyingLoop {
   /// The iteration arguments of their tokens.
   SmallVector<unsigned> tokens;
 
-  /// Those of a group, if it has as many as the loop's own.
+  /// A copy of a group that has as many as the loop's own.
   static AsyncCopyOp getCopy(AsyncGroupOp group, size_t number) {
     return group.getCopies()[number].getDefiningOp<AsyncCopyOp>();
   }
