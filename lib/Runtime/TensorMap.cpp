@@ -36,7 +36,7 @@ TensorMap TensorMapArgument::make(ArrayRef<uint64_t> arguments) const {
     isEmpty |= size == 0;
     map.sizes.push_back(std::max<uint64_t>(size, 1));
     uint64_t stride = memref[firstSize + rank + d] * elementBytes;
-    map.strides.push_back(size > 1 ? stride : 16);
+    map.strides.push_back(size > 1 ? stride : alignment);
     map.box.push_back(box[d]);
   }
   // It may have no address, which drivers do not take.

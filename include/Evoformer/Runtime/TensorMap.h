@@ -19,7 +19,6 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <cstdint>
-#include <optional>
 
 namespace mlir::evoformer::runtime {
 

@@ -15,6 +15,7 @@
 
 #include "CopyEngine.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Dialect/Tile/IR/Boxes.h"
 #include "Patterns.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -67,8 +68,7 @@ struct CopySlotsPattern : KernelPattern<CopySlotsOp> {
     for (size_t i = 0; i < op.getNumResults(); ++i)
       // As if closed in a phase of parity 1: the first one has 0.
       slots.push_back(arith::OrIOp::create(
-          rewriter, op.getLoc(),
-          lane.add(first, lane.constant(i * kBarrierBytes)),
+          rewriter, op.getLoc(), lane.add(first, lane.constant(i * kSlotBytes)),
           lane.constant(int64_t(1) << kParityBit)));
     {
       OpBuilder::InsertionGuard guard(rewriter);

@@ -36,8 +36,6 @@ struct KernelContext {
 
 /// The widest access of a lane.
 constexpr int64_t kSpareBytes = 16;
-/// A barrier object in workgroup memory.
-constexpr int64_t kBarrierBytes = 8;
 
 /// One element of a lane's registers: a vector value and a position in it.
 using LaneElement = std::pair<Value, int64_t>;

@@ -10,6 +10,7 @@
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
 
 #include "CopyEngine.h"
+#include "Evoformer/Dialect/Tile/IR/Boxes.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
@@ -59,8 +60,10 @@ static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
   for (; barrier && !isa<BarrierOp>(barrier);
        barrier = barrier->getPrevNode()) {
     // A copy may arrive as late as that.
-    WalkResult found =
-        barrier->walk([](WaitOp) { return WalkResult::interrupt(); });
+    WalkResult found = barrier->walk([](Operation *inner) {
+      return isa<WaitOp, WaitSlotOp>(inner) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+    });
     if (found.wasInterrupted())
       return false;
   }
@@ -101,9 +104,9 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
   context.ldsBytes = placement.bytes;
   kernel.walk([&](CopySlotsOp op) {
     context.ldsAlignment = std::max(context.ldsAlignment, kBoxAlignment);
-    context.ldsBytes = llvm::alignTo(context.ldsBytes, kBarrierBytes);
+    context.ldsBytes = llvm::alignTo(context.ldsBytes, kSlotBytes);
     context.ldsOffsets[op] = context.ldsBytes;
-    context.ldsBytes += op.getNumResults() * kBarrierBytes;
+    context.ldsBytes += op.getNumResults() * kSlotBytes;
   });
   // Instructions that read matrices and copies of boxes XOR whole addresses.
   auto align = [&](Value operand) {
@@ -341,11 +344,10 @@ protected:
                     kernel.getSchedule()->getNumSubgroups();
 
     OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
-    SmallVector<Type> inputs(kernel.getArgumentTypes());
-    auto firstMap = llvm::find_if(inputs, llvm::IsaPred<TensorMapType>);
-    SmallVector<Type> maps(firstMap, inputs.end());
-    inputs.truncate(inputs.size() - maps.size());
-    size_t numOwn = inputs.size();
+    ArrayRef<Type> passed = getPassedTypes(kernel);
+    size_t numPassed = passed.size();
+    ArrayRef<Type> maps = kernel.getArgumentTypes().drop_front(numPassed);
+    SmallVector<Type> inputs(passed);
     inputs.append(*rank, builder.getIndexType());
     // Behind what launches pass.
     inputs.append(maps.size(), LLVM::LLVMPointerType::get(&getContext()));
@@ -354,7 +356,7 @@ protected:
                                builder.getFunctionType(inputs, {}));
     func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
-    setMapAttributes(func, kernel.getArgumentTypes().take_front(numOwn), maps);
+    setMapAttributes(func, passed, maps);
     func.setKnownBlockSizeAttr(
         builder.getDenseI32ArrayAttr({static_cast<int32_t>(lanes), 1, 1}));
     if (DictionaryAttr ideal = getIdealLoop(kernel))
@@ -388,12 +390,12 @@ protected:
     if (copiesBoxes)
       context.isFirstLane = arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::eq, thread, lane.constant(0));
-    SmallVector<Value> extents(entry->getArguments().slice(numOwn, *rank));
+    SmallVector<Value> extents(entry->getArguments().slice(numPassed, *rank));
     SmallVector<Value> ids = delinearize(lane, extents);
     Block &body = kernel.getBody().front();
     for (auto [number, from] : llvm::enumerate(body.getArguments()))
       from.replaceAllUsesWith(
-          entry->getArgument(number < numOwn ? number : number + *rank));
+          entry->getArgument(number < numPassed ? number : number + *rank));
     entry->getOperations().splice(entry->end(), body.getOperations());
     func.walk([&](WorkItemIdOp op) {
       op.replaceAllUsesWith(ids[op.getDimension()]);

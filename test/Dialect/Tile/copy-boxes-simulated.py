@@ -5,10 +5,11 @@ memory, under several interleavings and both times of arrival; and each of its w
 and barriers is needed: without them the simulator finds a slot that is read too early
 or written too soon."""
 
-import re
-import struct
-import subprocess
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).with_name("Inputs")))
+from simulate_copies import opt, problems_of
 
 # Rows of two boxes and a half, so that the last copies lie partly beyond.
 BOXES = 2.5
@@ -49,47 +50,6 @@ evo_tile.kernel @twice(%in: memref<?x{columns}xf32>, %out: memref<?x{columns}xf3
 """
 
 
-def opt(text, *passes):
-    done = subprocess.run(["evoformer-opt", "-", *passes], input=text,
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout
-
-
-def execute(lowered, box, rows, columns, swizzle, scratch, seed, copies):
-    """The first finding, or what is wrong with the numbers, if anything."""
-    with open(scratch + ".mlir", "w", encoding="utf-8") as file:
-        file.write(lowered)
-    values = [(i * 7 % 101 - 50) / 8 for i in range(rows * columns)]
-    with open(scratch + ".in", "wb") as file:
-        file.write(struct.pack(f"<{len(values)}f", *values))
-
-    def matrix(number, memory):
-        return [memory, f"ref:{number}", "i64:0", f"i64:{rows}", f"i64:{columns}",
-                f"i64:{columns}", "i64:1"]
-
-    arguments = (matrix(0, f"in:{scratch}.in") +
-                 matrix(1, f"out:{4 * len(values)}:{scratch}.out") + ["i64:1"] +
-                 [f"map:0:4:{columns}x{rows}:{columns}x{box}:{swizzle}"])
-    done = subprocess.run(
-        ["evoformer-sim", scratch + ".mlir", "--kernel=twice", "--grid=1", "--block=64",
-         f"--seed={seed}", f"--copies={copies}",
-         *(f"--arg={argument}" for argument in arguments)],
-        capture_output=True, text=True)
-    if done.returncode or done.stderr:
-        return done.stderr
-    with open(scratch + ".out", "rb") as file:
-        got = struct.unpack(f"<{len(values)}f", file.read())
-    return "" if list(got) == [2 * x for x in values] else "wrong numbers"
-
-
-def without(text, op):
-    """The programs that each lack one line with this op."""
-    for match in re.finditer(rf"^ *evo_tile\.{op}\b.*\n", text, re.M):
-        yield text[:match.start()] + text[match.end():]
-
-
 def main(scratch):
     problems = []
     for columns, bits in ROWS:
@@ -107,20 +67,11 @@ def main(scratch):
             if "evo_tile.box_copy" not in kernel or "evo_tile.async_copy" in kernel:
                 problems.append(f"{what}: no boxes")
                 continue
-
-            def outcomes(text):
-                lowered = opt(text, "--convert-tile-to-gpu", "--convert-gpu-lanes-to-llvm")
-                return (execute(lowered, box, int(BOXES * box), columns,
-                                16 << len(bits) if bits else 0, scratch, seed, copies)
-                        for seed, copies in ((0, "late"), (0, "early"), (1, "late"),
-                                             (2, "early"), (3, "late")))
-
-            problems += [f"{what}: {outcome}" for outcome in outcomes(kernel) if outcome]
-            for op in ("wait_slot", "barrier"):
-                for number, broken in enumerate(without(kernel, op)):
-                    if not any("not awaited" in outcome or "race" in outcome
-                               for outcome in outcomes(broken)):
-                        problems.append(f"{what}: not missed: {op} {number}")
+            rows = int(BOXES * box)
+            swizzle = 16 << len(bits) if bits else 0
+            problems += [f"{what}: {problem}" for problem in problems_of(
+                kernel, ("wait_slot", "barrier"), 64, rows, columns,
+                [f"map:0:4:{columns}x{rows}:{columns}x{box}:{swizzle}"], scratch)]
     if problems:
         sys.exit("\n".join(problems))
 

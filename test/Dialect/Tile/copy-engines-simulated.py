@@ -4,10 +4,11 @@ with rings of two, three and four slots, under several interleavings and both
 times of arrival; and each of its waits and barriers is needed: without them the
 simulator finds a slot that is read too early or written too soon."""
 
-import re
-import struct
-import subprocess
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).with_name("Inputs")))
+from simulate_copies import opt, problems_of
 
 COLUMNS = 64
 # Rows of two blocks and a half, so that the last copies lie partly beyond.
@@ -57,47 +58,6 @@ evo_tile.kernel @twice(%in: memref<?x64xf32>, %out: memref<?x64xf32>)
 """
 
 
-def opt(text, *passes):
-    done = subprocess.run(["evoformer-opt", "-", *passes], input=text,
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout
-
-
-def execute(lowered, lanes, rows, scratch, seed, copies):
-    """The first finding, or what is wrong with the numbers, if anything."""
-    with open(scratch + ".mlir", "w", encoding="utf-8") as file:
-        file.write(lowered)
-    values = [(i * 7 % 101 - 50) / 8 for i in range(rows * COLUMNS)]
-    with open(scratch + ".in", "wb") as file:
-        file.write(struct.pack(f"<{len(values)}f", *values))
-    size = len(values) * 4
-
-    def matrix(number, memory):
-        return [memory, f"ref:{number}", "i64:0", f"i64:{rows}", f"i64:{COLUMNS}",
-                f"i64:{COLUMNS}", "i64:1"]
-
-    arguments = (matrix(0, f"in:{scratch}.in") +
-                 matrix(1, f"out:{size}:{scratch}.out") + ["i64:1"])
-    done = subprocess.run(
-        ["evoformer-sim", scratch + ".mlir", "--kernel=twice", "--grid=1",
-         f"--block={2 * lanes}", f"--seed={seed}", f"--copies={copies}",
-         *(f"--arg={argument}" for argument in arguments)],
-        capture_output=True, text=True)
-    if done.returncode or done.stderr:
-        return done.stderr
-    with open(scratch + ".out", "rb") as file:
-        got = struct.unpack(f"<{len(values)}f", file.read())
-    return "" if list(got) == [2 * x for x in values] else "wrong numbers"
-
-
-def without(text, op):
-    """The programs that each lack one line with this op."""
-    for match in re.finditer(rf"^ *evo_tile\.{op}\b.*\n", text, re.M):
-        yield text[:match.start()] + text[match.end():]
-
-
 def main(scratch):
     problems = []
     for chip, triple, lanes, engine, size in ENGINES:
@@ -105,7 +65,6 @@ def main(scratch):
         along = min(lanes, COLUMNS // piece)
         across = lanes // along
         rows = 4 * across
-        lower = ("--convert-tile-to-gpu", "--convert-gpu-lanes-to-llvm")
         for stages in (1, 2, 3, 4):
             what = f"{chip}, {size} bytes, {stages} stages"
             kernel = opt(KERNEL.format(
@@ -117,19 +76,9 @@ def main(scratch):
                 "--evo-tile-software-pipeline")
             if ("iter_args" in kernel) != (stages > 1):
                 problems.append(f"{what}: not pipelined as asked")
-
-            def outcomes(text):
-                lowered = opt(text, *lower)
-                return (execute(lowered, lanes, int(BLOCKS * rows), scratch, seed, copies)
-                        for seed, copies in ((0, "late"), (0, "early"), (1, "late"),
-                                             (2, "early"), (3, "late")))
-
-            problems += [f"{what}: {outcome}" for outcome in outcomes(kernel) if outcome]
-            for op in ("wait", "barrier"):
-                for number, broken in enumerate(without(kernel, op)):
-                    if not any("not awaited" in outcome or "race" in outcome
-                               for outcome in outcomes(broken)):
-                        problems.append(f"{what}: not missed: {op} {number}")
+            problems += [f"{what}: {problem}" for problem in problems_of(
+                kernel, ("wait", "barrier"), 2 * lanes, int(BLOCKS * rows), COLUMNS, [],
+                scratch)]
     if problems:
         sys.exit("\n".join(problems))
 

@@ -61,10 +61,10 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
                   storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
       copiesPast(copiesPastRegisters(target)),
-      copiesBoxes(target.hasTensorMaps() &&
-                  facts.elementType.getIntOrFloatBitWidth() == 16 &&
-                  facts.depth < target.getGroupDepth() &&
-                  getOwnedDim(operands) == OwnedDim::Queries) {
+      fillsZeros(target.hasTensorMaps() &&
+                 facts.elementType.getIntOrFloatBitWidth() == 16 &&
+                 facts.depth < target.getGroupDepth() &&
+                 getOwnedDim(operands) == OwnedDim::Queries) {
   // What the score makes of a key that is cleared may be NaN, and where the
   // weights are asked for, no NaN of the row shows in those of dropped keys.
   if (facts.weights.areLogits || (facts.score && !facts.score.isTotal) ||
@@ -101,9 +101,9 @@ LogitRecompute::Slices LogitRecompute::slice(const WorkItem &item) const {
   slices.logSum = item.sliceStatistic(operands.stats, 1);
   if (operands.delta)
     slices.delta = item.sliceStatistic(operands.delta);
-  slices.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
-                                   operands.captures, operands.getShape(),
-                                   /*fillsZeros=*/copiesBoxes);
+  slices.logits =
+      item.sliceLogits(facts, operands.keySum, operands.biases,
+                       operands.captures, operands.getShape(), fillsZeros);
   slices.logits.loopsOverRows = getGradientKind(operands) == GradientKind::Bias;
   return slices;
 }
@@ -119,13 +119,13 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   // Behind a row's end there may be no last one.
   bool mayEndEarly = item.queries.mayEndEarly();
   bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries && !mayEndEarly;
-  bool anyOutside =
-      (ownsQueries || !chooseDrops) && !mayEndEarly && !copiesBoxes;
+  bool needsZeros = mayEndEarly || fillsZeros;
+  bool anyOutside = (ownsQueries || !chooseDrops) && !needsZeros;
   // A key may be infinite, where zeros have no finite score; but the last query
   // would also fill what atoms of matrix instructions have beyond the depth.
   constexpr int64_t kDepthOfAtoms = 16;
-  bool repeatsLast = !mayEndEarly && !copiesBoxes &&
-                     (anyOutside || llvm::all_of(parts, [](DepthPart part) {
+  bool repeatsLast =
+      !needsZeros && (anyOutside || llvm::all_of(parts, [](DepthPart part) {
                         return part.size % kDepthOfAtoms == 0;
                       }));
   for (DepthPart part : parts)
@@ -187,7 +187,7 @@ LogitRecompute::KeyTiles LogitRecompute::loadKeys(TileBuilder &b,
   // Keys beyond the last are dropped ones.
   bool hasDropped = operands.keySum.memory != nullptr;
   bool clears = hasDropped && !repeatsForKeys();
-  bool repeatsLast = hasDropped && !item.keys.mayEndEarly() && !copiesBoxes;
+  bool repeatsLast = hasDropped && !item.keys.mayEndEarly() && !fillsZeros;
   auto load = [&](Value slice, DepthPart part) {
     Value tile = item.load(b, slice, offset, item.keys, part, repeatsLast);
     return clears ? item.clearDropped(b, slices.logits.keySum, tile, offset)

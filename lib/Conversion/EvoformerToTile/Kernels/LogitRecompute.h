@@ -265,7 +265,7 @@ private:
   /// The loop's tiles are zero beyond the memory, as copies of boxes make them;
   /// nothing is stored there. Loops of instructions of several subgroups wait
   /// longer for boxes than they save by them.
-  bool copiesBoxes;
+  bool fillsZeros;
   bool apart = false;
   bool careful = false;
 };

@@ -10,6 +10,14 @@
 using namespace mlir;
 using namespace mlir::evoformer::tile;
 
+ArrayRef<Type> mlir::evoformer::tile::getPassedTypes(KernelOp kernel) {
+  return kernel.getArgumentTypes().take_until(llvm::IsaPred<TensorMapType>);
+}
+
+bool mlir::evoformer::tile::isBoxElement(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32();
+}
+
 bool mlir::evoformer::tile::isFilledByBox(MemRefType memory,
                                           ArrayRef<int64_t> box) {
   SmallVector<int64_t> strides;

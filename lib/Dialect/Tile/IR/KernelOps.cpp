@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Dialect/Tile/IR/Boxes.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -83,7 +84,7 @@ static LogicalResult verifyMap(KernelOp kernel, TensorMapType map) {
            << map;
   auto memory = cast<MemRefType>(kernel.getArgumentTypes()[map.getOf()]);
   Type element = memory.getElementType();
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
+  if (!isBoxElement(element))
     return kernel.emitOpError("tensor maps are of f16, bf16 and f32, not of ")
            << memory;
   int64_t offset;
@@ -266,9 +267,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("has ") << getSpace().size() << " extents, '"
                                << getKernel() << "' uses " << used;
   // Tensor maps are made of what is passed.
-  ArrayRef<Type> wanted = kernel.getArgumentTypes();
-  while (!wanted.empty() && isa<TensorMapType>(wanted.back()))
-    wanted = wanted.drop_back();
+  ArrayRef<Type> wanted = getPassedTypes(kernel);
   if (wanted.size() != getArgs().size())
     return emitOpError("passes ") << getArgs().size() << " arguments, '"
                                   << getKernel() << "' takes " << wanted.size();

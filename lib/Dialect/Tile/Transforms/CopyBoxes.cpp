@@ -86,12 +86,11 @@ struct CopyingLoop {
   WaitOp wait;
   /// Of the first iterations, the oldest first.
   SmallVector<AsyncGroupOp> first;
-  /// The iteration arguments of their tokens.
-  SmallVector<unsigned> tokens;
 
-  /// A copy of a group that has as many as the loop's own.
-  static AsyncCopyOp getCopy(AsyncGroupOp group, size_t number) {
-    return group.getCopies()[number].getDefiningOp<AsyncCopyOp>();
+  SmallVector<AsyncGroupOp> getGroups() const {
+    SmallVector<AsyncGroupOp> all = first;
+    all.push_back(group);
+    return all;
   }
 };
 
@@ -199,11 +198,8 @@ static bool isAligned(Value memory, int64_t bytes) {
 static std::optional<Box> findBox(AsyncCopyOp copy) {
   RankedTensorType tile = copy.getTileType();
   Type element = tile.getElementType();
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return std::nullopt;
-  if (static_cast<int64_t>(copy.getAlignment().value_or(0)) % kMapAlignment !=
-          0 ||
-      !copy.getAlignment())
+  if (!isBoxElement(element) ||
+      copy.getAlignment().value_or(1) % kMapAlignment != 0)
     return std::nullopt;
   std::optional<View> view = findView(copy.getSource());
   if (!view)
@@ -284,15 +280,16 @@ static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
       }))
     return std::nullopt;
   Operation *yield = loop.getBody()->getTerminator();
+  SmallVector<unsigned> tokens;
   for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs()))
     if (isa<TokenType>(arg.getType()))
-      found.tokens.push_back(number);
-  if (found.tokens.empty() ||
-      found.wait.getToken() != loop.getRegionIterArg(found.tokens.front()))
+      tokens.push_back(number);
+  if (tokens.empty() ||
+      found.wait.getToken() != loop.getRegionIterArg(tokens.front()))
     return std::nullopt;
-  for (auto [place, number] : llvm::enumerate(found.tokens)) {
-    Value next = place + 1 < found.tokens.size()
-                     ? Value(loop.getRegionIterArg(found.tokens[place + 1]))
+  for (auto [place, number] : llvm::enumerate(tokens)) {
+    Value next = place + 1 < tokens.size()
+                     ? Value(loop.getRegionIterArg(tokens[place + 1]))
                      : found.group.getToken();
     auto before = loop.getInits()[number].getDefiningOp<AsyncGroupOp>();
     if (yield->getOperand(number) != next || !before ||
@@ -306,9 +303,7 @@ static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
   }
   // What is copied for an iteration that there is not would never be awaited.
   std::optional<APInt> trips = loop.getStaticTripCount();
-  SmallVector<AsyncGroupOp> all = found.first;
-  all.push_back(found.group);
-  for (auto [number, group] : llvm::enumerate(all))
+  for (auto [number, group] : llvm::enumerate(found.getGroups()))
     for (Value value : group.getCopies()) {
       auto copy = value.getDefiningOp<AsyncCopyOp>();
       if (!copy || copy->getBlock() != group->getBlock() ||
@@ -319,14 +314,19 @@ static std::optional<CopyingLoop> findCopies(scf::ForOp loop) {
   return found;
 }
 
+/// A copy of a group that has as many as the loop's own.
+static AsyncCopyOp getCopy(AsyncGroupOp group, size_t number) {
+  return group.getCopies()[number].getDefiningOp<AsyncCopyOp>();
+}
+
 /// Whether lanes may have written workgroup memory before `op`, in its block or
 /// one around it.
 static bool mayBeWrittenBefore(Operation *op) {
   auto kernel = op->getParentOfType<KernelOp>();
-  auto writes = [&](Operation *other) {
+  auto writes = [](Operation *other) {
+    auto store = dyn_cast<StoreOp>(other);
     return isa<AsyncCopyOp, ExchangeOp>(other) ||
-           (isa<StoreOp>(other) &&
-            isWorkgroupMemory(cast<StoreOp>(other).getDestType()));
+           (store && isWorkgroupMemory(store.getDestType()));
   };
   WalkResult found = kernel.walk<WalkOrder::PreOrder>([&](Operation *other) {
     if (other == op)
@@ -413,7 +413,7 @@ Value BoxCopier::rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers,
   SmallVector<AsyncCopyOp> replaced;
   if (!group.getCopies().empty())
     for (size_t number : numbers)
-      replaced.push_back(CopyingLoop::getCopy(group, number));
+      replaced.push_back(getCopy(group, number));
   // One behind the other, so that they are one branch.
   rewriter.setInsertionPointAfter(group);
   for (AsyncCopyOp copy : replaced)
@@ -443,7 +443,6 @@ void BoxCopier::addSlots(CopyingLoop &found, ValueRange slots) {
 /// Whether workgroup memory has room for so many slots and for buffers that
 /// start where boxes can.
 bool BoxCopier::hasRoomForSlots(int64_t count) {
-  constexpr int64_t kSlotBytes = 8;
   SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
   for (LDSBuffer &buffer : buffers)
     buffer.period = std::max(buffer.period, kBoxAlignment);
@@ -453,19 +452,17 @@ bool BoxCopier::hasRoomForSlots(int64_t count) {
 }
 
 int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
-  SmallVector<AsyncGroupOp> groups = found.first;
-  groups.push_back(found.group);
+  SmallVector<AsyncGroupOp> groups = found.getGroups();
   SmallVector<size_t> numbers;
   for (size_t i = 0; i < found.group.getCopies().size(); ++i)
     if (llvm::all_of(groups, [&](AsyncGroupOp group) {
-          return group.getCopies().empty() ||
-                 findBox(CopyingLoop::getCopy(group, i));
+          return group.getCopies().empty() || findBox(getCopy(group, i));
         }))
       numbers.push_back(i);
   // One lane issues them all, and a loop that waits for both kinds waits twice.
   int64_t boxBytes = 0, allBytes = 0;
   for (size_t i = 0; i < found.group.getCopies().size(); ++i) {
-    RankedTensorType tile = CopyingLoop::getCopy(found.group, i).getTileType();
+    RankedTensorType tile = getCopy(found.group, i).getTileType();
     int64_t bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
     allBytes += bytes;
     boxBytes += llvm::is_contained(numbers, i) ? bytes : 0;

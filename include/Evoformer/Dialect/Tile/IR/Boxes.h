@@ -9,8 +9,19 @@
 #define EVOFORMER_DIALECT_TILE_IR_BOXES_H
 
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+#include "Evoformer/Dialect/Tile/IR/Tile.h"
 
 namespace mlir::evoformer::tile {
+
+/// Bytes of a slot's barrier object in workgroup memory.
+inline constexpr int64_t kSlotBytes = 8;
+
+/// The types of a kernel's arguments that launches pass: all but the tensor
+/// maps, which come last.
+llvm::ArrayRef<Type> getPassedTypes(KernelOp kernel);
+
+/// Whether boxes are of such elements.
+bool isBoxElement(Type type);
 
 /// Whether a box of these sizes, the slowest dimension first, fills memory of
 /// this type from its first byte to the last: the dimensions of more than one

@@ -32,9 +32,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [AutomaticAllocationScope,
   let summary = "a program run once for every work item of a space";
   let description = [{
     Arguments are memrefs and scalars, behind them tensor maps that launches do not
-    pass; `evo_tile.work_item_id` tells which item this is. `target` and `schedule` guide the passes below; without a target
-    the kernel is target-independent. After layouts are assigned every item is
-    a workgroup of `schedule`'s subgroups.
+    pass; `evo_tile.work_item_id` tells which item this is. `target` and `schedule`
+    guide the passes below; without a target the kernel is target-independent. After
+    layouts are assigned every item is a workgroup of `schedule`'s subgroups.
 
     ```mlir
     evo_tile.kernel @copy(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
