@@ -146,6 +146,7 @@ struct WeightFacts {
 struct AttentionFacts {
   /// Of query, key and value.
   Type elementType;
+  /// Of tiles; rows may have fewer elements.
   int64_t depth, valueDepth;
   float scale;
   /// If they are known.

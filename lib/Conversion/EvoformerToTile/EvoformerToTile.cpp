@@ -21,6 +21,7 @@
 #include "Schedules/GradientSchedule.h"
 #include "Schedules/HeadSchedule.h"
 #include "Schedules/SlabSchedule.h"
+#include "Schedules/TileDepths.h"
 
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "Evoformer/Dialect/Evoformer/IR/Score.h"
@@ -390,10 +391,13 @@ protected:
 
   AttentionFacts getFacts(AttentionFamilyOpInterface op) {
     AttentionSizes sizes = op.getSizes();
-    AttentionFacts facts = {
-        op.getInputElementType(), sizes.depth,   sizes.valueDepth,
-        op.getScaleValue(),       sizes.queries, {op.getGroupSizeOrOne()},
-        getKernelRange(op)};
+    Type element = op.getInputElementType();
+    auto [depth, valueDepth] =
+        chooseTileDepths(chip, element, {sizes.depth, sizes.valueDepth});
+    AttentionFacts facts = {element,           depth,
+                            valueDepth,        op.getScaleValue(),
+                            sizes.queries,     {op.getGroupSizeOrOne()},
+                            getKernelRange(op)};
     std::array<bool, 2> shared = family::getSharedKeyDims(op);
     facts.shared.batch = shared[0];
     facts.shared.rows = shared[1];

@@ -254,23 +254,33 @@ int64_t WorkItem::rowAlignment(Value slice) const {
                         getElementBytes(type.getElementType()));
 }
 
+/// Whether a sequence has all the elements of its rows that tiles have.
+static bool hasDepth(MemRefType slice, int64_t start, int64_t size) {
+  return start + size <= slice.getDimSize(2);
+}
+
 Value WorkItem::load(TileBuilder &b, Value slice, Value offset,
                      const ItemRange &range, DepthPart depth,
                      bool anyOutside) const {
-  Type element = cast<MemRefType>(slice.getType()).getElementType();
-  return b.load(
-      slice, {b.index(0), offset, b.index(depth.start)},
-      {rows.block, range.block, depth.size}, {rows.fits, range.fits, true},
-      anyOutside ? TypedAttr() : b.getZeroAttr(element), rowAlignment(slice));
+  auto type = cast<MemRefType>(slice.getType());
+  bool isWhole = hasDepth(type, depth.start, depth.size);
+  return b.load(slice, {b.index(0), offset, b.index(depth.start)},
+                {rows.block, range.block, depth.size},
+                {rows.fits, range.fits, isWhole},
+                anyOutside && isWhole ? TypedAttr()
+                                      : b.getZeroAttr(type.getElementType()),
+                rowAlignment(slice));
 }
 
 void WorkItem::store(Value tile, Value slice, const ItemRange &range,
                      int64_t depth) const {
-  Type element = cast<MemRefType>(slice.getType()).getElementType();
+  auto type = cast<MemRefType>(slice.getType());
+  int64_t size = TileBuilder::typeOf(tile).getDimSize(2);
   Value zero = builder.index(0);
-  builder.store(builder.convert(tile, element), slice,
+  builder.store(builder.convert(tile, type.getElementType()), slice,
                 {zero, zero, builder.index(depth)},
-                {rows.fits, range.fits, true}, rowAlignment(slice));
+                {rows.fits, range.fits, hasDepth(type, depth, size)},
+                rowAlignment(slice));
 }
 
 Value WorkItem::clearAbsent(Value tile, const ItemRange &range) const {

@@ -19,6 +19,8 @@ static constexpr int64_t kVectorBytes = 16, kHalfVectorBytes = 8;
 static constexpr int64_t kNarrowBytes = 4;
 /// What memory delivers at once: neighbouring lanes read at least this much.
 static constexpr int64_t kSectorBytes = 32;
+/// Of a cache.
+static constexpr int64_t kLineBytes = 128;
 
 /// The largest power of two that divides `size`, at most `limit`.
 static int64_t powerOfTwoIn(int64_t size, int64_t limit) {
@@ -74,16 +76,24 @@ public:
 };
 } // namespace
 
-/// How many lanes go along the source's contiguous dimension of `parts` parts,
-/// of which they are to have `wantedBytes` or all.
+/// How many lanes go along the source's contiguous dimension of `parts` parts.
 static int64_t lanesAlong(int64_t parts, int64_t partBytes, int64_t lanes,
-                          int64_t wantedBytes) {
+                          bool pastRegisters) {
+  // Idle lanes of copies past registers take no branch, and so little that two
+  // sectors of a row are worth it.
+  int64_t wantedBytes = pastRegisters ? 2 * kSectorBytes : kSectorBytes;
   int64_t exact = powerOfTwoIn(parts, lanes);
-  // Idle lanes are better than many small pieces.
   if (exact * partBytes >= wantedBytes || exact == parts)
     return exact;
-  return std::min<int64_t>(llvm::PowerOf2Ceil(parts),
-                           powerOfTwoIn(lanes, lanes));
+  // Idle lanes are better than many small pieces, but as few of them as can be
+  // where a whole line is read at once, or registers are filled anyway.
+  int64_t leastBytes = pastRegisters ? kLineBytes : kSectorBytes;
+  int64_t best = std::min<int64_t>(llvm::PowerOf2Ceil(parts),
+                                   powerOfTwoIn(lanes, lanes));
+  for (int64_t along = best / 2; along * partBytes >= leastBytes; along /= 2)
+    if (llvm::alignTo(parts, along) < llvm::alignTo(parts, best))
+      best = along;
+  return best;
 }
 
 std::vector<CooperativeCopy> mlir::evoformer::tile::getCooperativeCopies(
@@ -124,10 +134,8 @@ std::vector<CooperativeCopy> mlir::evoformer::tile::getCooperativeCopies(
 
   std::vector<CooperativeCopy> copies;
   int64_t partBytes = sourceVector * elementBytes;
-  // Idle lanes of copies past registers take no branch, and so little that two
-  // sectors of a row are worth it.
   int64_t along = lanesAlong(shape[sourceDim] / sourceVector, partBytes, lanes,
-                             pastRegisters ? 2 * kSectorBytes : kSectorBytes);
+                             pastRegisters);
   for (;; along /= 2) {
     TileCutter cutter(shape);
     LaneMap &map = cutter.map;
