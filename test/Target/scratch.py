@@ -12,8 +12,8 @@ more than logits and sums, forward and backward: scores, windows, groups, shared
 ragged sequences, gates with several biases and dropout; and depths for which they do not
 do, with the bytes that are known.
 
-Every other depth with one type, one way and one chip in turn, two or three chips with
-one type for one of these two, and of these programs every third, and what has known
+Every third depth with one type, one way and one chip in turn, two or three chips with
+one type for one of these two, and of these programs every fifth, and what has known
 bytes, with one chip; with 'all' as an argument the whole product."""
 
 import os
@@ -143,8 +143,8 @@ check_all(problems_of, [
       for turn, (what, case) in enumerate(KEEP_MORE.items())
       for place, chip in enumerate(few_registers)
       if "all" in sys.argv or (chip, what) in KNOWN or
-      (turn % 3 == 0 and turn % len(few_registers) == place)),
-    *draw(DEPTHS if "all" in sys.argv else DEPTHS[::2], groups=[chips]),
+      (turn % 5 == 0 and turn % len(few_registers) == place)),
+    *draw(DEPTHS if "all" in sys.argv else DEPTHS[::3], groups=[chips]),
     *((chip, kind, depth) for step, depth in enumerate(EVERYWHERE)
       for turn, chip in enumerate(chips) for kind in TYPES
       if "all" in sys.argv or (kind == TYPES[(turn + step) % len(TYPES)] and
