@@ -88,8 +88,8 @@ static int64_t lanesAlong(int64_t parts, int64_t partBytes, int64_t lanes,
   // Idle lanes are better than many small pieces, but as few of them as can be
   // where a whole line is read at once, or registers are filled anyway.
   int64_t leastBytes = pastRegisters ? kLineBytes : kSectorBytes;
-  int64_t best = std::min<int64_t>(llvm::PowerOf2Ceil(parts),
-                                   powerOfTwoIn(lanes, lanes));
+  int64_t best =
+      std::min<int64_t>(llvm::PowerOf2Ceil(parts), powerOfTwoIn(lanes, lanes));
   for (int64_t along = best / 2; along * partBytes >= leastBytes; along /= 2)
     if (llvm::alignTo(parts, along) < llvm::alignTo(parts, best))
       best = along;
