@@ -12,10 +12,12 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "python", "evoformer", "bench"))
+import depth_picture
 import tables
 
 MEASURED = os.path.join("docs", "data", "h200.json")
 PICTURE = os.path.join("docs", "speed.svg")
+DEPTHS = os.path.join("docs", "data", "depths.json")
 
 
 class Wrong(Exception):
@@ -186,8 +188,10 @@ def documents(readme):
                "[docs/performance.md](docs/performance.md) has the numbers and the "
                "command.\n")
     performance = os.path.join("docs", "performance.md")
+    depths = json.loads(read(DEPTHS))
+    measured = replace_part(read(performance), "suite", tables.render(data))
     return {"README.md": replace_part(replace_part(readme, "speed", caption),
                                       "features", features),
             PICTURE: picture(data),
-            performance: replace_part(read(performance), "suite",
-                                      tables.render(data))}
+            os.path.join("docs", "depths.svg"): depth_picture.picture(depths),
+            performance: replace_part(measured, "lengths", depth_picture.table(depths))}

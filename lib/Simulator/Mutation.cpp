@@ -277,6 +277,37 @@ static const Operator operators[] = {
     {"drop commit",
      [](Operation *op) { return nameOf(op).contains("cp.async.commit"); },
      erase},
+    {"drop box",
+     [](Operation *op) {
+       return nameOf(op).contains("cp.async.bulk.tensor.shared");
+     },
+     erase},
+    {"expect fewer bytes",
+     [](Operation *op) { return nameOf(op).contains("mbarrier.expect_tx"); },
+     [](Operation *op) {
+       OpBuilder b(op);
+       Value bytes = op->getOperand(1);
+       Value one = makeInteger(op, bytes.getType(), 1);
+       op->setOperand(1, LLVM::LShrOp::create(b, op->getLoc(), bytes, one));
+     }},
+    {"drop arrival",
+     [](Operation *op) {
+       return nameOf(op).ends_with("mbarrier.arrive") && op->use_empty();
+     },
+     erase},
+    {"drop slot wait",
+     [](Operation *op) { return nameOf(op).contains("mbarrier.try_wait"); },
+     [](Operation *op) {
+       replaceWith(op, makeInteger(op, op->getResult(0).getType(), 1));
+     }},
+    {"wait for the other phase",
+     [](Operation *op) { return nameOf(op).contains("mbarrier.try_wait"); },
+     [](Operation *op) {
+       OpBuilder b(op);
+       Value parity = op->getOperand(1);
+       Value one = makeInteger(op, parity.getType(), 1);
+       op->setOperand(1, LLVM::XOrOp::create(b, op->getLoc(), parity, one));
+     }},
     {"drop LDS store",
      [](Operation *op) {
        auto store = dyn_cast<LLVM::StoreOp>(op);

@@ -7,6 +7,7 @@ import csv
 import json
 import multiprocessing
 import os
+import pathlib
 import subprocess
 import sys
 import time
@@ -234,7 +235,7 @@ def run_beside(name, path):
         [sys.executable, "-m", f"evoformer.bench.{name}", "--device", "cpu",
          "--repeat", "1", "--json", str(path)], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
-    records = json.loads(path.read_text(encoding="utf-8"))
+    records = json.loads(path.read_text(encoding="utf-8"))["records"]
     for record in records:
         assert record["forward"] > 0 and record["backward"] > 0
         assert record["error"] < 0.02 and record["equal"]
@@ -248,6 +249,25 @@ def test_ranges(tmp_path):
     assert [(r["keys"], r["by"]) for r in records] == [
         ("full", "evoformer"), ("causal", "evoformer"), ("half", "evoformer"),
         ("half keys", "evoformer"), ("full", "sdpa math"), ("causal", "sdpa math")]
+
+
+def test_depths(tmp_path):
+    """Every depth, and lengths that fill no block beside the next multiple of 32."""
+    records, _ = run_beside("depths", tmp_path / "depths.json")
+    assert [(r["of each"], r["shape"]) for r in records] == [
+        ("depth", "D 8"), ("depth", "D 24"), ("depth", "D 32"), ("length", "S 33"),
+        ("length", "S 64")]
+
+
+def test_kernels():
+    """Kernels of one's own, of which each is compared with what it should give."""
+    examples = pathlib.Path(__file__).parents[2] / "examples" / "tiles"
+    done = subprocess.run(
+        [sys.executable, "-m", "evoformer.bench.kernels", str(examples), "--device", "cpu",
+         "--repeat", "1"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [line.split("|")[1].strip() for line in done.stdout.splitlines()] == [
+        "kernel", "---", "matmul", "softmax", "layer_norm"]
 
 
 def test_scores(tmp_path):

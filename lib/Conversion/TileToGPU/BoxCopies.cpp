@@ -101,19 +101,23 @@ struct BoxCopyPattern : KernelPattern<BoxCopyOp> {
     SmallVector<Value> coordinates;
     for (Value index : llvm::reverse(op.getCoordinates()))
       coordinates.push_back(lane.toI32(index));
-    Value offset =
-        lane.add(dest->dynamicBytes, lane.constant(dest->constantBytes));
-    Value pointer = LLVM::GEPOp::create(
-        rewriter, loc, dest->base.getType(), rewriter.getI8Type(), dest->base,
-        ValueRange{offset}, LLVM::GEPNoWrapFlags::inbounds);
+    BoxTiling tiling = *findBoxTiling(cast<MemRefType>(op.getDest().getType()));
+    int64_t bytes = tiling.getNumElements() * dest->elementBytes;
     // The workgroup's memory within that of its cluster.
     constexpr unsigned kClusterMemory = 7;
-    pointer = LLVM::AddrSpaceCastOp::create(
-        rewriter, loc,
-        LLVM::LLVMPointerType::get(op.getContext(), kClusterMemory), pointer);
+    auto clusterPointer =
+        LLVM::LLVMPointerType::get(op.getContext(), kClusterMemory);
+    auto getPlace = [&](int64_t number) -> Value {
+      Value offset =
+          lane.add(dest->dynamicBytes,
+                   lane.constant(dest->constantBytes + number * bytes));
+      Value pointer = LLVM::GEPOp::create(
+          rewriter, loc, dest->base.getType(), rewriter.getI8Type(), dest->base,
+          ValueRange{offset}, LLVM::GEPNoWrapFlags::inbounds);
+      return LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer,
+                                           pointer);
+    };
     Value barrier = getBarrier(lane, adaptor.getSlot().front());
-    auto type = cast<MemRefType>(op.getDest().getType());
-    int64_t bytes = type.getNumElements() * dest->elementBytes;
     {
       OpBuilder::InsertionGuard guard(rewriter);
       onlyByFirstLane(lane);
@@ -122,13 +126,18 @@ struct BoxCopyPattern : KernelPattern<BoxCopyOp> {
         rewriter.setInsertionPointToStart(branch.thenBlock());
       }
       NVVM::MBarrierExpectTxOp::create(rewriter, loc, barrier,
-                                       lane.constant(bytes));
-      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          rewriter, loc, pointer, adaptor.getMap().front(), coordinates,
-          barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-          /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
-          /*isCTAOnly=*/false, /*group=*/NVVM::CTAGroupKindAttr(),
-          /*predicate=*/Value());
+                                       lane.constant(tiling.count * bytes));
+      for (int64_t number = 0; number < tiling.count; ++number) {
+        SmallVector<Value> first = coordinates;
+        first.front() = lane.add(first.front(),
+                                 lane.constant(number * tiling.sizes.back()));
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            rewriter, loc, getPlace(number), adaptor.getMap().front(), first,
+            barrier, /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+            /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+            /*isCTAOnly=*/false, /*group=*/NVVM::CTAGroupKindAttr(),
+            /*predicate=*/Value());
+      }
     }
     rewriter.eraseOp(op);
     return success();

@@ -2,6 +2,7 @@
 the benchmarks of one kind of attention."""
 
 import argparse
+import datetime
 import json
 import pathlib
 import sys
@@ -68,4 +69,8 @@ def report(options, column, problems):
               flush=True)
         memory.release()
     if options.json:
-        options.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps({
+            "device": (torch.cuda.get_device_name() if options.device == "cuda"
+                       else "processor"), "date": datetime.date.today().isoformat(),
+            "torch": torch.__version__, "records": records}, indent=1) + "\n",
+            encoding="utf-8")

@@ -1,7 +1,7 @@
 # RUN: %python %s %t
 """Copies of boxes, executed: one kernel with rings of two, three and four slots, rows
-of every swizzle that tensor maps know and without one, the last box partly beyond the
-memory, under several interleavings and both times of arrival; and each of its waits
+of every swizzle that tensor maps know and without one, longer rows, which are boxes side
+by side, the last box partly beyond the memory, under several interleavings and both times of arrival; and each of its waits
 and barriers is needed: without them the simulator finds a slot that is read too early
 or written too soon."""
 
@@ -14,7 +14,10 @@ from simulate_copies import opt, problems_of
 # Rows of two boxes and a half, so that the last copies lie partly beyond.
 BOXES = 2.5
 # Elements of a row, and the bits that its pieces are XORed with.
-ROWS = ((64, []), (16, []), (8, [7]), (16, [7, 8]), (32, [7, 8, 9]))
+ROWS = ((64, []), (16, []), (8, [7]), (16, [7, 8]), (32, [7, 8, 9]), (64, [7, 8, 9]),
+        (128, [7, 8, 9]))
+# Elements of the longest row that can be swizzled.
+LONGEST = 32
 KERNEL = """
 #target = #evo_tile.target<chip = "sm_90", triple = "nvptx64-nvidia-cuda", features = "",
   subgroup_size = 32, max_workgroup = 1024, registers = 128, lds_bytes = 65536,
@@ -56,7 +59,10 @@ def main(scratch):
         along = min(32, columns // 4)
         across = 32 // along
         box = 4 * across
-        space = (f"#evo_tile.swizzled_lds<base = 4, from = {bits}>" if bits
+        width = min(columns, LONGEST) if bits else columns
+        panels = (f", panels = [7, {(columns // width).bit_length() - 1}, "
+                  f"{box.bit_length() - 1}]" if width < columns else "")
+        space = (f"#evo_tile.swizzled_lds<base = 4, from = {bits}{panels}>" if bits
                  else "#gpu.address_space<workgroup>")
         for stages in (2, 3, 4):
             what = f"{columns} columns, bits {bits}, {stages} stages"
@@ -71,7 +77,7 @@ def main(scratch):
             swizzle = 16 << len(bits) if bits else 0
             problems += [f"{what}: {problem}" for problem in problems_of(
                 kernel, ("wait_slot", "barrier"), 64, rows, columns,
-                [f"map:0:4:{columns}x{rows}:{columns}x{box}:{swizzle}"], scratch)]
+                [f"map:0:4:{columns}x{rows}:{width}x{box}:{swizzle}"], scratch)]
     if problems:
         sys.exit("\n".join(problems))
 

@@ -67,7 +67,8 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
       copiesPast(copiesPastRegisters(target)),
       fillsZeros(target.hasTensorMaps() &&
                  facts.elementType.getIntOrFloatBitWidth() == 16 &&
-                 facts.depth < target.getGroupDepth() &&
+                 (facts.depth < target.getGroupDepth() ||
+                  getGradientKind(operands) == GradientKind::Query) &&
                  getOwnedDim(operands) == OwnedDim::Queries) {
   // What the score makes of a key that is cleared may be NaN, and where the
   // weights are asked for, no NaN of the row shows in those of dropped keys.

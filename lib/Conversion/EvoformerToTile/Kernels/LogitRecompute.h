@@ -263,8 +263,8 @@ private:
   bool mayStart;
   bool copiesPast;
   /// The loop's tiles are zero beyond the memory, as copies of boxes make them;
-  /// nothing is stored there. Loops of instructions of several subgroups wait
-  /// longer for boxes than they save by them.
+  /// nothing is stored there. Loops of a bias's gradient by instructions of
+  /// several subgroups wait longer for boxes than they save by them.
   bool fillsZeros;
   bool apart = false;
   bool careful = false;

@@ -143,9 +143,10 @@ LogicalResult BoxCopyOp::verify() {
       map.getOf() >= 0 && map.getOf() < static_cast<int64_t>(types.size())
           ? dyn_cast<MemRefType>(types[map.getOf()])
           : MemRefType();
-  if (!isFilledByBox(dest, box) ||
+  std::optional<BoxTiling> tiling = findBoxTiling(dest);
+  if (!tiling || tiling->sizes != getWideSizes(box) ||
       (memory && memory.getElementType() != dest.getElementType()) ||
-      getSwizzledRowBytes(tile::getSwizzle(dest)) != map.getSwizzle())
+      tiling->swizzle != map.getSwizzle())
     return emitOpError("copies all of a box of ")
            << map << ", densely and swizzled as that says, got " << dest;
   return success();

@@ -233,19 +233,22 @@ static std::optional<Box> findBox(AsyncCopyOp copy) {
   }
   auto dest = cast<MemRefType>(copy.getDest().getType());
   auto isZero = [](Value index) { return getConstantIntValue(index) == 0; };
+  std::optional<BoxTiling> tiling = findBoxTiling(dest);
+  if (!tiling)
+    return std::nullopt;
+  // Where boxes are wider than the tile nobody reads what they have more.
+  if (box.sizes.back() != 1)
+    box.sizes.back() = tiling->sizes.back();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  int64_t rowBytes = box.sizes.back() * bytes;
-  std::optional<int64_t> swizzle = getSwizzledRowBytes(getSwizzle(dest));
   if (llvm::any_of(box.sizes, [](int64_t s) { return s > kMaxBoxSize; }) ||
-      rowBytes % kMapAlignment != 0 ||
+      box.sizes.back() * bytes % kMapAlignment != 0 ||
       !isAligned(copy.getDest(),
                  std::max(kBoxAlignment, getSwizzle(dest).getPeriod())) ||
       dest.getShape() != tile.getShape() ||
       !llvm::all_of(copy.getDestIndices(), isZero) ||
-      !llvm::is_sorted(view->dims) || !isFilledByBox(dest, box.sizes) ||
-      !swizzle || (*swizzle != 0 && *swizzle != rowBytes))
+      !llvm::is_sorted(view->dims) || getWideSizes(box.sizes) != tiling->sizes)
     return std::nullopt;
-  box.swizzle = *swizzle;
+  box.swizzle = tiling->swizzle;
   return box;
 }
 
@@ -451,6 +454,27 @@ bool BoxCopier::hasRoomForSlots(int64_t count) {
          kernel.getTarget()->getLdsBytes();
 }
 
+/// How much a step's products of several subgroups multiply and add.
+static int64_t countGroupProducts(scf::ForOp loop) {
+  int64_t count = 0;
+  loop.getBody()->walk([&](GroupMmaOp mma) {
+    auto a = cast<ShapedType>(mma.getA().getType());
+    auto result = cast<ShapedType>(mma.getType());
+    count += result.getNumElements() * a.getShape().back();
+  });
+  return count;
+}
+
+/// Boxes arrive later than what lanes copy, and products of several subgroups
+/// have little else to do meanwhile: with one step under way they wait, unless
+/// they multiply so often what a byte holds.
+static bool waitsForBoxes(const CopyingLoop &found, int64_t bytes) {
+  constexpr int64_t kProductsOfByte = 32;
+  int64_t products = countGroupProducts(found.loop);
+  return found.first.size() == 1 && products != 0 &&
+         products < kProductsOfByte * bytes;
+}
+
 int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   SmallVector<AsyncGroupOp> groups = found.getGroups();
   SmallVector<size_t> numbers;
@@ -467,7 +491,8 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
     allBytes += bytes;
     boxBytes += llvm::is_contained(numbers, i) ? bytes : 0;
   }
-  if (2 * boxBytes <= allBytes || !hasRoomForSlots(found.first.size() + 1))
+  if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes) ||
+      !hasRoomForSlots(found.first.size() + 1))
     return 0;
 
   // A group that is made behind the barrier after the wait takes the slot that

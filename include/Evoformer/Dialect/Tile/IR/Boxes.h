@@ -23,15 +23,25 @@ llvm::ArrayRef<Type> getPassedTypes(KernelOp kernel);
 /// Whether boxes are of such elements.
 bool isBoxElement(Type type);
 
-/// Whether a box of these sizes, the slowest dimension first, fills memory of
-/// this type from its first byte to the last: the dimensions of more than one
-/// element are the same, in the same order, without gaps.
-bool isFilledByBox(MemRefType memory, llvm::ArrayRef<int64_t> box);
+/// How boxes fill a tile in workgroup memory: side by side along its rows.
+struct BoxTiling {
+  /// Of a box, the slowest dimension first: those of more than one element.
+  /// Rows may go on where the tile's have ended, up to the next one.
+  llvm::SmallVector<int64_t> sizes;
+  int64_t count = 1;
+  /// The bytes of a row within which pieces of 16 change places, 0: none do.
+  int64_t swizzle = 0;
 
-/// The bytes of a row for which tensor maps know this swizzle, 0 for none;
-/// nothing where they do not know it ("Parallel Thread Execution ISA",
+  int64_t getNumElements() const;
+};
+
+/// Nothing where memory of this type has gaps that no box can fill, or a
+/// swizzle that tensor maps do not know ("Parallel Thread Execution ISA",
 /// 'Swizzling modes').
-std::optional<int64_t> getSwizzledRowBytes(const Swizzle &swizzle);
+std::optional<BoxTiling> findBoxTiling(MemRefType memory);
+
+/// The dimensions of more than one element.
+llvm::SmallVector<int64_t> getWideSizes(llvm::ArrayRef<int64_t> sizes);
 
 } // namespace mlir::evoformer::tile
 
