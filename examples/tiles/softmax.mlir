@@ -20,12 +20,15 @@ evo_tile.kernel @softmax(%x: memref<?x?xf32>, %y: memref<?x?xf32>) attributes {s
     %t = evo_tile.load %x[%row, %j] padding 0xFF800000 : f32 {alignment = 16 : i64} : memref<?x?xf32> -> tensor<4x1024xf32>
     %tmax = evo_tile.reduce max %t dim 1 : tensor<4x1024xf32> -> tensor<4xf32>
     %new = arith.maxnumf %max, %tmax : tensor<4xf32>
-    %new_tile = evo_tile.broadcast %new dim 1 : tensor<4xf32> -> tensor<4x1024xf32>
+    // Where all elements so far are -inf, weights of 0 are relative to 0.
+    %no = arith.cmpf oeq, %new, %none : tensor<4xf32>
+    %reference = arith.select %no, %zero, %new : tensor<4xi1>, tensor<4xf32>
+    %new_tile = evo_tile.broadcast %reference dim 1 : tensor<4xf32> -> tensor<4x1024xf32>
     %d = arith.subf %t, %new_tile : tensor<4x1024xf32>
     %s = arith.mulf %d, %log2e : tensor<4x1024xf32>
     %e = math.exp2 %s : tensor<4x1024xf32>
     %esum = evo_tile.reduce add %e dim 1 : tensor<4x1024xf32> -> tensor<4xf32>
-    %shift = arith.subf %max, %new : tensor<4xf32>
+    %shift = arith.subf %max, %reference : tensor<4xf32>
     %shift2 = arith.mulf %shift, %log2e_row : tensor<4xf32>
     %alpha = math.exp2 %shift2 : tensor<4xf32>
     %scaled = arith.mulf %sum, %alpha : tensor<4xf32>

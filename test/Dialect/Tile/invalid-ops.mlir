@@ -1005,3 +1005,25 @@ evo_tile.kernel @end(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, bo
 evo_tile.kernel @order(%x: memref<?x32xf16>, %map: !evo_tile.tensor_map<of = 0, box = [8, 32], ends = [0, 0, -1, 32]>, %n: index) {
   evo_tile.return
 }
+
+// -----
+
+evo_tile.kernel @numbers(%in: memref<?x16xf32>, %map: !evo_tile.tensor_map<of = 0, box = [16, 16], ends = [0, 0, -1, 16]>) {
+  %c0 = arith.constant 0 : index
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  %lds = builtin.unrealized_conversion_cast %c0 : index to memref<16x16xindex, #gpu.address_space<workgroup>>
+  // expected-error @below {{densely and swizzled as that says, got 'memref<16x16xindex}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !evo_tile.tensor_map<of = 0, box = [16, 16], ends = [0, 0, -1, 16]>, memref<16x16xindex, #gpu.address_space<workgroup>>
+  evo_tile.return
+}
+
+// -----
+
+evo_tile.kernel @strides(%in: memref<?x16xf32>, %map: !evo_tile.tensor_map<of = 0, box = [16, 16], ends = [0, 0, -1, 16]>) {
+  %c0 = arith.constant 0 : index
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  %lds = builtin.unrealized_conversion_cast %c0 : index to memref<16x16xf32, strided<[?, 1]>, #gpu.address_space<workgroup>>
+  // expected-error @below {{densely and swizzled as that says, got 'memref<16x16xf32, strided<[?, 1]>}}
+  evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !evo_tile.tensor_map<of = 0, box = [16, 16], ends = [0, 0, -1, 16]>, memref<16x16xf32, strided<[?, 1]>, #gpu.address_space<workgroup>>
+  evo_tile.return
+}

@@ -125,12 +125,6 @@ private:
     return item.load(b, sums.before, query, sums.all, part);
   }
 
-  void store(TileBuilder &b, const WorkItem &item, Value tile, Value slice,
-             Value query, bool fits, DepthPart part) const {
-    b.store(tile, slice, {shared.zero, query, b.index(part.start)},
-            {item.rows.fits, fits, true}, item.rowAlignment(slice));
-  }
-
   /// Stores sums as gradients.
   void storeGradient(TileBuilder &b, const WorkItem &item,
                      const QuerySums &sums, Value sum, Value query,
@@ -138,8 +132,8 @@ private:
     Type element = cast<MemRefType>(sums.gradient.getType()).getElementType();
     Value gradient =
         b.mulf(sum, b.splatLike(sum, shared.getProductDerivative()));
-    store(b, item, b.convert(gradient, element), sums.gradient, query,
-          item.queries.fits, part);
+    item.storeAt(b, b.convert(gradient, element), sums.gradient, query,
+                 item.queries.fits, part.start);
   }
 
   /// Stores the gradients of the step's queries, of which the tile has all
@@ -184,7 +178,8 @@ private:
           },
           [&](OpBuilder &nested, Location loc) {
             TileBuilder inner(loc, nested);
-            store(inner, item, sum, sums.before, query, sums.all.fits, part);
+            item.storeAt(inner, sum, sums.before, query, sums.all.fits,
+                         part.start);
             scf::YieldOp::create(inner);
           });
       result.push_back(b.fma(sum, b.splatLike(sum, 0), known));

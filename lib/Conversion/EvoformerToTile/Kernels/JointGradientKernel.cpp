@@ -116,8 +116,7 @@ private:
           for (auto [part, tile] : llvm::zip_equal(
                    shared.parts,
                    shared.zeros(builder, blocks.queries, shared.parts)))
-            b.store(tile, slice, {shared.zero, query, b.index(part.start)},
-                    {item.rows.fits, item.queries.fits, true});
+            item.storeAt(b, tile, slice, query, item.queries.fits, part.start);
         });
   }
   void clearBias(TileBuilder &outer, Value row) {
@@ -172,8 +171,7 @@ private:
       Value sum = item.load(b, memory, query, item.queries, part);
       sum =
           b.fma(added, b.splatLike(added, shared.getProductDerivative()), sum);
-      b.store(sum, memory, {shared.zero, query, b.index(part.start)},
-              {item.rows.fits, item.queries.fits, true});
+      item.storeAt(b, sum, memory, query, item.queries.fits, part.start);
     }
   }
 

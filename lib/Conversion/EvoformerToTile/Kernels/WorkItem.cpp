@@ -274,13 +274,17 @@ Value WorkItem::load(TileBuilder &b, Value slice, Value offset,
 
 void WorkItem::store(Value tile, Value slice, const ItemRange &range,
                      int64_t depth) const {
-  auto type = cast<MemRefType>(slice.getType());
-  int64_t size = TileBuilder::typeOf(tile).getDimSize(2);
-  Value zero = builder.index(0);
-  builder.store(builder.convert(tile, type.getElementType()), slice,
-                {zero, zero, builder.index(depth)},
-                {rows.fits, range.fits, hasDepth(type, depth, size)},
-                rowAlignment(slice));
+  Type element = cast<MemRefType>(slice.getType()).getElementType();
+  storeAt(builder, builder.convert(tile, element), slice, builder.index(0),
+          range.fits, depth);
+}
+
+void WorkItem::storeAt(TileBuilder &b, Value tile, Value slice, Value offset,
+                       bool fits, int64_t depth) const {
+  bool isWhole = hasDepth(cast<MemRefType>(slice.getType()), depth,
+                          TileBuilder::typeOf(tile).getDimSize(2));
+  b.store(tile, slice, {b.index(0), offset, b.index(depth)},
+          {rows.fits, fits, isWhole}, rowAlignment(slice));
 }
 
 Value WorkItem::clearAbsent(Value tile, const ItemRange &range) const {

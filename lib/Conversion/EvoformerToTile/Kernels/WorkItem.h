@@ -154,6 +154,10 @@ struct WorkItem {
   /// Writes a tile to such a slice, from an element of the depth on.
   void store(Value tile, Value slice, const ItemRange &range,
              int64_t depth = 0) const;
+  /// The same from position `offset` on, of a tile of the slice's type, whose
+  /// positions all exist if it `fits`.
+  void storeAt(TileBuilder &b, Value tile, Value slice, Value offset, bool fits,
+               int64_t depth) const;
 
   /// `tile`, whose dimension 1 is the item's block of the range, with zeros
   /// behind the end of the row.

@@ -52,7 +52,9 @@ mlir::evoformer::tile::findBoxTiling(MemRefType memory) {
   BoxTiling tiling;
   tiling.sizes = getWideSizes(memory.getShape());
   if (!swizzled || tiling.sizes.empty() ||
-      failed(memory.getStridesAndOffset(strides, offset)))
+      !isBoxElement(memory.getElementType()) || !memory.hasStaticShape() ||
+      failed(memory.getStridesAndOffset(strides, offset)) ||
+      llvm::is_contained(strides, ShapedType::kDynamic))
     return std::nullopt;
   tiling.swizzle = *swizzled;
   // From one row to the next, and the rows.

@@ -195,6 +195,14 @@ static bool isAligned(Value memory, int64_t bytes) {
   return memory.getDefiningOp<AllocLDSOp>() != nullptr;
 }
 
+/// Whether rows of a view are those of its buffer, behind which nothing lies.
+static bool hasWholeRows(Value memory) {
+  int64_t row = cast<MemRefType>(memory.getType()).getShape().back();
+  while (auto view = memory.getDefiningOp<memref::SubViewOp>())
+    memory = view.getSource();
+  return cast<MemRefType>(memory.getType()).getShape().back() == row;
+}
+
 static std::optional<Box> findBox(AsyncCopyOp copy) {
   RankedTensorType tile = copy.getTileType();
   Type element = tile.getElementType();
@@ -236,7 +244,10 @@ static std::optional<Box> findBox(AsyncCopyOp copy) {
   std::optional<BoxTiling> tiling = findBoxTiling(dest);
   if (!tiling)
     return std::nullopt;
-  // Where boxes are wider than the tile nobody reads what they have more.
+  // Boxes may be wider than a tile that is as wide as the buffer.
+  if (tiling->count * tiling->sizes.back() > box.sizes.back() &&
+      !hasWholeRows(copy.getDest()))
+    return std::nullopt;
   if (box.sizes.back() != 1)
     box.sizes.back() = tiling->sizes.back();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;

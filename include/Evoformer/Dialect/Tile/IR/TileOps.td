@@ -253,8 +253,8 @@ def Tile_BoxCopyOp : Tile_Op<"box_copy", [AttrSizedOperandSegments]> {
     Copies the box of `map` whose first element has these coordinates to `dest`,
     which holds nothing else, the last dimension in consecutive bytes, the others
     around it. Where `dest` lies in panels (`#evo_tile.swizzled_lds`) each of them
-    has a box, side by side. A row of a box that is longer than one of `dest` goes
-    on between the rows. Elements outside of the memory arrive as zeros. With `predicate`,
+    has a box, side by side. A row of a box may be longer than one of `dest`: the
+    bytes between its rows are overwritten then. Elements outside of the memory arrive as zeros. With `predicate`,
     which is the same for all lanes, false nothing is copied. The data is there
     after a `wait_slot` for the slot as `close_slot` gives it; what another subgroup
     reads in `dest` must be read before a `barrier` that precedes the copy.
