@@ -19,7 +19,7 @@ ALL = {"attention": 2, "query_grad": 3, "key_value_grad": 4, "bias_grad": 2}
 # The query's from a slab has one product.
 SLABS = {**ALL, "query_grad": (1, 3)}
 EXPECTED = {
-    32: {}, 48: ALL, 64: ALL, 72: {}, 112: SLABS, 128: SLABS,
+    32: {}, 48: ALL, 64: ALL, 71: {}, 72: ALL, 112: SLABS, 128: SLABS,
     192: {"attention": (1, 2), "query_grad": (1, 3), "key_value_grad": 4,
           "bias_grad": (0, 2)},
     256: {"attention": (1, 2), "query_grad": 3, "key_value_grad": (2, 3),
