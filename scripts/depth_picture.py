@@ -1,7 +1,7 @@
 """The picture of docs/data/depths.json: times of every depth, a panel a pass, beside
 1.2 times that of the next multiple of 32, above which a depth would be a cliff."""
 
-import html
+import svg
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, GAP = 960, 330, 56, 40, 52, 64
 STEP, MOST = 32, 1.2
@@ -55,18 +55,14 @@ def draw_panel(times, name, left, width):
 def picture(data):
     """SVG."""
     width = (WIDTH - LEFT - GAP - 24) // 2
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-             'font-family="Helvetica, Arial, sans-serif" font-size="13">',
-             "<title>Times of every depth</title>",
-             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>']
+    lines = []
     for index, name in enumerate(("forward", "backward")):
         lines += draw_panel(times_of(data, "depth", name), name,
                             LEFT + index * (width + GAP), width)
-    lines += [f'<text x="12" y="{HEIGHT - 12}" font-size="11" fill="#57606a">'
-              f"{html.escape(data['device'])}, {data['date']}: depth D from 8 to 256, N 64, "
-              "S 1024, H 4, bf16, medians with cold caches, through Python; dashed: 1.2 "
-              "times the next multiple of 32</text>", "</svg>"]
-    return "\n".join(lines) + "\n"
+    return svg.document(
+        WIDTH, HEIGHT, "Times of every depth", lines,
+        f"{data['device']}, {data['date']}: depth D from 8 to 256, N 64, S 1024, H 4, bf16, "
+        "medians with cold caches, through Python; dashed: 1.2 times the next multiple of 32")
 
 
 def table(data):

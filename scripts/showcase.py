@@ -13,6 +13,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "python", "evoformer", "bench"))
 import depth_picture
+import svg
 import tables
 
 MEASURED = os.path.join("docs", "data", "h200.json")
@@ -152,10 +153,7 @@ def picture(data):
     """SVG."""
     height = TOP + STEP * len(data["shapes"]) + 58
     width = (WIDTH - LEFT) // 2 - GAP
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-             'font-family="Helvetica, Arial, sans-serif" font-size="13">',
-             "<title>Times of triangle attention beside peers</title>",
-             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>']
+    lines = []
     x = LEFT
     for title, _ in tables.columns(data):
         if title in MARKS:
@@ -171,11 +169,10 @@ def picture(data):
                   '</text>']
     for index, name in enumerate(tables.PASSES):
         lines += draw_panel(data, name, LEFT + index * (width + GAP), width)
-    lines += [f'<text x="12" y="{height - 12}" font-size="11" fill="#57606a">'
-              f"{html.escape(data['device'])}, {data['date']}, torch {data['torch']}: "
-              "medians with cold caches, through Python, all gradients; to the right: "
-              "beside the fastest peer</text>", "</svg>"]
-    return "\n".join(lines) + "\n"
+    return svg.document(
+        WIDTH, height, "Times of triangle attention beside peers", lines,
+        f"{data['device']}, {data['date']}, torch {data['torch']}: medians with cold caches, "
+        "through Python, all gradients; to the right: beside the fastest peer")
 
 
 def documents(readme):

@@ -21,10 +21,6 @@ def whole(size):
     return -(-size // STEP) * STEP
 
 
-def attention(query, key, value, bias, mask):
-    return evoformer.attention(query, key, value, [mask, bias])
-
-
 def problem(title, what, device, rows, heads, length, depth):
     """See beside.report. A tenth of the keys is masked."""
     torch.manual_seed(0)
@@ -34,7 +30,7 @@ def problem(title, what, device, rows, heads, length, depth):
     mask = torch.rand(1, rows, 1, 1, length, device=device) > 0.1
     *inputs, gradient = operands
     return (title, [*inputs, bias], gradient, what, "evoformer",
-            lambda *leaves: attention(*leaves, mask))
+            lambda q, k, v, bias: evoformer.attention(q, k, v, [mask, bias]))
 
 
 def problems(device):

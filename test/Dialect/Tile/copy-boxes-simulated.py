@@ -1,8 +1,8 @@
 # RUN: %python %s %t
 """Copies of boxes, executed: one kernel with rings of two, three and four slots, rows
 of every swizzle that tensor maps know and without one, longer rows, which are boxes side
-by side, the last box partly beyond the memory, under several interleavings and both times of arrival; and each of its waits
-and barriers is needed: without them the simulator finds a slot that is read too early
+by side, the last box partly beyond the memory, under several interleavings and both
+times of arrival; and each of its waits and barriers is needed: without them the simulator finds a slot that is read too early
 or written too soon."""
 
 import pathlib

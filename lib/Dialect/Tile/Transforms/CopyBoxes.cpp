@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelMemory.h"
+
 #include "Evoformer/Dialect/Tile/IR/Boxes.h"
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
@@ -197,10 +199,10 @@ static bool isAligned(Value memory, int64_t bytes) {
 
 /// Whether rows of a view are those of its buffer, behind which nothing lies.
 static bool hasWholeRows(Value memory) {
-  int64_t row = cast<MemRefType>(memory.getType()).getShape().back();
-  while (auto view = memory.getDefiningOp<memref::SubViewOp>())
-    memory = view.getSource();
-  return cast<MemRefType>(memory.getType()).getShape().back() == row;
+  auto getRow = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getShape().back();
+  };
+  return getRow(memory) == getRow(getMemoryRoot(memory));
 }
 
 static std::optional<Box> findBox(AsyncCopyOp copy) {

@@ -254,10 +254,11 @@ def Tile_BoxCopyOp : Tile_Op<"box_copy", [AttrSizedOperandSegments]> {
     which holds nothing else, the last dimension in consecutive bytes, the others
     around it. Where `dest` lies in panels (`#evo_tile.swizzled_lds`) each of them
     has a box, side by side. A row of a box may be longer than one of `dest`: the
-    bytes between its rows are overwritten then. Elements outside of the memory arrive as zeros. With `predicate`,
-    which is the same for all lanes, false nothing is copied. The data is there
-    after a `wait_slot` for the slot as `close_slot` gives it; what another subgroup
-    reads in `dest` must be read before a `barrier` that precedes the copy.
+    bytes between its rows are overwritten then. Elements outside of the memory
+    arrive as zeros. With `predicate`, which is the same for all lanes, false nothing
+    is copied. The data is there after a `wait_slot` for the slot as `close_slot`
+    gives it; what another subgroup reads in `dest` must be read before a `barrier`
+    that precedes the copy.
   }];
   let arguments = (ins Tile_TensorMap:$map, Variadic<Index>:$coordinates,
     Arg<AnyMemRef, "workgroup memory", [MemWrite]>:$dest, Tile_Slot:$slot,

@@ -19,7 +19,7 @@ static constexpr int64_t kVectorBytes = 16, kHalfVectorBytes = 8;
 static constexpr int64_t kNarrowBytes = 4;
 /// What memory delivers at once: neighbouring lanes read at least this much.
 static constexpr int64_t kSectorBytes = 32;
-/// Of a cache.
+/// What a cache holds of memory at once.
 static constexpr int64_t kLineBytes = 128;
 
 /// The largest power of two that divides `size`, at most `limit`.
