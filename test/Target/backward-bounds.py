@@ -38,7 +38,8 @@ LIMITS = {
     ("gfx1100", "f16", 40): (19.9, 34.6, 16.8),
 }
 # No registers are left to load an iteration ahead what its products multiply.
-KNOWN_DRAINS = {("gfx1100", "f16", 40, "bias_grad")}
+KNOWN_DRAINS = {("gfx1100", "f16", 40, "bias_grad"),
+                ("gfx1100", "bf16", 16, "key_value_grad")}
 
 CASE = ("N=384 H=4 Sq=384 Sk=384 D={depth} type={kind} bias=bnk:i1:normal "
         "bias=bhqk:{kind}:normal static=heads pass=backward")
