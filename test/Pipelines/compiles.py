@@ -3,7 +3,7 @@
 the depth that limits.json promises (and README.md repeats) it compiles; above it compiles or
 is refused by an error that names the target and what is short.
 
-Each depth is tried with one type, forward or backward in turn, for a tenth of the
+Each depth is tried with one type, forward or backward in turn, for a twentieth of the
 targets each; of every target and type what is promised is tried, too, forward or
 backward in turn. One type of each target becomes machine code at a depth that differs by
 target, forward or backward in turn: ISA and HSACO, PTX, or code of this processor, which
@@ -137,7 +137,7 @@ def cases(limits, every):
                         (turn + number) % 2 == backward and turn % 3 == number and
                         depth == depths[(turn + number) % len(depths)])
                     drawn = (place % 3 == number and
-                             (place // 3 + turn + backward) % 10 == 0)
+                             (place // 3 + turn + backward) % 20 == 0)
                     deepest = depth == limit and (turn + number) % 2 == backward
                     if machine or drawn or deepest:
                         yield target, kind, depth, limit, backward, machine

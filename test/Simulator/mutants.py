@@ -17,7 +17,7 @@
 #   … --attention=300 --general=100 --gradients=300 --again gfx942 softmax 3,17
 #
 # RUN: rm -rf %t
-# RUN: %python %s %source_dir %t --chips=gfx942,gfx1100,sm_80 --attention=42 --general=28 --gradients=0 --sparse
+# RUN: %python %s %source_dir %t --chips=gfx942,gfx1100,sm_80 --attention=24 --general=18 --gradients=0 --sparse
 import argparse
 import collections
 import concurrent.futures

@@ -29,7 +29,7 @@ SETS = {"few": f"--cases={INPUTS}/few.txt",
         "few-backward": f"--cases={INPUTS}/few-backward.txt",
         "small": "--cover=small", "backward-small": "--cover=backward-small"}
 # Of a set, which cases run, each on one chip: one of so many.
-TURNS = {"few": 12, "few-backward": 48, "small": 24, "backward-small": 64}
+TURNS = {"few": 24, "few-backward": 96, "small": 48, "backward-small": 128}
 CHIPS = sum(families(), [])
 
 

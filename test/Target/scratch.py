@@ -12,10 +12,11 @@ more than logits and sums, forward and backward: scores, windows, groups, shared
 ragged sequences, gates with several biases and dropout; and depths for which they do not
 do, with the bytes that are known.
 
-Every third depth with one type, one way and one chip in turn, two or three chips with
-one type for one of these two, and of these programs every fifth, and what has known
-bytes, with one chip; with 'all' as an argument the whole product."""
+A few depths with one type, one way and one chip each, a chip or two with one type for
+one of these two, and of these programs every tenth, and what has known bytes, with one
+chip; with 'all' as an argument the whole product."""
 
+import itertools
 import os
 import re
 import sys
@@ -143,9 +144,10 @@ check_all(problems_of, [
       for turn, (what, case) in enumerate(KEEP_MORE.items())
       for place, chip in enumerate(few_registers)
       if "all" in sys.argv or (chip, what) in KNOWN or
-      (turn % 5 == 0 and turn % len(few_registers) == place)),
-    *draw(DEPTHS if "all" in sys.argv else DEPTHS[::3], groups=[chips]),
+      (turn % 10 == 0 and turn % len(few_registers) == place)),
+    *itertools.islice(draw(DEPTHS, groups=[chips]), 0, None,
+                      1 if "all" in sys.argv else 6),
     *((chip, kind, depth) for step, depth in enumerate(EVERYWHERE)
       for turn, chip in enumerate(chips) for kind in TYPES
       if "all" in sys.argv or (kind == TYPES[(turn + step) % len(TYPES)] and
-                               (turn + step) % 4 == 1))])
+                               (turn + step) % 8 == 1))])
