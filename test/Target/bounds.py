@@ -6,7 +6,8 @@ access of two bytes where rows have four, no barrier is reached with an access t
 workgroup memory under way, no product of matrices without all lanes, and, on chips
 where that was worked on, no wait that drains all loads in a loop of two or more
 stages. Loops of one stage, which are all that fits the registers at some depths,
-wait for what they have just issued.
+wait for what they have just issued; on chips of 64 lanes a subgroup, which share their
+registers, two subgroups on each SIMD are as good (docs/rationale/two-subgroups.md).
 
 Each depth with one type, on one of those chips in turn, and every fourth one on one of
 the others; with 'all' as an argument the whole product."""
@@ -23,8 +24,8 @@ from cases import (NEVER_DRAINS, check_all, draw, families, final_code,
 
 DEPTHS = (1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 96, 128)
 
-# Up to which depth loops have two stages, as was counted; rows of one element are
-# not copied.
+# Up to which depth loops have two stages, or two subgroups on each SIMD, as was
+# counted; rows of one element are not copied.
 STAGED = {("gfx942", "bf16"): 128, ("gfx942", "f16"): 128, ("gfx942", "f32"): 96,
           ("gfx90a", "bf16"): 80, ("gfx90a", "f16"): 96, ("gfx90a", "f32"): 64,
           ("gfx950", "bf16"): 80, ("gfx950", "f16"): 96, ("gfx950", "f32"): 128,
@@ -51,9 +52,11 @@ def problems_of(target, kind, depth):
     if not ideal or (int(ideal[1]) == 0 and has_matrix_unit(target, kind)):
         found.append("no ideal to compare with")
     stages = re.search(r"stages +(\d+)", kernel)
+    subgroups = int(re.search(r"occupancy +(\d+)", kernel)[1])
+    alone = subgroups == 1 or target in families()[0]
     if not stages or (1 < depth <= STAGED.get((target, kind), 0) and
-                      int(stages[1]) < 2):
-        found.append("a loop of one stage")
+                      int(stages[1]) < 2 and alone):
+        found.append("a loop of one stage" + " of one subgroup" * (subgroups == 1))
     return found
 
 

@@ -64,7 +64,8 @@ static constexpr Tuning kDefault{"", ""};
 static constexpr Tuning kAlternatives[] = {
     {"", "", /*fences=*/true},  {"iterative-ilp", ""},
     {"max-memory-clause", ""},  {"", "2"},
-    {"", "2", /*fences=*/true}, {"iterative-minreg", ""}};
+    {"", "2", /*fences=*/true}, {"iterative-minreg", "2"},
+    {"iterative-minreg", ""}};
 /// Each bit lets one kind of instruction through.
 static constexpr uint64_t kEverything = 0x7ff;
 
@@ -111,7 +112,7 @@ static bool isWorthTrying(const Tuning &tuning, const Candidate &candidate,
   if (tuning.fences)
     return !candidate.fences.empty();
   // Takes latencies for fewer registers.
-  if (tuning.strategy == "iterative-minreg")
+  if (tuning.strategy == "iterative-minreg" && tuning.waves.empty())
     return candidate.report.scratchBytes.value_or(0) > 0;
   return tuning.waves.empty() || isLoneWave(candidate.report, target);
 }

@@ -31,9 +31,7 @@ bool evoformer::isChoosingCheap(TargetAttr target, const AttentionFacts &facts,
   bool readsKeys =
       kind == GradientKind::Query && mayMultiplyTogether(target, facts);
   // A redo takes registers of its own.
-  constexpr int64_t kManyRegisters = 512;
-  bool holdsRedo =
-      copiesPastRegisters(target) || target.getRegisters() >= kManyRegisters;
+  bool holdsRedo = copiesPastRegisters(target) || hasManyRegisters(target);
   int64_t largeDepth = readsKeys ? 256 : holdsRedo ? 128 : 64;
   return target.isCPU() || facts.elementType.isF32() ||
          std::max(facts.depth, facts.valueDepth) > largeDepth;

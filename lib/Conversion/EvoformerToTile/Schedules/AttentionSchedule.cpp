@@ -186,8 +186,14 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     if (stages == 0)
       break;
   }
+  if (isWanted && !request.stages && choice.stages > 1) {
+    choice.stages = 1;
+    cut(last.first, last.second);
+    if (!costsCompany(machine, choice.subgroups, wanted.cost, choice.cost))
+      choice = wanted;
+  }
   if (!machine.streamsOperands())
-    return {choice, wanted};
+    return {choice, isWanted ? choice : wanted};
 
   // More subgroups share what is copied, unless fewer lanes would be resident.
   while (!machine.streamsMatrices(facts) && !request.queries &&

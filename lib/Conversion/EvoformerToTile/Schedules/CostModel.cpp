@@ -293,3 +293,28 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   }
   return cost;
 }
+
+//===----------------------------------------------------------------------===//
+// Subgroups beside each other
+//===----------------------------------------------------------------------===//
+
+/// Whether a SIMD has room for one subgroup only, whose matrix instructions and
+/// arithmetic then wait for each other, on chips whose subgroups share a lane's
+/// many registers.
+static bool hasLoneSubgroups(const Machine &machine, int64_t subgroups,
+                             const ScheduleCost &cost) {
+  if (!machine.instr || !hasManyRegisters(machine.target))
+    return false;
+  constexpr int64_t simds = 4;
+  int64_t workgroups =
+      machine.target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1);
+  return 2 * cost.registers > machine.target.getRegisters() ||
+         workgroups * subgroups < 2 * simds;
+}
+
+bool evoformer::costsCompany(const Machine &machine, int64_t subgroups,
+                             const ScheduleCost &cost, ScheduleCost once) {
+  once.registers = once.registers * fitted::kTakenWithoutAhead / 16;
+  return hasLoneSubgroups(machine, subgroups, cost) &&
+         !hasLoneSubgroups(machine, subgroups, once);
+}

@@ -111,6 +111,11 @@ inline bool sumsBias(GradientKind kind) {
   return kind == GradientKind::Bias || kind == GradientKind::QueryBias;
 }
 
+/// Whether copies that run ahead cost a second subgroup on each SIMD, which
+/// hides what loads take as well: `cost` is theirs, `once` that without them.
+bool costsCompany(const Machine &machine, int64_t subgroups,
+                  const ScheduleCost &cost, ScheduleCost once);
+
 } // namespace mlir::evoformer
 
 #endif // EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_SCHEDULES_COSTMODEL_H

@@ -83,6 +83,11 @@ inline constexpr int64_t kGradientTiles = 2, kStreamedGradientTiles = 1;
 /// so many. LLVM 22, gfx1100.
 inline constexpr int64_t kLogitsOfAheadBias = 2, kAheadOperands = 3;
 
+/// Of the registers that are estimated for a loop whose copies do not run
+/// ahead, what the code generator takes, in sixteenths. LLVM 22, gfx942 and
+/// gfx950, depths 32 to 64, all kernels: 11 to 15.
+inline constexpr int64_t kTakenWithoutAhead = 13;
+
 /// Bytes of biases a logit that the forward loop holds where it does not stream
 /// operands. LLVM 22, gfx942 and gfx1100.
 inline constexpr int64_t kHeldBiasBytes = 2;

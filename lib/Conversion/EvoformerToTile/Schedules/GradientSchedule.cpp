@@ -290,6 +290,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
+  if (isCut && !request.stages && cut.stages > 1) {
+    GradientCut once = cut;
+    once.stages = 1;
+    ScheduleCost ofOnce = costOf(once);
+    if (costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce)) {
+      cut = once;
+      cost = ofOnce;
+    }
+  }
   // Copies run further ahead where all workgroups that lanes' registers let be
   // resident have the memory.
   if (isCut && sumsKeys(kind) && machine.streamsMatrices(facts) &&

@@ -13,6 +13,13 @@
 
 namespace mlir::evoformer::tile {
 
+/// Whether a lane's registers are so many that subgroups on the same SIMD share
+/// them: one that takes more than half of them is alone there.
+inline bool hasManyRegisters(TargetAttr target) {
+  constexpr int64_t kMany = 512;
+  return target.getRegisters() >= kMany;
+}
+
 /// Whether an engine copies tiles to LDS past registers, whatever layout a
 /// buffer has there.
 inline bool copiesPastRegisters(TargetAttr target) {
