@@ -146,8 +146,8 @@ check_all(problems_of, [
       if "all" in sys.argv or (chip, what) in KNOWN or
       (turn % 10 == 0 and turn % len(few_registers) == place)),
     *itertools.islice(draw(DEPTHS, groups=[chips]), 0, None,
-                      1 if "all" in sys.argv else 6),
+                      1 if "all" in sys.argv else 5),
     *((chip, kind, depth) for step, depth in enumerate(EVERYWHERE)
       for turn, chip in enumerate(chips) for kind in TYPES
       if "all" in sys.argv or (kind == TYPES[(turn + step) % len(TYPES)] and
-                               (turn + step) % 8 == 1))])
+                               (turn + step) % 4 == 1))])

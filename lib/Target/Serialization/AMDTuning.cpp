@@ -111,7 +111,7 @@ static bool isWorthTrying(const Tuning &tuning, const Candidate &candidate,
     return false;
   if (tuning.fences)
     return !candidate.fences.empty();
-  // Takes latencies for fewer registers.
+  // Without a second wave in exchange it takes latencies for fewer registers.
   if (tuning.strategy == "iterative-minreg" && tuning.waves.empty())
     return candidate.report.scratchBytes.value_or(0) > 0;
   return tuning.waves.empty() || isLoneWave(candidate.report, target);

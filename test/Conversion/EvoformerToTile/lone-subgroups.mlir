@@ -32,6 +32,10 @@
 // RUN: evoformer-opt %t.256.mlir --evoformer-lower='target=gfx950 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEEP
 // DEEP: attention-schedule {{.*}}, stages=2,
 
+// The estimate is little more than what forward takes: too many registers for two.
+// RUN: evoformer-check --print-module 'H=2 Sq=384 Sk=384 D=72 type=bf16 bias=bnk:i1:normal bias=bhqk:bf16:normal static=heads' > %t.72.mlir
+// RUN: evoformer-opt %t.72.mlir --evoformer-lower='target=gfx942 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEEP
+
 // What is asked for stays.
 // RUN: evoformer-opt %t.64.mlir --evoformer-lower='target=gfx942 stop-after=tiles schedule=v1:stages=2' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=ASKED
 // ASKED: attention-schedule {{.*}}, stages=2,

@@ -186,11 +186,14 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
     if (stages == 0)
       break;
   }
-  if (isWanted && !request.stages && choice.stages > 1) {
+  // Two subgroups on a SIMD before copies that run ahead.
+  if (!request.stages && choice.stages > 1 && fitsWell(machine, choice.cost)) {
+    AttentionSchedule ahead = choice;
     choice.stages = 1;
     cut(last.first, last.second);
-    if (!costsCompany(machine, choice.subgroups, wanted.cost, choice.cost))
-      choice = wanted;
+    if (!costsCompany(machine, choice.subgroups, ahead.cost, choice.cost,
+                      /*isForward=*/true))
+      choice = ahead;
   }
   if (!machine.streamsOperands())
     return {choice, isWanted ? choice : wanted};

@@ -313,8 +313,11 @@ static bool hasLoneSubgroups(const Machine &machine, int64_t subgroups,
 }
 
 bool evoformer::costsCompany(const Machine &machine, int64_t subgroups,
-                             const ScheduleCost &cost, ScheduleCost once) {
-  once.registers = once.registers * fitted::kTakenWithoutAhead / 16;
+                             const ScheduleCost &cost, ScheduleCost once,
+                             bool isForward) {
+  constexpr fitted::TakenWithoutAhead taken = fitted::kTakenWithoutAhead;
+  once.registers =
+      once.registers * (isForward ? taken.forward : taken.gradient) / 16;
   return hasLoneSubgroups(machine, subgroups, cost) &&
          !hasLoneSubgroups(machine, subgroups, once);
 }

@@ -114,7 +114,7 @@ inline bool sumsBias(GradientKind kind) {
 /// Whether copies that run ahead cost a second subgroup on each SIMD, which
 /// hides what loads take as well: `cost` is theirs, `once` that without them.
 bool costsCompany(const Machine &machine, int64_t subgroups,
-                  const ScheduleCost &cost, ScheduleCost once);
+                  const ScheduleCost &cost, ScheduleCost once, bool isForward);
 
 } // namespace mlir::evoformer
 

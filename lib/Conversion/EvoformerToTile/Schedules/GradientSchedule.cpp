@@ -290,11 +290,13 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
+  // Two subgroups on a SIMD before copies that run ahead.
   if (isCut && !request.stages && cut.stages > 1) {
     GradientCut once = cut;
     once.stages = 1;
     ScheduleCost ofOnce = costOf(once);
-    if (costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce)) {
+    if (costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce,
+                     /*isForward=*/false)) {
       cut = once;
       cost = ofOnce;
     }
