@@ -62,7 +62,14 @@ Error SimDevice::release(uint64_t address) {
 }
 
 void SimDevice::divide(uint64_t address, ArrayRef<MemoryRange> parts) {
-  divided[address].assign(parts.begin(), parts.end());
+  auto behind = buffers.upper_bound(address);
+  if (behind == buffers.begin())
+    return;
+  uint64_t start = std::prev(behind)->first;
+  if (parts.empty())
+    divided.erase(start);
+  else
+    divided[start].assign(parts.begin(), parts.end());
 }
 
 SimKernelRecord &SimDevice::getRecord(const KernelInfo &info,

@@ -7,6 +7,7 @@
 
 #include "Evoformer/Runtime/Interpreter.h"
 #include "Arithmetic.h"
+#include "LentMemory.h"
 #include "Views.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,15 +24,17 @@ namespace {
 class Interpreter {
 public:
   Interpreter(const Plan &plan, const PlanFunction &function,
-              Workspace &workspace, LaunchHandler &launch)
-      : plan(plan), values(function.numValues), workspace(workspace),
-        launchHandler(launch) {}
+              Workspace &workspace, LaunchHandler &launch,
+              LentMemory *follower = nullptr)
+      : plan(plan), function(function), values(function.numValues),
+        workspace(workspace), launchHandler(launch), follower(follower) {}
 
-  Error bind(const PlanArgument &argument, const HostValue &value);
-  Error run(ArrayRef<PlanOp> body);
+  Error run(ArrayRef<HostValue> arguments);
   std::vector<HostValue> takeResults() { return std::move(results); }
 
 private:
+  Error bind(const PlanArgument &argument, const HostValue &value);
+  Error run(ArrayRef<PlanOp> body);
   Error runOp(const PlanOp &op);
   Error runLaunch(const PlanOp &op);
   Error runFor(const PlanOp &op);
@@ -46,9 +49,12 @@ private:
   }
 
   const Plan &plan;
+  const PlanFunction &function;
   std::vector<HostValue> values;
   Workspace &workspace;
   LaunchHandler &launchHandler;
+  /// Told of buffers and launches; may be null.
+  LentMemory *follower;
   /// What the terminator that ran last hands out.
   std::vector<HostValue> results;
   uint64_t tripsDone = 0;
@@ -64,6 +70,16 @@ Error Interpreter::bind(const PlanArgument &argument, const HostValue &value) {
     if (Error error = checkDescriptor(argument.type, value.memref))
       return createStringError("argument '" + argument.name +
                                "': " + toString(std::move(error)));
+  return Error::success();
+}
+
+Error Interpreter::run(ArrayRef<HostValue> arguments) {
+  for (auto [argument, value] : zip_equal(function.arguments, arguments))
+    if (Error error = bind(argument, value))
+      return error;
+  if (Error error = run(function.body))
+    return createStringError("function '" + function.name +
+                             "': " + toString(std::move(error)));
   return Error::success();
 }
 
@@ -107,6 +123,8 @@ Error Interpreter::runOp(const PlanOp &op) {
   case PlanOpcode::Alloc:
     return runAlloc(op);
   case PlanOpcode::Dealloc:
+    if (follower)
+      follower->release(operand(0).memref.allocated);
     return workspace.release(operand(0).memref.allocated);
   case PlanOpcode::SubView:
   case PlanOpcode::ReinterpretCast:
@@ -210,6 +228,8 @@ Error Interpreter::runAlloc(const PlanOp &op) {
   Expected<uint64_t> address = workspace.allocate(*bytes);
   if (!address)
     return address.takeError();
+  if (follower)
+    follower->allocate(*address, *bytes);
   MemRefDescriptor &memref = values[op.results[0]].memref;
   memref = {*address, *address, 0, sizes, rowMajorStrides(sizes)};
   return checkDescriptor(op.type, memref);
@@ -218,6 +238,7 @@ Error Interpreter::runAlloc(const PlanOp &op) {
 Error Interpreter::runLaunch(const PlanOp &op) {
   const KernelInfo &kernel = plan.kernels[op.kernel];
   SmallVector<LaunchArgument, 32> arguments;
+  SmallVector<const MemRefDescriptor *> memrefs;
   auto append = [&](uint64_t bits) {
     arguments.push_back({bits, kernel.argumentBytes[arguments.size()]});
   };
@@ -231,6 +252,7 @@ Error Interpreter::runLaunch(const PlanOp &op) {
       append(rank == -1 ? value.bits & 1 : value.bits);
       continue;
     }
+    memrefs.push_back(&memref);
     append(memref.allocated);
     append(memref.aligned);
     append(memref.offset);
@@ -257,7 +279,14 @@ Error Interpreter::runLaunch(const PlanOp &op) {
   if (overflows)
     return createStringError("the space of kernel '" + kernel.name +
                              "' has too many work items");
+  if (follower)
+    follower->launch(memrefs);
   return launchHandler(op.kernel, workItems, arguments);
+}
+
+/// Launches nothing.
+static Error skip(unsigned, uint64_t, ArrayRef<LaunchArgument>) {
+  return Error::success();
 }
 
 Expected<std::vector<HostValue>> interpret(const Plan &plan,
@@ -269,13 +298,18 @@ Expected<std::vector<HostValue>> interpret(const Plan &plan,
     return createStringError("function '" + function.name + "' takes " +
                              Twine(function.arguments.size()) +
                              " arguments, not " + Twine(arguments.size()));
-  Interpreter interpreter(plan, function, workspace, launch);
-  for (auto [argument, value] : zip_equal(function.arguments, arguments))
-    if (Error error = interpreter.bind(argument, value))
+  LentMemory lent(function, arguments);
+  if (!lent.isEmpty()) {
+    Workspace imaginary = Workspace::unlimited();
+    LaunchHandler none = skip;
+    if (Error error = Interpreter(plan, function, imaginary, none, &lent)
+                          .run(arguments))
       return error;
-  if (Error error = interpreter.run(function.body))
-    return createStringError("function '" + function.name +
-                             "': " + toString(std::move(error)));
+    workspace.borrow(lent.place(workspace.getGuardBytes()));
+  }
+  Interpreter interpreter(plan, function, workspace, launch);
+  if (Error error = interpreter.run(arguments))
+    return error;
   return interpreter.takeResults();
 }
 
@@ -284,9 +318,6 @@ Expected<uint64_t> queryWorkspace(const Plan &plan,
                                   ArrayRef<HostValue> arguments,
                                   uint64_t guardBytes) {
   Workspace workspace = Workspace::unlimited(guardBytes);
-  auto skip = [](unsigned, uint64_t, ArrayRef<LaunchArgument>) {
-    return Error::success();
-  };
   if (auto results = interpret(plan, function, arguments, workspace, skip);
       !results)
     return results.takeError();

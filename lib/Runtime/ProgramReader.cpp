@@ -108,6 +108,11 @@ PlanFunction ProgramReader::read(const json::Object &object) {
     PlanArgument result;
     result.name = reader.getString(argument, "name").str();
     result.type = reader.getType(argument, "type");
+    if (const json::Value *overwritten = argument.get("overwritten")) {
+      result.isOverwritten = overwritten->getAsBoolean().value_or(false);
+      if (!result.isOverwritten || result.type.kind != Kind::MemRef)
+        reader.fail("'overwritten' is true, of a memref");
+    }
     if (const json::Value *id = argument.get("value"))
       result.value = reader.asValue(*id).value_or(0);
     else

@@ -76,6 +76,12 @@ Recording::getAddressMask(const PlanFunction &function) {
   AddressUses uses;
   if (!uses.visit(function.body))
     return std::nullopt;
+  // Buffers in memory of results begin at multiples of that.
+  static_assert(maxMask == bufferAlignment - 1);
+  if (any_of(function.arguments, [](const PlanArgument &argument) {
+        return argument.isOverwritten;
+      }))
+    return maxMask;
   return uses.mask;
 }
 

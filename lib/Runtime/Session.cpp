@@ -30,7 +30,13 @@ Expected<std::vector<HostValue>> Session::run(const PlanFunction &function,
     Expected<LoadedKernel *> kernel = getKernel(number);
     if (!kernel)
       return kernel.takeError();
-    device.divide(workspace.getBase(), workspace.getLive());
+    SmallVector<MemoryRange> live = workspace.getLive();
+    // Without any part it would be whole.
+    if (live.empty())
+      live.push_back({workspace.getBase(), 0});
+    device.divide(workspace.getBase(), live);
+    for (MemoryRange lender : workspace.getLenders())
+      device.divide(lender.address, workspace.getLive(lender));
     auto launchIt = [&] {
       return device.launch(**kernel, workItems, launchArguments);
     };

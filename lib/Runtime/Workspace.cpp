@@ -24,11 +24,20 @@ Workspace Workspace::unlimited(uint64_t guardBytes) {
 
 void Workspace::reset() {
   live.clear();
+  liveElsewhere.clear();
   guardZones.clear();
-  highWater = 0;
+  lent = LentBuffers();
+  highWater = numRequests = 0;
 }
 
+void Workspace::borrow(LentBuffers buffers) { lent = std::move(buffers); }
+
 Expected<uint64_t> Workspace::allocate(uint64_t bytes) {
+  if (auto found = lent.addresses.find(numRequests++);
+      found != lent.addresses.end()) {
+    liveElsewhere[found->second] = bytes;
+    return found->second;
+  }
   // An empty buffer, too, has an address of its own.
   if (bytes > capacity)
     return createStringError("workspace of " + Twine(capacity) +
@@ -67,7 +76,17 @@ SmallVector<MemoryRange> Workspace::getLive() const {
   return buffers;
 }
 
+SmallVector<MemoryRange> Workspace::getLive(MemoryRange lender) const {
+  SmallVector<MemoryRange> buffers;
+  for (auto [address, bytes] : liveElsewhere)
+    if (address - lender.address < lender.bytes)
+      buffers.push_back({address, bytes});
+  return buffers;
+}
+
 Error Workspace::release(uint64_t address) {
+  if (liveElsewhere.erase(address))
+    return Error::success();
   if (address < base + guardBytes || !live.erase(address - base - guardBytes))
     return createStringError(
         "memref.dealloc of something that memref.alloc did not return");

@@ -104,9 +104,9 @@ public:
   /// Memory aligned to at least 256 bytes; `bytes` may be 0.
   virtual llvm::Expected<uint64_t> allocate(uint64_t bytes) = 0;
   virtual llvm::Error release(uint64_t address) = 0;
-  /// Of the memory that was allocated at `address`, later launches use these
-  /// parts and nothing between them. A device that checks accesses takes each
-  /// for memory of its own.
+  /// Of the allocated memory that `address` lies in, later launches use these
+  /// parts and nothing between them; without parts the whole again. A device
+  /// that checks accesses takes each for memory of its own.
   virtual void divide(uint64_t address, llvm::ArrayRef<MemoryRange> parts) {}
   /// The bytes between two allocations at least: what a device that checks
   /// accesses asks for between parts, too.

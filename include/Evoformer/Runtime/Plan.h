@@ -92,6 +92,9 @@ struct PlanArgument {
   std::string name;
   ValueId value = 0;
   PlanType type;
+  /// Memrefs: every element is written and none is read before. What is in it
+  /// until then does not count.
+  bool isOverwritten = false;
 };
 
 struct PlanFunction {

@@ -9,12 +9,21 @@
 #define EVOFORMER_RUNTIME_WORKSPACE_H
 
 #include "Evoformer/Runtime/Device.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 
 namespace mlir::evoformer::runtime {
 
 /// Every buffer starts at a multiple of this many bytes.
 constexpr uint64_t bufferAlignment = 256;
+
+/// Buffers of a run that lie in memory of results which nothing takes meanwhile.
+struct LentBuffers {
+  /// That memory.
+  llvm::SmallVector<MemoryRange, 4> lenders;
+  /// By the number of the request, from the start of the run.
+  llvm::DenseMap<uint64_t, uint64_t> addresses;
+};
 
 /// Serves a host program's memref.alloc and memref.dealloc out of one range of
 /// addresses, first fit. What it hands out depends on the requests alone, so a
@@ -28,6 +37,9 @@ public:
   /// An imaginary range without a limit.
   static Workspace unlimited(uint64_t guardBytes = 0);
 
+  /// Serves these of the run's requests elsewhere.
+  void borrow(LentBuffers buffers);
+
   llvm::Expected<uint64_t> allocate(uint64_t bytes);
   llvm::Error release(uint64_t address);
 
@@ -38,6 +50,11 @@ public:
   /// Those buffers.
   llvm::SmallVector<MemoryRange> getLive() const;
   uint64_t getBase() const { return base; }
+  uint64_t getGuardBytes() const { return guardBytes; }
+  /// Where buffers may be that are elsewhere.
+  llvm::ArrayRef<MemoryRange> getLenders() const { return lent.lenders; }
+  /// Those in `lender` that were not released.
+  llvm::SmallVector<MemoryRange> getLive(MemoryRange lender) const;
   /// The guards of all buffers since the start of the run.
   llvm::ArrayRef<MemoryRange> getGuardZones() const { return guardZones; }
   /// Sets back to the start of a run.
@@ -56,6 +73,10 @@ private:
   std::map<uint64_t, Occupied> live;
   /// The guards of the buffers handed out.
   llvm::SmallVector<MemoryRange> guardZones;
+  LentBuffers lent;
+  /// Bytes of the buffers that are elsewhere, by their address.
+  std::map<uint64_t, uint64_t> liveElsewhere;
+  uint64_t numRequests = 0;
 };
 
 } // namespace mlir::evoformer::runtime

@@ -15,6 +15,7 @@
 #include "Host/HostProgram.h"
 #include "Host/JointGradients.h"
 #include "Host/OffsetCheck.h"
+#include "Host/OverwrittenArguments.h"
 #include "Host/SlabGradientHost.h"
 #include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
@@ -262,6 +263,9 @@ protected:
     chip = *target;
     requests = *forced;
     prepareScores(ops);
+    for (auto function : getOperation().getOps<FunctionOpInterface>())
+      if (!function.isExternal())
+        markOverwrittenArguments(function);
     checked.clear();
     equalOps.clear();
     SymbolTable symbols(getOperation());
@@ -615,9 +619,10 @@ protected:
       writeApart(builder);
       return failure(failedApart);
     }
+    // Biases first, as everywhere.
+    writeSome(builder, ofBiases);
     writeHeadProgram(builder, factory, facts, ofHead, *byHeads, partialSumBytes,
                      [&](TileBuilder &at) { writeSome(at, others); });
-    writeSome(builder, ofBiases);
     return failure(failedApart);
   }
 

@@ -7,6 +7,7 @@
 
 #include "FunctionWriter.h"
 #include "Evoformer/Conversion/GPUToLLVM/PointersAttr.h"
+#include "Evoformer/Conversion/HostToPlan/OverwrittenAttr.h"
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Runtime/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -115,10 +116,13 @@ FailureOr<json::Value> FunctionWriter::write(func::FuncOp function) {
     FailureOr<json::Value> type = writeType(function, argument.getType());
     if (failed(type))
       return failure();
-    arguments.push_back(json::Object{
+    json::Object written{
         {"name", getArgumentName(function, argument.getArgNumber())},
         {"value", name(argument)},
-        {"type", std::move(*type)}});
+        {"type", std::move(*type)}};
+    if (function.getArgAttr(argument.getArgNumber(), kOverwrittenAttrName))
+      written["overwritten"] = true;
+    arguments.push_back(std::move(written));
   }
   for (Type result : function.getResultTypes()) {
     FailureOr<json::Value> type = writeType(function, result);

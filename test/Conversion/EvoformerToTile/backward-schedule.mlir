@@ -34,17 +34,17 @@
 // OWN-BIAS: error: schedule: own=lds, but each step of this kernel, which sums a bias's gradient, reads all of its operands anew
 
 // Blocks of queries in parts, of which registers hold one: where more workgroups
-// are resident then, and have the memory. One loop goes through the blocks, one
+// are resident then, and have the memory; two subgroups, where twice as many are. One loop goes through the blocks, one
 // in it through the parts that there are.
 // RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=32 type=bf16 bias=hqk:bf16:normal pass=backward' > %t.parts
 // RUN: evoformer-opt %t.parts --evoformer-lower='target=sm_90 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefixes=PARTS,CHOSEN
 // RUN: evoformer-opt %t.parts --evoformer-lower='target=gfx942 stop-after=tiles schedule=key_value_grad:v1:q=64,steps=2' | FileCheck %s --check-prefixes=PARTS,FORCED
 // RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=32 type=bf16 bias=hqk:f32:normal bias=bhqk:f32:normal pass=backward' > %t.memory
 // RUN: evoformer-opt %t.memory --evoformer-lower='target=sm_90 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
-// CHOSEN: gradient="key, value"{{.*}} k=128,{{.*}} q=64,{{.*}} steps=4
+// CHOSEN: gradient="key, value"{{.*}} k=64,{{.*}} q=64,{{.*}} steps=4
 // MEMORY: gradient="key, value"{{.*}} k=128,{{.*}} q=64,{{.*}} steps=1
 // PARTS-LABEL: evo_tile.kernel @{{.*}}key_value_grad
-// CHOSEN-SAME: block = [1, 128, 64], subgroups = [1, 4, 1], stages = 3, resident = 3>
+// CHOSEN-SAME: block = [1, 64, 64], subgroups = [1, 2, 1], stages = 3, resident = 6>
 // PARTS: scf.for %[[BLOCK:.+]] = %{{.+}} to %{{.+}} step %c64
 // PARTS:   %[[LEFT:.+]] = arith.subi %{{.+}}, %[[BLOCK]]
 // PARTS:   arith.divui

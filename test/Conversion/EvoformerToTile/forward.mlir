@@ -77,11 +77,11 @@
 // CHECK:           }
 // CHECK:           memref.dealloc %[[WIDE]]
 // CHECK:         } else {
-// It is read where it lies, or copied.
-// CHECK:           %[[PAIR:.*]] = scf.if
-// CHECK:           } else {
-// CHECK:             evo_tile.launch @triangle_copy_bias_1
-// CHECK:           }
+// It is read where it lies, or copied; a copy without queries launches nothing.
+// CHECK:           %[[COPIED:.*]] = arith.select %[[READABLE:.*]], %c0, %{{.*}} : index
+// CHECK:           %[[COPY:.*]] = memref.alloc(%[[COPIED]], %{{.*}}) {{.*}} : memref<2x1x4x?x?xbf16>
+// CHECK:           evo_tile.launch @triangle_copy_bias_1
+// CHECK:           %[[PAIR:.*]] = arith.select %[[READABLE]]
 // CHECK:           scf.if
 // CHECK:             evo_tile.launch @triangle_attention_2 space(%c2, %{{.*}}, %c4, %{{.*}}) args({{.*}}%[[BUFFER]], %[[PAIR]]
 // CHECK:           } else {

@@ -37,9 +37,9 @@
 // CHECK:           evo_tile.reduce add %[[SUM]]
 // CHECK:         evo_tile.where {{.*}}, %[[SUMS]]#2
 // CHECK-LABEL: func.func @f(
+// CHECK:         evo_tile.launch @f_bias_grad
 // CHECK-NOT:     memref.alloc() {{.*}}x32xf32>
 // CHECK:         evo_tile.launch @f_head_grads space(%c1, %c384, %c4, %c1)
-// CHECK:         evo_tile.launch @f_bias_grad
 
 // PIPELINED-LABEL: evo_tile.kernel @f_head_grads(
 // PIPELINED:         %[[MEMORY:.*]] = evo_tile.alloc_lds : memref<1x384x64xbf16, #evo_tile.swizzled_lds<base = 4, from = [7, 8, 9]>>

@@ -222,6 +222,8 @@ def main():
         assert len(functions) == len(regions)
         for number, (region, steps) in enumerate(zip(regions, functions)):
             assert len(steps) == 3, len(steps)
+            # The gradients of what is captured come before the query's.
+            steps = steps[-1:] + steps[:-1]
             programs = [list(parse(step[1])) for step in steps]
             for _ in range(PLACES):
                 place = {name: source.uniform(-2, 2) for name in random_scores.FLOATS}

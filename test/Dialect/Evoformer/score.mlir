@@ -187,11 +187,6 @@ func.func @functions(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s) {
 // CHECK-NEXT:      bias_grad[2](
 // SPLIT-LABEL: func @captured(
 // SPLIT:         evoformer.attention_gradient
-// SPLIT:           query_grad(
-// SPLIT:             bias_grad[0](
-// SPLIT:           score(%{{.*}}: f32, {{.*}}, %[[C:[a-z0-9]+]]: f32, %{{[a-z0-9]+}}: f32) {
-// SPLIT:             evoformer.yield %{{.*}}, %[[C]] : f32, f32
-// SPLIT:         evoformer.attention_gradient
 // SPLIT:           bias_grad[1](
 // SPLIT:           score(%[[X:.*]]: f32, %{{.*}}: i32, %{{.*}}: i32, {{.*}}) {
 // SPLIT:             evoformer.yield %{{.*}}, %[[X]] : f32, f32
@@ -199,6 +194,11 @@ func.func @functions(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s) {
 // SPLIT:           bias_grad[2](
 // SPLIT:             %[[MINUS:.*]] = arith.constant -1.000000e+00 : f32
 // SPLIT:             evoformer.yield %{{.*}}, %[[MINUS]] : f32, f32
+// SPLIT:         evoformer.attention_gradient
+// SPLIT:           query_grad(
+// SPLIT:             bias_grad[0](
+// SPLIT:           score(%{{.*}}: f32, {{.*}}, %[[C:[a-z0-9]+]]: f32, %{{[a-z0-9]+}}: f32) {
+// SPLIT:             evoformer.yield %{{.*}}, %[[C]] : f32, f32
 !s = memref<2x3x16x4x32xf16>
 func.func @captured(%q: !s, %stats: memref<2x2x3x4x16xf32>, %g: !s,
     %bias: memref<2x3x4x16x16xf16>, %c: memref<1x1x4x1x1xf32>, %d: memref<1x1x1x1x16xf32>,

@@ -15,23 +15,23 @@
 // The one that heads share is summed over them.
 // CHECK-LABEL: func @one_row(
 // CHECK-SAME:    %[[DP:[^:,]*]]: tensor<2x1x4x?x?xf16>, %[[DR:[^:,]*]]: tensor<2x1x1x?x?xf16>, %[[DF:[^:,]*]]: tensor<2x1x4x?x?xf32>) ->
-// JOINED:        %[[Q:.*]], %[[B0:.*]], %[[B2:.*]] = evoformer.attention_gradient
+// JOINED:        %[[R:.*]] = evoformer.attention_gradient
+// JOINED-NOT:      query_grad(
+// JOINED:          bias_grad[1](%[[DR]] : {{.*}})
+// JOINED-NEXT:   %[[Q:.*]], %[[B0:.*]], %[[B2:.*]] = evoformer.attention_gradient
 // JOINED:          query_grad(
 // JOINED-NEXT:     bias_grad[0](%[[DP]] : {{.*}})
 // JOINED-NEXT:     bias_grad[2](%[[DF]] : {{.*}})
-// JOINED-NEXT:   %[[R:.*]] = evoformer.attention_gradient
-// JOINED-NOT:      query_grad(
-// JOINED:          bias_grad[1](%[[DR]] : {{.*}})
 // JOINED-NOT:    evoformer
 // JOINED:        return %[[Q]], %[[B0]], %[[R]], %[[B2]]
-// APART:         %[[Q:.*]] = evoformer.attention_gradient
-// APART:           query_grad(
-// APART-NEXT:    %[[P:.*]] = evoformer.attention_gradient
+// APART:         %[[P:.*]] = evoformer.attention_gradient
 // APART:           bias_grad[0]
 // APART-NEXT:    %[[R:.*]] = evoformer.attention_gradient
 // APART:           bias_grad[1]
 // APART-NEXT:    %[[F:.*]] = evoformer.attention_gradient
 // APART:           bias_grad[2]
+// APART-NEXT:    %[[Q:.*]] = evoformer.attention_gradient
+// APART:           query_grad(
 // APART:         return %[[Q]], %[[P]], %[[R]], %[[F]]
 func.func @one_row(%x: !x, %p: !pair, %r: !row, %f: !full,
                    %s: tensor<2x2x1x4x?xf32>, %dp: !pair, %dr: !row, %df: !full)
@@ -64,11 +64,11 @@ func.func @alone(%x: !x, %p: !pair, %s: tensor<2x2x1x4x?xf32>, %dp: !pair)
 // A number of rows that is not known may be larger than 1.
 // CHECK-LABEL: func @any_rows(
 // CHECK:         evoformer.attention_gradient
-// CHECK:           query_grad(
-// CHECK-NOT:       bias_grad[
-// CHECK:         evoformer.attention_gradient
 // CHECK-NOT:       query_grad(
 // CHECK:           bias_grad[0]
+// CHECK:         evoformer.attention_gradient
+// CHECK:           query_grad(
+// CHECK-NOT:       bias_grad[
 // CHECK:         return
 func.func @any_rows(%x: tensor<2x?x?x4x32xf16>, %p: !pair,
                     %s: tensor<2x2x?x4x?xf32>, %dp: !pair)
@@ -86,16 +86,16 @@ func.func @any_rows(%x: tensor<2x?x?x4x32xf16>, %p: !pair,
 // first that has queries and keys.
 // CHECK-LABEL: func @short_keys(
 // WITH:          evoformer.attention_gradient
-// WITH:            query_grad(
-// WITH-NEXT:       bias_grad[1](
-// WITH:          evoformer.attention_gradient
 // WITH:            bias_grad[0](
 // WITH-NEXT:     evoformer.attention_gradient
 // WITH:            bias_grad[2](
+// WITH-NEXT:     evoformer.attention_gradient
+// WITH:            query_grad(
+// WITH-NEXT:       bias_grad[1](
 // AUTO:            query_grad(
-// AUTO-NEXT:     evoformer.attention_gradient
+// AUTO-NEXT:     memref.dealloc
 // APART:           query_grad(
-// APART-NEXT:    evoformer.attention_gradient
+// APART-NEXT:    memref.dealloc
 func.func @short_keys(%x: memref<2x?x64x4x32xf16>, %m: memref<2x?x1x1x64xf16>,
                       %p: memref<2x1x4x64x64xf16>, %s: memref<2x2x?x4x64xf32>,
                       %dq: memref<2x?x64x4x32xf16>, %dm: memref<2x?x1x1x64xf16>,

@@ -17,7 +17,11 @@
 // CHECK-NEXT:      delta(%[[E0]] : {{.*}})
 // CHECK-NEXT:      weighted_grad(%[[E1]] : {{.*}})
 // CHECK-NEXT:      gate_grad(%[[G]] : {{.*}})
-// CHECK-NEXT:    %[[DQ:.*]] = evoformer.attention_gradient
+// CHECK:         %[[B0:.*]] = evoformer.attention_gradient
+// CHECK:           bias_grad[0](%[[DM]] : {{.*}})
+// CHECK:         %[[B1:.*]] = evoformer.attention_gradient
+// CHECK:           bias_grad[1](%[[DP]] as bnhkq : {{.*}})
+// CHECK:         %[[DQ:.*]] = evoformer.attention_gradient
 // CHECK-NEXT:      query(%[[Q]] : {{.*}})
 // CHECK-NEXT:      key(%[[Q]] : {{.*}})
 // CHECK-NEXT:      value(%[[Q]] : {{.*}})
@@ -31,10 +35,6 @@
 // CHECK-NEXT:    %[[DK:.*]], %[[DV:.*]] = evoformer.attention_gradient
 // CHECK:           key_grad(%[[Q]] : {{.*}})
 // CHECK-NEXT:      value_grad(%[[Q]] : {{.*}})
-// CHECK:         %[[B0:.*]] = evoformer.attention_gradient
-// CHECK:           bias_grad[0](%[[DM]] : {{.*}})
-// CHECK:         %[[B1:.*]] = evoformer.attention_gradient
-// CHECK:           bias_grad[1](%[[DP]] as bnhkq : {{.*}})
 // CHECK:         return %[[DQ]], %[[DK]], %[[DV]], %[[B0]], %[[B1]], %[[DG]]
 !s = tensor<2x?x16x4x32xf16>
 func.func @gated(%q: !s, %m: tensor<2x?x1x1x16xf32>, %p: tensor<2x1x4x16x16xf16>,

@@ -13,9 +13,6 @@
 // the table yields the derivative by the entry, and its number, held within the table.
 // SPLIT-LABEL: func @table(
 // SPLIT:         evoformer.attention_gradient
-// SPLIT:           query_grad
-// SPLIT:           evoformer.yield %{{.*}}, %{{.*}} : f32, f32
-// SPLIT:         evoformer.attention_gradient
 // SPLIT:           bias_grad[0](%{{.*}} : tensor<1x1x4x1x12xf32>)
 // SPLIT:           %[[TABLE:arg[0-9]+]]: vector<12xf32>, %[[AT:arg[0-9]+]]: i32)
 // SPLIT-DAG:       %[[C0:.*]] = arith.constant 0 : i32
@@ -26,6 +23,9 @@
 // SPLIT:           %[[HELD:.*]] = arith.minsi %[[LOW]], %[[C11]]
 // SPLIT:           %[[NUMBER:.*]] = arith.sitofp %[[HELD]]
 // SPLIT:           evoformer.yield %[[Y]], %[[C2]], %[[NUMBER]] : f32, f32, f32
+// SPLIT:         evoformer.attention_gradient
+// SPLIT:           query_grad
+// SPLIT:           evoformer.yield %{{.*}}, %{{.*}} : f32, f32
 !s = tensor<2x3x16x4x32xbf16>
 !t = tensor<2x2x3x4x16xf32>
 !m = tensor<1x1x4x1x12xf32>

@@ -18,15 +18,15 @@
 // SPLIT-NOT:     evoformer.attention_delta
 // SPLIT:         evoformer.attention_gradient
 // SPLIT-NOT:       delta(
+// SPLIT:           bias_grad[0]
+// SPLIT:           weights(retention<min = 1.000000e+00>)
+// SPLIT:         evoformer.attention_gradient
+// SPLIT-NOT:       delta(
 // SPLIT:           query_grad
 // SPLIT:           weights(retention<min = 1.000000e+00>)
 // SPLIT:         evoformer.attention_gradient
 // SPLIT-NOT:       delta(
 // SPLIT:           key_grad
-// SPLIT:           weights(retention<min = 1.000000e+00>)
-// SPLIT:         evoformer.attention_gradient
-// SPLIT-NOT:       delta(
-// SPLIT:           bias_grad[0]
 // SPLIT:           weights(retention<min = 1.000000e+00>)
 !s = tensor<2x3x16x4x32xbf16>
 !t = tensor<2x2x3x4x16xf32>

@@ -7,6 +7,7 @@
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=same
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK-NOT: remark
 
 // CHECK-LABEL: func @equal_kernels
@@ -32,6 +33,27 @@ func.func @equal_kernels(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: i
   evo_tile.launch @sum space(%c1) args(%x, %c : memref<?xf32>, memref<?xf32>)
   evo_tile.launch @use space(%c1) args(%c, %y : memref<?xf32>, memref<?xf32>)
   memref.dealloc %c : memref<?xf32>
+  return
+}
+
+// An assertion changes nothing, in a branch either.
+// CHECK-LABEL: func @assertions
+// CHECK:         evo_tile.launch @sum
+// CHECK-NOT:     evo_tile.launch @sum
+// CHECK:         return
+func.func @assertions(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  cf.assert %p, "a mistake"
+  scf.if %p {
+    cf.assert %p, "another"
+  }
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
   return
 }
 

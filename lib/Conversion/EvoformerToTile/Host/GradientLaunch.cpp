@@ -8,6 +8,7 @@
 #include "GradientLaunch.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -38,6 +39,9 @@ evoformer::prepareOperands(TileBuilder &builder, HostBuilder &host,
                            const AttentionBlocks &blocks, bool widens) {
   LogitShape shape = given.getShape();
   OpFoldResult keys = shape.size(builder, kBiasK);
+  // Kernels of shorter blocks share the copies that those of longer ones need.
+  constexpr int64_t kKeysOfMost = 64;
+  int64_t keyBlock = std::lcm(blocks.keys, kKeysOfMost);
   GradientOperands operands = given;
   if (!given.keySum.memory)
     operands.keySum =
@@ -51,10 +55,10 @@ evoformer::prepareOperands(TileBuilder &builder, HostBuilder &host,
             ? host.transposeBias(bias, shape.size(builder, kBiasQ),
                                  blocks.queries, keys, blocks.keys,
                                  widensTransposed(given))
-            : host.prepareBias(bias, keys, blocks.keys, widens));
+            : host.prepareBias(bias, keys, keyBlock, widens));
   }
   for (Bias &capture : operands.captures)
-    capture = host.prepareBias(capture, keys, blocks.keys);
+    capture = host.prepareBias(capture, keys, keyBlock);
   return operands;
 }
 

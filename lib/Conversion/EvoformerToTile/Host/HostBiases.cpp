@@ -19,6 +19,10 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+/// What is prepared has whole blocks of most kernels, so that those of one
+/// gradient may share it.
+static constexpr int64_t kSharedBlock = 128;
+
 OpFoldResult HostBuilder::padded(OpFoldResult size, int64_t block) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return builder.getIndexAttr(llvm::alignTo(*constant, block));
@@ -89,9 +93,7 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
-  // In blocks of most kernels, so that those of one gradient may share it.
-  constexpr int64_t kBlock = 128;
-  sumSizes.push_back(padded(keys, std::lcm(keyBlock, kBlock)));
+  sumSizes.push_back(padded(keys, std::lcm(keyBlock, kSharedBlock)));
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
@@ -160,7 +162,8 @@ Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
       depth > kMostDepth)
     return {};
   Value copied = builder.mul(
-      builder.index(padded(builder.dim(bias->memory, kBiasK), keyBlock)),
+      builder.index(padded(builder.dim(bias->memory, kBiasK),
+                           std::lcm(keyBlock, kSharedBlock))),
       builder.index(sizeof(float)));
   for (int64_t dim = 0; dim < kBiasK; ++dim)
     copied = builder.mul(copied, builder.index(builder.dim(bias->memory, dim)));
@@ -196,24 +199,31 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
                        ? Value()
                        : isReadable(bias, keys, keyBlock);
 
-  int64_t alignment = getVectorBytes(keyBlock * getElementBytes(element));
+  // As long as the bias itself, where that has whole blocks.
+  std::optional<int64_t> fixed = getConstantIntValue(keys);
+  int64_t copyBlock = fixed && *fixed % keyBlock == 0
+                          ? keyBlock
+                          : std::lcm(keyBlock, kSharedBlock);
+  int64_t alignment = getVectorBytes(copyBlock * getElementBytes(element));
+  CopyBlocks blocks = getCopyBlocks(/*queryBlock=*/1, copyBlock);
   // An unused copy has no elements: its buffer is freed like any other.
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < kBiasK; ++dim)
     sizes.push_back(builder.dim(bias.memory, dim));
-  sizes.push_back(padded(keys, keyBlock));
+  sizes.push_back(padded(keys, copyBlock));
   Bias result = bias;
   if (!readable) {
     result.memory = allocate(sizes, element);
-    launchCopy(builder, bias, result.memory, alignment,
-               getCopyBlocks(/*queryBlock=*/1, keyBlock));
+    launchCopy(builder, bias, result.memory, alignment, blocks);
     return result;
   }
 
   SmallVector<OpFoldResult> copySizes = sizes;
   copySizes[kBiasQ] = Value(
       builder.select(readable, builder.index(0), builder.index(sizes[kBiasQ])));
+  // Nothing is launched for a copy without elements.
   Value copy = allocate(copySizes, type.getElementType());
+  launchCopy(builder, bias, copy, alignment, blocks);
   SmallVector<int64_t> shape(type.getShape());
   SmallVector<int64_t> strides(5, ShapedType::kDynamic);
   strides[kBiasK] = 1;
@@ -221,20 +231,9 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(builder.getContext(),
                                              ShapedType::kDynamic, strides));
-  auto choice = scf::IfOp::create(
-      builder, readable,
-      [&](OpBuilder &nested, Location loc) {
-        Value view = memref::CastOp::create(nested, loc, either, bias.memory);
-        scf::YieldOp::create(nested, loc, view);
-      },
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder inner(loc, nested);
-        launchCopy(inner, bias, copy, alignment,
-                   getCopyBlocks(/*queryBlock=*/1, keyBlock));
-        Value view = memref::CastOp::create(inner, either, copy);
-        scf::YieldOp::create(inner, view);
-      });
-  result.memory = choice.getResult(0);
+  result.memory = builder.select(
+      readable, memref::CastOp::create(builder, either, bias.memory),
+      memref::CastOp::create(builder, either, copy));
   return result;
 }
 

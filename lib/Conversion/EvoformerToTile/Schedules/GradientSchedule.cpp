@@ -8,6 +8,7 @@
 #include "GradientSchedule.h"
 #include "BlockParts.h"
 #include "CostModel.h"
+#include "FittedCosts.h"
 
 #include "../Kernels/LogitRecompute.h"
 
@@ -75,6 +76,8 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
       findMachines(loc, target, facts.elementType);
   if (failed(machines))
     return false;
+  const Machine &first = machines->front();
+  bool isSplit = first.streamsOperands() && !first.streamsMatrices(facts);
   // With the fewest keys of each machine, and few queries.
   auto getCost = [&](const Machine &machine, ProductScope scope,
                      OwnOperands place, bool ofKey,
@@ -82,11 +85,12 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
     constexpr int64_t subgroups = 4;
     bool isGroup = scope == ProductScope::Group;
     int64_t other = llvm::alignTo(isGroup ? 16 : 8, machine.keyAtom());
-    if (!machine.instr ||
+    if (!machine.instr || (isSplit && !machine.streamsOperands()) ||
         (isGroup &&
          chooseProductScope(machine, facts, subgroups, other) != scope))
       return std::nullopt;
-    int64_t atom = isGroup ? machine.keyAtom() : machine.smallestQueryAtom();
+    int64_t atom =
+        isGroup || isSplit ? machine.keyAtom() : machine.smallestQueryAtom();
     GradientCut cut{subgroups * atom, other, subgroups, /*stages=*/1};
     cut.products = scope;
     cut.sumsKey = ofKey;
@@ -117,6 +121,11 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
     return true;
   if (fitsSome(ProductScope::Subgroup, true, true))
     return false;
+  // Products of half an atom take as long as those of a whole one, of three
+  // terms each.
+  if (isSplit && fitsSome(ProductScope::Subgroup, true, false) &&
+      fitsSome(ProductScope::Subgroup, false, true))
+    return true;
   // All else may pass through registers later than the estimate says; sums
   // stay.
   return llvm::all_of(*machines, [&](const Machine &machine) {
@@ -185,8 +194,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // which pads in one orientation.
   constexpr std::pair<int64_t, int64_t> longSteps[] = {
       {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
-  // Short steps leave registers for own operands, and memory for copies that
-  // run further ahead.
+  // Short steps leave registers for own operands, or for the terms of those that
+  // are split, and memory for copies that run further ahead.
   constexpr std::pair<int64_t, int64_t> shortSteps[] = {
       {2, 32}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // Where subgroups together multiply what lies in LDS, the own side lies
@@ -227,15 +236,17 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     return cost;
   };
   if (!request.own && !sumsBias(kind) && owned != OwnedDim::None &&
-      machine.streamsMatrices(facts))
+      machine.streamsOperands())
     places.push_back(OwnOperands::LDS);
   for (const Machine &candidate : *machines) {
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
     bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
-    bool isShort =
-        kind == GradientKind::Query && candidate.streamsMatrices(facts);
-    int64_t mostStages = isShort ? 3 : hasMatrixUnit ? 2 : 1;
+    bool readsMatrices = candidate.streamsMatrices(facts);
+    bool isSplit = candidate.streamsOperands() && !readsMatrices;
+    bool isFar = kind == GradientKind::Query && readsMatrices;
+    bool isShort = isFar || isSplit;
+    int64_t mostStages = isFar ? 3 : hasMatrixUnit ? 2 : 1;
     bool isGroup =
         candidate.instr &&
         request.products.value_or(chooseProductScope(
@@ -270,9 +281,15 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
           if (isGroup && hasWholeAtoms && places.size() > 1 &&
               (wantsLDS ? !isLDS : isLDS && atoms > 1))
             continue;
+          if (isSplit && isLDS && atoms > 1)
+            continue;
           cut.ownOperands = place;
           cost = costOf(cut);
           isCut = fits(machine, cost);
+          // Terms take registers, too: LDS may hold what they are made of.
+          if (isSplit && !isLDS && places.size() > 1 && atoms == 1)
+            isCut &= cost.registers + fitted::kTermRegisters <=
+                     usableRegisters(target);
         }
       }
     }
@@ -301,6 +318,21 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofOnce;
     }
   }
+  // Two workgroups on a processor, too, where each step's tiles take much.
+  if (isCut && !request.stages && cut.stages > 1 && !sumsBias(kind) &&
+      machine.streamsOperands() && !machine.streamsMatrices(facts)) {
+    GradientCut once = cut;
+    once.stages = 1;
+    ScheduleCost ofOnce = costOf(once);
+    int64_t ofBiases = cut.own * cut.other * facts.biasBytes;
+    auto haveTwo = [&](const ScheduleCost &some, int64_t stages) {
+      return 2 * (some.ldsBytes + stages * ofBiases) <= target.getLdsBytes();
+    };
+    if (!haveTwo(cost, cut.stages) && haveTwo(ofOnce, once.stages)) {
+      cut = once;
+      cost = ofOnce;
+    }
+  }
   // Copies run further ahead where all workgroups that lanes' registers let be
   // resident have the memory.
   if (isCut && sumsKeys(kind) && machine.streamsMatrices(facts) &&
@@ -316,16 +348,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofFurther;
     }
   }
-  // More subgroups share what is copied; of those that multiply together,
-  // unless many workgroups have the memory.
+  // More subgroups that multiply together share what is copied, unless many
+  // workgroups have the memory.
   constexpr int64_t kManyResident = 3;
-  bool isGroup = cut.products == ProductScope::Group;
-  bool mayShare =
-      isGroup ? sumsKeys(kind) &&
-                    cost.ldsBytes * kManyResident > target.getLdsBytes()
-              : machine.streamsOperands() && !machine.streamsMatrices(facts);
-  if (isCut && mayShare && !sumsBias(kind) && !request.subgroups &&
-      !forcedOwn) {
+  bool mayShare = cut.products == ProductScope::Group && sumsKeys(kind) &&
+                  cost.ldsBytes * kManyResident > target.getLdsBytes();
+  if (isCut && mayShare && !request.subgroups && !forcedOwn) {
     int64_t size =
         cast<MemRefType>((ownsKeys ? operands.key : operands.query).getType())
             .getDimSize(3);
@@ -337,7 +365,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       more.own *= 2;
     }
     ScheduleCost ofMore = costOf(more);
-    if (!isGroup || fits(machine, ofMore)) {
+    if (fits(machine, ofMore)) {
       cut = more;
       cost = ofMore;
     }
@@ -392,9 +420,27 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   }
   BlockParts parts{request.steps.value_or(1), request.resident.value_or(0)};
   if (isCut && kind == GradientKind::KeyValue && !operands.slab &&
-      !request.steps && !request.resident)
-    parts = chooseBlockParts(machine, facts, operands, cut,
-                             [&](GradientCut some) { return costOf(some); });
+      !request.steps && !request.resident) {
+    auto choose = [&](const GradientCut &some) {
+      return chooseBlockParts(machine, facts, operands, some,
+                              [&](GradientCut one) { return costOf(one); });
+    };
+    parts = choose(cut);
+    // Fewer subgroups wait for each other at a barrier, and of the last keys
+    // fewer are idle, for twice the copies.
+    if (parts.count > 1 && !request.subgroups && !forcedOwn &&
+        cut.subgroups % 2 == 0) {
+      GradientCut half = cut;
+      half.subgroups /= 2;
+      half.own /= 2;
+      BlockParts ofHalf = choose(half);
+      if (ofHalf.count > 1 && ofHalf.resident >= 2 * parts.resident) {
+        cut = half;
+        cost = costOf(cut);
+        parts = ofHalf;
+      }
+    }
+  }
   // The latency of those reads counts, not the registers that save them.
   int64_t resident = parts.resident;
   int64_t numSubgroups = cut.subgroups * cut.alongOther;

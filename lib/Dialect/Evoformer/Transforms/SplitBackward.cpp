@@ -58,10 +58,11 @@ public:
         joins = hasSummed = mayJoinQuery(init);
       (joins ? withQuery : apart).push_back(&init);
     }
-    createGradient({Role::QueryGradient}, withQuery);
-    createGradient({Role::KeyGradient, Role::ValueGradient});
+    // First, so that parts of their sums may lie where the others are not yet.
     for (OpOperand *init : apart)
       createGradient({}, init);
+    createGradient({Role::QueryGradient}, withQuery);
+    createGradient({Role::KeyGradient, Role::ValueGradient});
     for (Value buffer : buffers)
       memref::DeallocOp::create(rewriter, op.getLoc(), buffer);
     if (onTensors)

@@ -9,6 +9,7 @@
 
 #include "KernelMemory.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -213,7 +214,8 @@ void BlockSharing::forgetWritten(Operation *op) {
             kernels.mayWrite(launch, index))
           forgetReaders(argument);
     } else if (!isControlFlow(inner) &&
-               !isa<memref::AllocOp, memref::DeallocOp>(inner) &&
+               // An assertion claims to write, lest it be removed.
+               !isa<memref::AllocOp, memref::DeallocOp, cf::AssertOp>(inner) &&
                !isMemoryEffectFree(inner)) {
       known.clear();
     }
