@@ -8,6 +8,7 @@
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK-NOT: remark
 
 // CHECK-LABEL: func @equal_kernels
@@ -50,6 +51,47 @@ func.func @assertions(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: inde
   scf.if %p {
     cf.assert %p, "another"
   }
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// A branch may hand a buffer on to what reads it, but not to what writes it.
+// CHECK-LABEL: func @handed_on
+// CHECK:         evo_tile.launch @sum
+// CHECK-NOT:     evo_tile.launch @sum
+// CHECK:         return
+func.func @handed_on(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  %v = scf.if %p -> (memref<?xf32>) {
+    scf.yield %x : memref<?xf32>
+  } else {
+    scf.yield %a : memref<?xf32>
+  }
+  evo_tile.launch @use space(%c1) args(%v, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// CHECK-LABEL: func @handed_on_and_written
+// CHECK-COUNT-2: evo_tile.launch @sum
+func.func @handed_on_and_written(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  %v = scf.if %p -> (memref<?xf32>) {
+    scf.yield %z : memref<?xf32>
+  } else {
+    scf.yield %a : memref<?xf32>
+  }
+  evo_tile.launch @use space(%c1) args(%y, %v : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
   %b = memref.alloc(%n) : memref<?xf32>
   evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
   evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)

@@ -231,22 +231,16 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(builder.getContext(),
                                              ShapedType::kDynamic, strides));
-  // As if it always had elements, since sizes of types may be known.
-  SmallVector<OpFoldResult> viewSizes, viewStrides(5, builder.getIndexAttr(1));
-  for (auto [dim, size] : llvm::enumerate(sizes))
-    viewSizes.push_back(ShapedType::isStatic(shape[dim])
-                            ? OpFoldResult(builder.getIndexAttr(shape[dim]))
-                            : builder.index(size));
-  Value stride = builder.index(1);
-  for (int64_t dim = kBiasK; dim-- > 0;) {
-    stride = builder.mul(stride, builder.index(sizes[dim + 1]));
-    viewStrides[dim] = stride;
-  }
-  Value view = memref::ReinterpretCastOp::create(
-      builder, either, copy, OpFoldResult(builder.index(0)), viewSizes,
-      viewStrides);
-  result.memory = builder.select(
-      readable, memref::CastOp::create(builder, either, bias.memory), view);
+  // Only one of both has the sizes and strides that the type knows.
+  auto yield = [either](Value memory) {
+    return [either, memory](OpBuilder &nested, Location loc) {
+      Value view = memref::CastOp::create(nested, loc, either, memory);
+      scf::YieldOp::create(nested, loc, view);
+    };
+  };
+  auto choice =
+      scf::IfOp::create(builder, readable, yield(bias.memory), yield(copy));
+  result.memory = choice.getResult(0);
   return result;
 }
 

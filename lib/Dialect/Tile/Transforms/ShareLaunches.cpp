@@ -10,6 +10,7 @@
 #include "KernelMemory.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -113,6 +114,10 @@ bool BlockSharing::onlyReads(Value memory, LaunchOp except) {
       return use.getOperandNumber() >= first &&
              !kernels.mayWrite(launch, use.getOperandNumber() - first);
     }
+    // A branch hands it on.
+    if (auto choice = dyn_cast<scf::IfOp>(user->getParentOp());
+        choice && isa<scf::YieldOp>(user))
+      return onlyReads(choice.getResult(use.getOperandNumber()), except);
     if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
         user->hasTrait<OpTrait::IsTerminator>())
       return false;
