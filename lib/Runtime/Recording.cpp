@@ -71,17 +71,16 @@ bool AddressUses::visit(ArrayRef<PlanOp> body) {
   return all_of(body, [&](const PlanOp &op) { return visitOp(op); });
 }
 
+uint64_t Recording::getPlaceMask(const PlanArgument &argument) {
+  static_assert(bufferAlignment - 1 <= maxMask);
+  return argument.isOverwritten ? bufferAlignment - 1 : 0;
+}
+
 std::optional<uint64_t>
 Recording::getAddressMask(const PlanFunction &function) {
   AddressUses uses;
   if (!uses.visit(function.body))
     return std::nullopt;
-  // Buffers in memory of results begin at multiples of that.
-  static_assert(maxMask == bufferAlignment - 1);
-  if (any_of(function.arguments, [](const PlanArgument &argument) {
-        return argument.isOverwritten;
-      }))
-    return maxMask;
   return uses.mask;
 }
 

@@ -24,10 +24,14 @@ public:
   /// on, as a mask; nullopt where it depends on more, so that no recording of
   /// it can be repeated.
   static std::optional<uint64_t> getAddressMask(const PlanFunction &function);
+  /// The low bits of an argument's address that tell where in its memory
+  /// buffers lie. How many bytes of workspace a run takes does not depend on
+  /// them.
+  static uint64_t getPlaceMask(const PlanArgument &argument);
 
   /// Runs `function` without launching anything. The memrefs of `arguments`
   /// say sizes, strides, offset and address; of an address only the bits of
-  /// getAddressMask are used.
+  /// both masks are used.
   static llvm::Expected<Recording> create(const Plan &plan,
                                           const PlanFunction &function,
                                           llvm::ArrayRef<HostValue> arguments);

@@ -154,8 +154,10 @@ TEST(LentMemory, IsRecordedAsThePlaceInTheResult) {
   Plan plan =
       makePlan({{allocate, 3}, {launch, 3}, {release, 3}, {launch, 0}});
   const PlanFunction &function = plan.functions[0];
-  // All bits below the alignment of buffers count.
-  EXPECT_EQ(Recording::getAddressMask(function), 255u);
+  // All bits below the alignment of buffers count, for their place alone.
+  EXPECT_EQ(Recording::getAddressMask(function), 0u);
+  EXPECT_EQ(Recording::getPlaceMask(function.arguments[0]), 255u);
+  EXPECT_EQ(Recording::getPlaceMask(function.arguments[1]), 0u);
   HostValue values[3];
   values[0].memref = {8, 8, 0, {164}, {1}};
   values[1].bits = 100;
