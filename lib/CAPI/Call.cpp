@@ -36,8 +36,7 @@ struct EvoformerCall {
   std::shared_ptr<LoadedProgram> program;
   const PlanFunction *function;
   std::vector<HostValue> arguments;
-  /// The bits of each argument's address that a recording depends on.
-  SmallVector<uint64_t> masks;
+  uint64_t mask;
   std::vector<std::unique_ptr<Variant>> variants;
 
   /// With the device's mutex held.
@@ -50,13 +49,12 @@ Expected<Recording *>
 EvoformerCall::getRecording(ArrayRef<uint64_t> addresses) {
   for (const std::unique_ptr<Variant> &variant : variants) {
     bool same = true;
-    for (auto [low, address, mask] :
-         zip_equal(variant->lowBits, addresses, masks))
+    for (auto [low, address] : zip_equal(variant->lowBits, addresses))
       same &= low == (address & mask);
     if (same)
       return &variant->recording;
   }
-  for (auto [argument, address, mask] : zip_equal(arguments, addresses, masks))
+  for (auto [argument, address] : zip_equal(arguments, addresses))
     argument.memref.allocated = argument.memref.aligned = address & mask;
   Expected<Recording> recording =
       Recording::create(program->program->plan, *function, arguments);
@@ -65,7 +63,7 @@ EvoformerCall::getRecording(ArrayRef<uint64_t> addresses) {
   if (Error error = program->load(*device->device, recording->getKernels()))
     return error;
   auto variant = std::make_unique<Variant>();
-  for (auto [address, mask] : zip_equal(addresses, masks))
+  for (uint64_t address : addresses)
     variant->lowBits.push_back(address & mask);
   variant->recording = std::move(*recording);
   if (variants.size() == maxVariants)
@@ -171,8 +169,7 @@ createCall(const EvoformerProgram &program, EvoformerDevice &device,
     return bound.takeError();
   auto call = std::make_unique<EvoformerCall>();
   call->arguments = std::move(bound->arguments);
-  for (const PlanArgument &argument : bound->function->arguments)
-    call->masks.push_back(bound->mask | Recording::getPlaceMask(argument));
+  call->mask = bound->mask;
   call->device = &device;
   call->function = bound->function;
   std::lock_guard<std::mutex> lock(device.mutex);

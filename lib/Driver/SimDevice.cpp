@@ -65,7 +65,9 @@ void SimDevice::divide(uint64_t address, ArrayRef<MemoryRange> parts) {
   auto behind = buffers.upper_bound(address);
   if (behind == buffers.begin())
     return;
-  uint64_t start = std::prev(behind)->first;
+  auto [start, bytes] = *std::prev(behind);
+  if (address - start >= std::max<uint64_t>(bytes, 1))
+    return;
   if (parts.empty())
     divided.erase(start);
   else

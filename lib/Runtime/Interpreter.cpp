@@ -123,9 +123,11 @@ Error Interpreter::runOp(const PlanOp &op) {
   case PlanOpcode::Alloc:
     return runAlloc(op);
   case PlanOpcode::Dealloc:
+    if (Error error = workspace.release(operand(0).memref.allocated))
+      return error;
     if (follower)
       follower->release(operand(0).memref.allocated);
-    return workspace.release(operand(0).memref.allocated);
+    return Error::success();
   case PlanOpcode::SubView:
   case PlanOpcode::ReinterpretCast:
   case PlanOpcode::MemRefCast:
@@ -302,8 +304,8 @@ Expected<std::vector<HostValue>> interpret(const Plan &plan,
   if (!lent.isEmpty()) {
     Workspace imaginary = Workspace::unlimited();
     LaunchHandler none = skip;
-    if (Error error = Interpreter(plan, function, imaginary, none, &lent)
-                          .run(arguments))
+    if (Error error =
+            Interpreter(plan, function, imaginary, none, &lent).run(arguments))
       return error;
     workspace.borrow(lent.place(workspace.getGuardBytes()));
   }

@@ -88,17 +88,17 @@ LentBuffers LentMemory::place(uint64_t marginBytes) const {
     // before.
     const MemoryRange &range = lenders[number].range;
     uint64_t at = alignTo(range.address, bufferAlignment);
-    uint64_t end = at + range.bytes - std::min(range.bytes, bufferAlignment - 1);
+    uint64_t end =
+        at + range.bytes - std::min(range.bytes, bufferAlignment - 1);
     // Sorted by address. With margins nothing is used twice.
     for (const Placed &other : placed[number]) {
-      bool isApart = other.life->end <= life.begin ||
-                     life.end <= other.life->begin;
+      bool isApart =
+          other.life->end <= life.begin || life.end <= other.life->begin;
       if (isApart && marginBytes == 0)
         continue;
       if (at <= other.begin && other.begin - at >= life.bytes + marginBytes)
         break;
-      at = std::max(at,
-                    alignTo(other.end + marginBytes, bufferAlignment));
+      at = std::max(at, alignTo(other.end + marginBytes, bufferAlignment));
     }
     bool fits = at <= end && end - at >= life.bytes;
     return fits ? std::optional(at) : std::nullopt;

@@ -19,12 +19,11 @@ namespace mlir::evoformer::runtime {
 class LentMemory {
 public:
   /// Results that are overwritten and leave no gaps.
-  LentMemory(const PlanFunction &function,
-             llvm::ArrayRef<HostValue> arguments);
+  LentMemory(const PlanFunction &function, llvm::ArrayRef<HostValue> arguments);
 
   bool isEmpty() const { return lenders.empty(); }
 
-  /// What happens in the run.
+  /// What happens in the run, if it succeeds.
   void allocate(uint64_t address, uint64_t bytes);
   void release(uint64_t address);
   /// A launch that takes these memrefs.
@@ -51,7 +50,7 @@ private:
   /// By the number of the request.
   llvm::SmallVector<Life> lives;
   /// Requests that are not released, by address.
-  llvm::DenseMap<uint64_t, unsigned> live;
+  std::map<uint64_t, unsigned> live;
   unsigned numLaunches = 0;
 };
 

@@ -71,11 +71,6 @@ bool AddressUses::visit(ArrayRef<PlanOp> body) {
   return all_of(body, [&](const PlanOp &op) { return visitOp(op); });
 }
 
-uint64_t Recording::getPlaceMask(const PlanArgument &argument) {
-  static_assert(bufferAlignment - 1 <= maxMask);
-  return argument.isOverwritten ? bufferAlignment - 1 : 0;
-}
-
 std::optional<uint64_t>
 Recording::getAddressMask(const PlanFunction &function) {
   AddressUses uses;
@@ -99,6 +94,15 @@ Expected<Recording> Recording::create(const Plan &plan,
   }
 
   Recording recording;
+  Workspace workspace = Workspace::unlimited();
+  // Where a memory begins that buffers may lie in.
+  auto findLender = [&](uint64_t address) -> std::optional<uint64_t> {
+    for (MemoryRange lender : workspace.getLenders())
+      for (MemoryRange buffer : workspace.getLive(lender))
+        if (buffer.address == address)
+          return lender.address;
+    return std::nullopt;
+  };
   auto record = [&](unsigned number, uint64_t workItems,
                     ArrayRef<LaunchArgument> launchArguments) -> Error {
     Launch launch{number, workItems, launchArguments.vec(), {}};
@@ -113,15 +117,19 @@ Expected<Recording> Recording::create(const Plan &plan,
                static_cast<int64_t>(argument.bits - workspaceBase)});
       } else if (range >= 1 && range <= arguments.size()) {
         const MemRefDescriptor &memref = imaginary[range - 1].memref;
-        launch.patches.push_back(
-            {uint32_t(slot), uint32_t(range - 1),
-             static_cast<int64_t>(argument.bits - memref.aligned)});
+        Patch patch{uint32_t(slot), uint32_t(range - 1),
+                    static_cast<int64_t>(argument.bits - memref.aligned)};
+        if (std::optional<uint64_t> lender = findLender(argument.bits)) {
+          patch.lentFrom = *lender - memref.aligned;
+          patch.delta = static_cast<int64_t>(argument.bits -
+                                             alignTo(*lender, bufferAlignment));
+        }
+        launch.patches.push_back(patch);
       }
     }
     recording.launches.push_back(std::move(launch));
     return Error::success();
   };
-  Workspace workspace = Workspace::unlimited();
   auto results = interpret(plan, function, imaginary, workspace, record);
   if (!results)
     return results.takeError();
@@ -136,6 +144,8 @@ Error Recording::replay(
     for (const Patch &patch : next.patches) {
       uint64_t base =
           patch.base < addresses.size() ? addresses[patch.base] : workspace;
+      if (patch.lentFrom)
+        base = alignTo(base + *patch.lentFrom, bufferAlignment);
       next.arguments[patch.slot].bits = base + patch.delta;
     }
     if (Error error = launch(next.kernel, next.workItems, next.arguments))

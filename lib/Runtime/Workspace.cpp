@@ -30,7 +30,10 @@ void Workspace::reset() {
   highWater = numRequests = 0;
 }
 
-void Workspace::borrow(LentBuffers buffers) { lent = std::move(buffers); }
+void Workspace::borrow(LentBuffers buffers) {
+  lent = std::move(buffers);
+  numRequests = 0;
+}
 
 Expected<uint64_t> Workspace::allocate(uint64_t bytes) {
   if (auto found = lent.addresses.find(numRequests++);

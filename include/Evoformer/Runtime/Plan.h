@@ -92,8 +92,8 @@ struct PlanArgument {
   std::string name;
   ValueId value = 0;
   PlanType type;
-  /// Memrefs: every element is written and none is read before. What is in it
-  /// until then does not count.
+  /// Memrefs: where any launch takes it, every element is written and none is
+  /// read before. What is in it until then does not count.
   bool isOverwritten = false;
 };
 

@@ -24,14 +24,10 @@ public:
   /// on, as a mask; nullopt where it depends on more, so that no recording of
   /// it can be repeated.
   static std::optional<uint64_t> getAddressMask(const PlanFunction &function);
-  /// The low bits of an argument's address that tell where in its memory
-  /// buffers lie. How many bytes of workspace a run takes does not depend on
-  /// them.
-  static uint64_t getPlaceMask(const PlanArgument &argument);
 
   /// Runs `function` without launching anything. The memrefs of `arguments`
   /// say sizes, strides, offset and address; of an address only the bits of
-  /// both masks are used.
+  /// getAddressMask are used.
   static llvm::Expected<Recording> create(const Plan &plan,
                                           const PlanFunction &function,
                                           llvm::ArrayRef<HostValue> arguments);
@@ -60,6 +56,9 @@ private:
     /// An argument's number, or the number of arguments for the workspace.
     uint32_t base;
     int64_t delta;
+    /// A buffer in the argument's memory: the byte where that begins. The first
+    /// multiple of bufferAlignment from there on is what `delta` is added to.
+    std::optional<uint64_t> lentFrom = std::nullopt;
   };
   struct Launch {
     unsigned kernel;

@@ -17,11 +17,12 @@ namespace mlir::evoformer::runtime {
 /// Every buffer starts at a multiple of this many bytes.
 constexpr uint64_t bufferAlignment = 256;
 
-/// Buffers of a run that lie in memory of results which nothing takes meanwhile.
+/// Buffers of a run that lie in memory of results which nothing takes
+/// meanwhile.
 struct LentBuffers {
   /// That memory.
   llvm::SmallVector<MemoryRange, 4> lenders;
-  /// By the number of the request, from the start of the run.
+  /// By the number of the request.
   llvm::DenseMap<uint64_t, uint64_t> addresses;
 };
 
@@ -37,7 +38,7 @@ public:
   /// An imaginary range without a limit.
   static Workspace unlimited(uint64_t guardBytes = 0);
 
-  /// Serves these of the run's requests elsewhere.
+  /// Serves these of the requests to come elsewhere, without guards.
   void borrow(LentBuffers buffers);
 
   llvm::Expected<uint64_t> allocate(uint64_t bytes);
@@ -46,7 +47,7 @@ public:
   /// Bytes of the range that were in use at once, from its start.
   uint64_t getHighWater() const { return highWater; }
   /// Buffers that were not released.
-  size_t getNumLive() const { return live.size(); }
+  size_t getNumLive() const { return live.size() + liveElsewhere.size(); }
   /// Those buffers.
   llvm::SmallVector<MemoryRange> getLive() const;
   uint64_t getBase() const { return base; }

@@ -120,8 +120,13 @@ FailureOr<json::Value> FunctionWriter::write(func::FuncOp function) {
         {"name", getArgumentName(function, argument.getArgNumber())},
         {"value", name(argument)},
         {"type", std::move(*type)}};
-    if (function.getArgAttr(argument.getArgNumber(), kOverwrittenAttrName))
+    if (function.getArgAttr(argument.getArgNumber(), kOverwrittenAttrName)) {
+      if (!isa<MemRefType>(argument.getType()))
+        return function.emitError("argument ")
+               << argument.getArgNumber() << " has '" << kOverwrittenAttrName
+               << "', which is for memrefs, and type " << argument.getType();
       written["overwritten"] = true;
+    }
     arguments.push_back(std::move(written));
   }
   for (Type result : function.getResultTypes()) {

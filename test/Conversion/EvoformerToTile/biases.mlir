@@ -177,3 +177,17 @@ func.func @queries_alone(%q: memref<1x3x?x2x8xf32>, %k: memref<1x3x64x2x8xf32>,
       outs(%out : memref<1x3x?x2x8xf32>)
   return
 }
+
+// A bias that knows more of its sizes than the keys do has copies that know less.
+// CHECK-LABEL: func.func @known_keys(
+// CHECK:         memref.alloc({{.*}}) {{.*}} : memref<1x1x2x?x?xf32>
+// CHECK:         memref.cast %{{.*}} : memref<1x1x2x?x192xf32, strided<[?, ?, ?, ?, ?]>> to memref<1x1x2x?x?xf32, strided<[?, ?, ?, ?, 1], offset: ?>>
+func.func @known_keys(%q: memref<1x?x?x2x32xf32>,
+                      %b: memref<1x1x2x?x192xf32, strided<[?, ?, ?, ?, ?]>>,
+                      %out: memref<1x?x?x2x32xf32>) {
+  evoformer.attention query(%q : memref<1x?x?x2x32xf32>)
+      key(%q : memref<1x?x?x2x32xf32>) value(%q : memref<1x?x?x2x32xf32>)
+      bias(%b : memref<1x1x2x?x192xf32, strided<[?, ?, ?, ?, ?]>>)
+      outs(%out : memref<1x?x?x2x32xf32>)
+  return
+}

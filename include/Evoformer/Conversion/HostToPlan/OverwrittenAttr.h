@@ -12,9 +12,10 @@
 
 namespace mlir::evoformer {
 
-/// On an argument of a host function, a memref (unit): every element is written
-/// and none is read before. Until the first launch that takes it, other buffers
-/// may lie there.
+/// On an argument of a host function, a memref (unit): where any launch takes
+/// it, every element is written and none is read before, and nothing that the
+/// function reads overlaps it. Until the first launch that takes it, other
+/// buffers may lie there.
 inline constexpr llvm::StringLiteral
     kOverwrittenAttrName("evoformer.overwritten");
 

@@ -161,10 +161,10 @@ Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
       facts.score || facts.dropThreshold != 0 || !holdsWideBiases(depth) ||
       depth > kMostDepth)
     return {};
-  Value copied = builder.mul(
-      builder.index(padded(builder.dim(bias->memory, kBiasK),
-                           std::lcm(keyBlock, kSharedBlock))),
-      builder.index(sizeof(float)));
+  Value copied =
+      builder.mul(builder.index(padded(builder.dim(bias->memory, kBiasK),
+                                       std::lcm(keyBlock, kSharedBlock))),
+                  builder.index(sizeof(float)));
   for (int64_t dim = 0; dim < kBiasK; ++dim)
     copied = builder.mul(copied, builder.index(builder.dim(bias->memory, dim)));
   Value ofOutput =
@@ -214,7 +214,7 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   Bias result = bias;
   if (!readable) {
     result.memory = allocate(sizes, element);
-    launchCopy(builder, bias, result.memory, alignment, blocks);
+    launchCopy(bias, result.memory, alignment, blocks);
     return result;
   }
 
@@ -223,8 +223,11 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
       builder.select(readable, builder.index(0), builder.index(sizes[kBiasQ])));
   // Nothing is launched for a copy without elements.
   Value copy = allocate(copySizes, type.getElementType());
-  launchCopy(builder, bias, copy, alignment, blocks);
+  launchCopy(bias, copy, alignment, blocks);
   SmallVector<int64_t> shape(type.getShape());
+  // A copy has whole blocks.
+  if (!fixed)
+    shape[kBiasK] = ShapedType::kDynamic;
   SmallVector<int64_t> strides(5, ShapedType::kDynamic);
   strides[kBiasK] = 1;
   auto either =
@@ -261,7 +264,7 @@ Bias HostBuilder::transposeBias(const Bias &bias, OpFoldResult queries,
       builder, allocate(sizes, element),
       AffineMapAttr::get(AffineMap::getPermutationMap(
           ArrayRef<int64_t>{0, 1, 2, 4, 3}, builder.getContext())));
-  launchCopy(builder, bias, result.memory,
+  launchCopy(bias, result.memory,
              getVectorBytes(queryBlock * getElementBytes(element)),
              getCopyBlocks(queryBlock, keyBlock));
   return result;
@@ -287,11 +290,11 @@ static void assertOffsets(TileBuilder &builder, Value copy, TargetAttr target) {
   cf::AssertOp::create(builder, isWithin, message);
 }
 
-void HostBuilder::launchCopy(TileBuilder &at, const Bias &bias, Value dest,
-                             int64_t alignment, const CopyBlocks &blocks) {
-  assertOffsets(at, dest, factory.getTarget());
+void HostBuilder::launchCopy(const Bias &bias, Value dest, int64_t alignment,
+                             const CopyBlocks &blocks) {
+  assertOffsets(builder, dest, factory.getTarget());
   KernelOp kernel = createCopyKernel(factory, builder.getLoc(), bias, dest,
                                      alignment, blocks);
-  LaunchOp::create(at, kernel.getSymName(), getCopySpace(at, dest, blocks),
-                   ValueRange{bias.memory, dest});
+  launch(builder, kernel, getCopySpace(builder, dest, blocks),
+         ValueRange{bias.memory, dest});
 }

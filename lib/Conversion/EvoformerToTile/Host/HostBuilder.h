@@ -97,8 +97,8 @@ private:
   Value hasAlignedRows(Value memory, int64_t alignment,
                        ArrayRef<bool> ignored = {});
   Value isReadable(const Bias &bias, OpFoldResult keys, int64_t keyBlock);
-  void launchCopy(TileBuilder &at, const Bias &bias, Value dest,
-                  int64_t alignment, const CopyBlocks &blocks);
+  void launchCopy(const Bias &bias, Value dest, int64_t alignment,
+                  const CopyBlocks &blocks);
 
   TileBuilder &builder;
   KernelFactory &factory;

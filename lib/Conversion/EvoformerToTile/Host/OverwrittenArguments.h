@@ -13,9 +13,9 @@
 namespace mlir::evoformer {
 
 /// Marks the arguments of a function on memrefs that it uses for results of
-/// attentions and nothing else (kOverwrittenAttrName). Results of packed
-/// sequences are none of them: rows that belong to no sequence stay as they
-/// are.
+/// its only attention, or of the steps of its only gradient, and for nothing
+/// else (kOverwrittenAttrName). Results of packed sequences are none of them:
+/// rows that belong to no sequence stay as they are.
 void markOverwrittenArguments(FunctionOpInterface function);
 
 } // namespace mlir::evoformer

@@ -78,11 +78,11 @@ inline constexpr HeldGradientOperands kGradientHeld = {2, 1, 8};
 /// follow each other: ptxas 13, sm_90, as above.
 inline constexpr int64_t kGradientTiles = 2, kStreamedGradientTiles = 1;
 
-/// What the terms of operands take where products are split, beside a subgroup's
-/// own operands of one atom. ptxas 13, sm_90, f32: gradients of 207 estimated
-/// registers and more spill at depths 40 to 64, and those of 199 and fewer do
-/// not; an H200 took 671 and 666 us for dQ at 64 and dK and dV at 48, and 582
-/// and 587 with own operands in workgroup memory.
+/// What the terms of operands take where products are split, beside a
+/// subgroup's own operands of one atom. ptxas 13, sm_90, f32: gradients of 207
+/// estimated registers and more spill at depths 40 to 64, and those of 199 and
+/// fewer do not; an H200 took 671 and 666 us for dQ at 64 and dK and dV at 48,
+/// and 582 and 587 with own operands in workgroup memory.
 inline constexpr int64_t kTermRegisters = 32;
 
 /// Where loads run ahead through registers: a bias of 16 bits for each two

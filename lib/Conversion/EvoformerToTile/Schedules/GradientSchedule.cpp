@@ -194,8 +194,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // which pads in one orientation.
   constexpr std::pair<int64_t, int64_t> longSteps[] = {
       {2, 64}, {2, 32}, {1, 64}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
-  // Short steps leave registers for own operands, or for the terms of those that
-  // are split, and memory for copies that run further ahead.
+  // Short steps leave registers for own operands, or for the terms of those
+  // that are split, and memory for copies that run further ahead.
   constexpr std::pair<int64_t, int64_t> shortSteps[] = {
       {2, 32}, {1, 32}, {1, 16}, {1, 8}, {0, 8}};
   // Where subgroups together multiply what lies in LDS, the own side lies

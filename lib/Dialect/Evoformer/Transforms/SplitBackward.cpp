@@ -59,8 +59,12 @@ public:
       (joins ? withQuery : apart).push_back(&init);
     }
     // First, so that parts of their sums may lie where the others are not yet.
-    for (OpOperand *init : apart)
-      createGradient({}, init);
+    // Those of captures have other derivatives: what shares a recomputation
+    // follows them.
+    for (bool ofCaptures : {true, false})
+      for (OpOperand *init : apart)
+        if (op.isCapture(getBias(*init)) == ofCaptures)
+          createGradient({}, init);
     createGradient({Role::QueryGradient}, withQuery);
     createGradient({Role::KeyGradient, Role::ValueGradient});
     for (Value buffer : buffers)
