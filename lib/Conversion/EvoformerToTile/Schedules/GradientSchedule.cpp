@@ -325,8 +325,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     once.stages = 1;
     ScheduleCost ofOnce = costOf(once);
     int64_t ofBiases = cut.own * cut.other * facts.biasBytes;
+    int64_t reserved = target.getLDSReserved();
     auto haveTwo = [&](const ScheduleCost &some, int64_t stages) {
-      return 2 * (some.ldsBytes + stages * ofBiases) <= target.getLdsBytes();
+      int64_t ofOne = some.ldsBytes + stages * ofBiases + reserved;
+      return 2 * ofOne <= target.getLdsBytes() + reserved;
     };
     if (!haveTwo(cost, cut.stages) && haveTwo(ofOnce, once.stages)) {
       cut = once;
