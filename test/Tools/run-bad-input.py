@@ -240,7 +240,9 @@ func.func @f(%x: memref<1xf32> {evoformer.name = "b\FF"}) {
 for name, text, message in (
         ("function", r'func.func @"a\FF"() { return }',
          "a launch plan is UTF-8, the name of this function is not"),
-        ("kernel", KERNEL, "a launch plan is UTF-8, the name of this kernel is not")):
+        ("kernel", KERNEL, "a launch plan is UTF-8, the name of this kernel is not"),
+        ("overwritten", "func.func @f(%n: index {evoformer.overwritten}) { return }",
+         "argument 0 has 'evoformer.overwritten', which is for memrefs, and type 'index'")):
     (work / f"{name}.mlir").write_text(text)
     expect(message, "evoformer-run", f"{name}.mlir")
 (work / "empty.mlir").write_text("")
