@@ -63,7 +63,8 @@ cl::opt<bool>
 cl::opt<bool> workspaceOption(
     "workspace",
     cl::desc("Print the bytes of workspace that a run with arguments of these "
-             "shapes takes, and stop: needs no device and no memory"),
+             "shapes takes, guard zones not counted, and stop: needs no "
+             "device and no memory"),
     cl::cat(category));
 cl::opt<bool> noRunOption("no-run", cl::desc("Only compile"),
                           cl::cat(category));
