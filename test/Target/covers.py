@@ -5,8 +5,8 @@ code (Inputs/barriers.py) of what check.test and check-backward.test run, the ca
 of few.txt and few-backward.txt and the covers small and backward-small, on every AMD
 chip. The code generator takes seven seconds for a case of gradients and one for
 another, which is 85 minutes of the processor's time for all on every chip: cases and
-chips take turns in two thirds of a minute of it. With 'all' each case is compiled for every chip;
-names of chips and of sets of cases choose among them:
+chips take turns in two thirds of a minute of it. With 'all' each case is compiled for
+every chip; names of chips and of sets of cases choose among them:
 
     python3 test/Target/covers.py . /tmp/covers all gfx942 gfx1100 few-backward
 """

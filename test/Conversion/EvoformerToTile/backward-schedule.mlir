@@ -34,8 +34,8 @@
 // OWN-BIAS: error: schedule: own=lds, but each step of this kernel, which sums a bias's gradient, reads all of its operands anew
 
 // Blocks of queries in parts, of which registers hold one: where more workgroups
-// are resident then, and have the memory; two subgroups, where twice as many are. One loop goes through the blocks, one
-// in it through the parts that there are.
+// are resident then, and have the memory; two subgroups, where twice as many are. One
+// loop goes through the blocks, one in it through the parts that there are.
 // RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=32 type=bf16 bias=hqk:bf16:normal pass=backward' > %t.parts
 // RUN: evoformer-opt %t.parts --evoformer-lower='target=sm_90 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefixes=PARTS,CHOSEN
 // RUN: evoformer-opt %t.parts --evoformer-lower='target=gfx942 stop-after=tiles schedule=key_value_grad:v1:q=64,steps=2' | FileCheck %s --check-prefixes=PARTS,FORCED

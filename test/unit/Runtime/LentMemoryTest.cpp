@@ -21,20 +21,15 @@ const char launch[] = R"({"op": "evo_tile.launch", "kernel": "iota",
 const char release[] = R"({"op": "memref.dealloc", "operands": ["%%d"],
     "results": []})";
 
-std::string replaceAll(std::string text, StringRef from, StringRef to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-       at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 /// f(x, n, start): `steps` are of buffers of n elements, by the number of their
 /// value, or of x, which is number 0.
 Plan makePlan(ArrayRef<std::pair<StringRef, int>> steps,
               bool isOverwritten = true) {
   std::string body = "[";
-  for (auto [step, number] : steps)
-    body += replaceAll(step.str(), "%%d", "%" + std::to_string(number)) + ", ";
+  for (auto [step, number] : steps) {
+    auto [before, after] = step.split("%%d");
+    body += (before + "%" + Twine(number) + after + ", ").str();
+  }
   body += "{\"op\": \"func.return\"}]";
   std::string text = iotaText("ptx", "iota");
   size_t args = text.find("\"args\""), end = text.find("]}]}", args);

@@ -21,7 +21,10 @@ using namespace mlir::evoformer::tile;
 
 /// What is prepared has whole blocks of most kernels, so that those of one
 /// gradient may share it.
-static constexpr int64_t kSharedBlock = 128;
+static int64_t getSharedBlock(int64_t keyBlock) {
+  constexpr int64_t kOfMost = 128;
+  return std::lcm(keyBlock, kOfMost);
+}
 
 OpFoldResult HostBuilder::padded(OpFoldResult size, int64_t block) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
@@ -93,7 +96,7 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
-  sumSizes.push_back(padded(keys, std::lcm(keyBlock, kSharedBlock)));
+  sumSizes.push_back(padded(keys, getSharedBlock(keyBlock)));
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 
@@ -163,7 +166,7 @@ Value HostBuilder::shouldWiden(ArrayRef<Bias> biases, const LogitShape &shape,
     return {};
   Value copied =
       builder.mul(builder.index(padded(builder.dim(bias->memory, kBiasK),
-                                       std::lcm(keyBlock, kSharedBlock))),
+                                       getSharedBlock(keyBlock))),
                   builder.index(sizeof(float)));
   for (int64_t dim = 0; dim < kBiasK; ++dim)
     copied = builder.mul(copied, builder.index(builder.dim(bias->memory, dim)));
@@ -201,9 +204,8 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
 
   // As long as the bias itself, where that has whole blocks.
   std::optional<int64_t> fixed = getConstantIntValue(keys);
-  int64_t copyBlock = fixed && *fixed % keyBlock == 0
-                          ? keyBlock
-                          : std::lcm(keyBlock, kSharedBlock);
+  int64_t copyBlock =
+      fixed && *fixed % keyBlock == 0 ? keyBlock : getSharedBlock(keyBlock);
   int64_t alignment = getVectorBytes(copyBlock * getElementBytes(element));
   CopyBlocks blocks = getCopyBlocks(/*queryBlock=*/1, copyBlock);
   // An unused copy has no elements: its buffer is freed like any other.

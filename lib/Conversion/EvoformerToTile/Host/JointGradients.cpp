@@ -16,6 +16,16 @@ using namespace mlir::evoformer;
 
 using Role = AttentionOperand;
 
+bool evoformer::readSame(AttentionGradientOp a, AttentionGradientOp b,
+                         Role role) {
+  return llvm::equal(a.getRoleOperands(role), b.getRoleOperands(role),
+                     [&](OpOperand &x, OpOperand &y) {
+                       return x.get() == y.get() &&
+                              (!hasOrder(role) ||
+                               a.getOperandOrder(x) == b.getOperandOrder(y));
+                     });
+}
+
 /// Whether what they read is the same, delta aside, which only one may need.
 static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
   if (a.getScaleValue() != b.getScaleValue() ||
@@ -33,16 +43,10 @@ static bool haveEqualInputs(AttentionGradientOp a, AttentionGradientOp b) {
        {Role::Query, Role::Key, Role::Value, Role::Bias, Role::Capture,
         Role::KeyLengths, Role::QueryLengths, Role::Dropout, Role::KeysFrom,
         Role::KeysTo, Role::WeightedGradient, Role::Stats, Role::Delta}) {
-    MutableArrayRef<OpOperand> ofA = a.getRoleOperands(role);
-    MutableArrayRef<OpOperand> ofB = b.getRoleOperands(role);
-    if (role == Role::Delta && (ofA.empty() || ofB.empty()))
+    if (role == Role::Delta && (!a.getDelta() || !b.getDelta()))
       continue;
-    if (ofA.size() != ofB.size())
+    if (!readSame(a, b, role))
       return false;
-    for (auto [x, y] : llvm::zip_equal(ofA, ofB))
-      if (x.get() != y.get() ||
-          (hasOrder(role) && a.getOperandOrder(x) != b.getOperandOrder(y)))
-        return false;
   }
   return true;
 }

@@ -12,6 +12,10 @@
 
 namespace mlir::evoformer {
 
+/// Whether two steps have the same operands, in the same orders, for a role.
+bool readSame(AttentionGradientOp a, AttentionGradientOp b,
+              AttentionOperand role);
+
 /// `first` and the steps behind it that recompute the same logits and that one
 /// kernel can do with it: those of key and value and others, at most one of
 /// them that of a bias that is summed, in the order of the block. Only `first`

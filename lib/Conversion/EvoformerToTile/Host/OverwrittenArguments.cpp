@@ -7,6 +7,8 @@
 
 #include "OverwrittenArguments.h"
 
+#include "JointGradients.h"
+
 #include "Evoformer/Conversion/HostToPlan/OverwrittenAttr.h"
 #include "Evoformer/Dialect/Evoformer/IR/Evoformer.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -22,13 +24,7 @@ using Role = AttentionOperand;
 static bool mayBeOfOne(AttentionGradientOp a, AttentionGradientOp b) {
   return llvm::all_of(ArrayRef{Role::Query, Role::Key, Role::Value, Role::Stats,
                                Role::WeightedGradient},
-                      [&](Role role) {
-                        return llvm::equal(a.getRoleOperands(role),
-                                           b.getRoleOperands(role),
-                                           [](OpOperand &x, OpOperand &y) {
-                                             return x.get() == y.get();
-                                           });
-                      });
+                      [&](Role role) { return readSame(a, b, role); });
 }
 
 /// Whether a function launches one attention, or the steps of one gradient and

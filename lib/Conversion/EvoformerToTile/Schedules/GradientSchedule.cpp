@@ -76,8 +76,7 @@ bool evoformer::sumsKeysAndValuesApart(Location loc, TargetAttr target,
       findMachines(loc, target, facts.elementType);
   if (failed(machines))
     return false;
-  const Machine &first = machines->front();
-  bool isSplit = first.streamsOperands() && !first.streamsMatrices(facts);
+  bool isSplit = machines->front().splitsOperands(facts);
   // With the fewest keys of each machine, and few queries.
   auto getCost = [&](const Machine &machine, ProductScope scope,
                      OwnOperands place, bool ofKey,
@@ -242,9 +241,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     // Without a matrix unit lanes hold whole rows; copies that run ahead take
     // as many registers again.
     bool hasMatrixUnit = candidate.instr && candidate.instr.getK() > 1;
-    bool readsMatrices = candidate.streamsMatrices(facts);
-    bool isSplit = candidate.streamsOperands() && !readsMatrices;
-    bool isFar = kind == GradientKind::Query && readsMatrices;
+    bool isSplit = candidate.splitsOperands(facts);
+    bool isFar =
+        kind == GradientKind::Query && candidate.streamsMatrices(facts);
     bool isShort = isFar || isSplit;
     int64_t mostStages = isFar ? 3 : hasMatrixUnit ? 2 : 1;
     bool isGroup =
@@ -307,20 +306,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       cost = ofLDS;
     }
   }
-  // Two subgroups on a SIMD before copies that run ahead.
+  // Two subgroups on a SIMD before copies that run ahead, and two workgroups
+  // where terms are made of what is copied.
   if (isCut && !request.stages && cut.stages > 1) {
-    GradientCut once = cut;
-    once.stages = 1;
-    ScheduleCost ofOnce = costOf(once);
-    if (costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce,
-                     /*isForward=*/false)) {
-      cut = once;
-      cost = ofOnce;
-    }
-  }
-  // Two workgroups on a processor, too, where each step's tiles take much.
-  if (isCut && !request.stages && cut.stages > 1 && !sumsBias(kind) &&
-      machine.streamsOperands() && !machine.streamsMatrices(facts)) {
     GradientCut once = cut;
     once.stages = 1;
     ScheduleCost ofOnce = costOf(once);
@@ -330,7 +318,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       int64_t ofOne = some.ldsBytes + stages * ofBiases + reserved;
       return 2 * ofOne <= target.getLdsBytes() + reserved;
     };
-    if (!haveTwo(cost, cut.stages) && haveTwo(ofOnce, once.stages)) {
+    bool costsWorkgroup = machine.splitsOperands(facts) && !sumsBias(kind) &&
+                          !haveTwo(cost, cut.stages) &&
+                          haveTwo(ofOnce, once.stages);
+    if (costsWorkgroup ||
+        costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce,
+                     /*isForward=*/false)) {
       cut = once;
       cost = ofOnce;
     }

@@ -56,6 +56,10 @@ struct Machine {
   bool streamsMatrices(const AttentionFacts &facts) const {
     return streamsOperands() && tile::readsMatrices(target, facts.elementType);
   }
+  /// Whether they are not, since each is split into terms.
+  bool splitsOperands(const AttentionFacts &facts) const {
+    return streamsOperands() && !streamsMatrices(facts);
+  }
 
 private:
   int64_t copiesOf(const tile::LaneMap &map, int64_t size) const {
