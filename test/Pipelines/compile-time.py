@@ -1,7 +1,7 @@
 # RUN: rm -rf %t && mkdir -p %t && %python %s %t %if full %{ all %}
 """Cleaning up after distribution takes a small part of a compilation, also where
 loops carry hundreds of registers: the gradients in f32 with rows of 256 elements. And
-a program of 192 equal attentions takes the code of one, and little more time, also
+a program of many equal attentions takes the code of one, and little more time, also
 where tensors are added before and behind each of them, as in a model. On one chip,
 with 'all' as an argument on every one."""
 
@@ -20,12 +20,14 @@ CASE = ("N=2 H=4 Sq=384 Sk=384 D=256 type=f32 bias=bnk:i1:normal "
 # on gfx1100; from the bottom up it takes 22 to 25.
 MOST = 35
 
-# The time of 192 attentions as a share of that of one, of the processor and without the
-# verifier after each pass (with it a pass costs what the program has ops). At most 1.2 is
-# wanted of machine code: 1.12 was measured on gfx942, on sm_80 1.15 with ptxas and 1.32
-# for its text alone, half of the growth in parsing and printing the host's function. On a
-# busy machine shares vary by a fifth.
-GROWTH = {"gfx942": ("isa", 1.35), "sm_80": ("ptx", 1.5)}
+# The time of many attentions as a multiple of that of one, of the processor and without
+# the verifier after each pass (with it a pass costs what the program has ops). At most
+# 1.2 is wanted of machine code for 192: 1.0 to 1.1 was measured on gfx942, on sm_80 1.15
+# with ptxas and 1.3 for its text alone, half of the growth in parsing and printing the
+# host's function. On a busy machine these vary by a fifth, so what is asked here is less:
+# that a kernel is compiled once (192 took 100 times the time of one else), and that no
+# pass compares each op of the host with all others (1536 took 14 times the time, now 4).
+GROWTH = (("gfx942", "isa", 192, 1.6), ("sm_80", "ptx", 1536, 8))
 COUNT = 192
 TIMES = 3
 # With five sums an attention, which are kernels, too: six times the launches. It was 1.5;
@@ -98,23 +100,24 @@ for chip in targets.gpus() if "all" in sys.argv else ("gfx1100",):
         problems.append(f"{chip}: the backward pass is split twice")
 
 work = pathlib.Path(sys.argv[1])
-for count in (1, COUNT):
+for count in {1, *(count for _, _, count, _ in GROWTH)}:
     (work / f"{count}.mlir").write_text(equal_attentions(count))
+for count in (1, COUNT):
     (work / f"sums.{count}.mlir").write_text(attentions_with_sums(count))
-for chip, (form, most) in GROWTH.items():
+for chip, form, count, most in GROWTH:
     # In turn, so that a busy machine is as busy for both.
-    runs = [[time_of(work / f"{count}.mlir", chip, form, work / f"{chip}.{count}")
-             for count in (1, COUNT)] for _ in range(TIMES)]
+    runs = [[time_of(work / f"{n}.mlir", chip, form, work / f"{chip}.{n}")
+             for n in (1, count)] for _ in range(TIMES)]
     (one, code), (many, same) = map(min, zip(*runs))
-    print(f"{chip}: {COUNT} attentions take {many / one:.2f} of the time of one")
+    print(f"{chip}: {count} attentions take {many / one:.2f} times the time of one")
     if many > most * one:
-        problems.append(f"{chip}: {COUNT} attentions take {many:.2f} s, one {one:.2f}")
+        problems.append(f"{chip}: {count} attentions take {many:.2f} s, one {one:.2f}")
     if code != same or not code:
         problems.append(f"{chip}: {same} bytes of code, {code} of one attention")
 runs = [[time_of(work / f"sums.{count}.mlir", "gfx942", "isa", work / f"sums.{count}")[0]
          for count in (1, COUNT)] for _ in range(TIMES)]
 one, many = map(min, zip(*runs))
-print(f"{COUNT} attentions with sums take {many / one:.2f} of the time of one")
+print(f"{COUNT} attentions with sums take {many / one:.2f} times the time of one")
 if many > GROWTH_WITH_SUMS * one:
     problems.append(f"{COUNT} attentions with sums take {many:.2f} s, one {one:.2f}")
 sys.exit("\n".join(problems) or 0)

@@ -81,7 +81,7 @@
 // CHECK:           %[[COPIED:.*]] = arith.select %[[READABLE:.*]], %c0, %{{.*}} : index
 // CHECK:           %[[COPY:.*]] = memref.alloc(%[[COPIED]], %{{.*}}) {{.*}} : memref<2x1x4x?x?xbf16>
 // CHECK:           evo_tile.launch @triangle_copy_bias_1
-// CHECK:           %[[PAIR:.*]] = scf.if %[[READABLE]]
+// CHECK:           %[[PAIR:.*]] = arith.select %[[READABLE]]
 // CHECK:           scf.if
 // CHECK:             evo_tile.launch @triangle_attention_2 space(%c2, %{{.*}}, %c4, %{{.*}}) args({{.*}}%[[BUFFER]], %[[PAIR]]
 // CHECK:           } else {

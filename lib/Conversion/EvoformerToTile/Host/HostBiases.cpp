@@ -236,16 +236,11 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(builder.getContext(),
                                              ShapedType::kDynamic, strides));
-  // Only one of both has the sizes and strides that the type knows.
-  auto yield = [either](Value memory) {
-    return [either, memory](OpBuilder &nested, Location loc) {
-      Value view = memref::CastOp::create(nested, loc, either, memory);
-      scf::YieldOp::create(nested, loc, view);
-    };
-  };
-  auto choice =
-      scf::IfOp::create(builder, readable, yield(bias.memory), yield(copy));
-  result.memory = choice.getResult(0);
+  // Only one of both has the sizes and strides that the type knows. No branch:
+  // in hosts of many attentions CSE compares each with all on one condition.
+  Value original = memref::CastOp::create(builder, either, bias.memory);
+  copy = memref::CastOp::create(builder, either, copy);
+  result.memory = builder.select(readable, original, copy);
   return result;
 }
 

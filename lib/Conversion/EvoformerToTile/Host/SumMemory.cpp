@@ -57,14 +57,8 @@ SumMemory evoformer::prepareSums(TileBuilder &builder, HostBuilder &host,
     return {asParts(builder, buffer), {}};
   Value isCopied = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne,
                                          copies, builder.index(0));
-  auto yield = [](Value memory) {
-    return [memory](OpBuilder &nested, Location loc) {
-      TileBuilder inner(loc, nested);
-      scf::YieldOp::create(inner, asParts(inner, memory));
-    };
-  };
-  auto chosen = scf::IfOp::create(builder, isCopied, yield(buffer), yield(sum));
-  return {chosen.getResult(0), isCopied};
+  Value parts = asParts(builder, buffer), onlyPart = asParts(builder, sum);
+  return {builder.select(isCopied, parts, onlyPart), isCopied};
 }
 
 void evoformer::launchPartSum(TileBuilder &at, HostBuilder &host,
