@@ -62,6 +62,26 @@
 // RUN: not evoformer-opt %t.parts --evoformer-lower='target=sm_80 schedule=attention:v1:steps=2' 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
 // ELSEWHERE: error: schedule: steps=2, but only the kernel of the gradients of key and value computes blocks of queries in parts
 
+// Two pieces of keys in each step, where two subgroups fit on a SIMD with them: both
+// take the queries that are read once, and the sums of each are stored.
+// RUN: evoformer-opt %t.parts --evoformer-lower='target=gfx942 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefixes=PIECES
+// PIECES: gradient="key, value"{{.*}} k=128,{{.*}} pieces=2, {{.*}} q=32,{{.*}} stages=1, {{.*}} subgroups=2
+// PIECES-LABEL: evo_tile.kernel @{{.*}}key_value_grad
+// PIECES: scf.for {{.+}} step %c32 iter_args({{.+}}) -> (tensor<1x64x32xf32>, tensor<1x64x32xf32>, tensor<1x64x32xf32>, tensor<1x64x32xf32>) {
+// PIECES-COUNT-4: evo_tile.mma {{.+}}tensor<1x64x32xf32>
+// PIECES-COUNT-4: evo_tile.mma {{.+}}tensor<1x64x32xf32>
+// PIECES: scf.yield
+// PIECES-COUNT-4: evo_tile.store
+// RUN: evoformer-check --print-module 'N=3 H=2 Sq=384 Sk=384 D=64 type=bf16 bias=hqk:bf16:normal pass=backward' | evoformer-opt --evoformer-lower='target=gfx942 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
+// RUN: evoformer-check --print-module 'N=3 H=2 group=2 Sq=384 Sk=384 D=32 type=bf16 pass=backward' > %t.group
+// RUN: evoformer-opt %t.group --evoformer-lower='target=gfx942 stop-after=tiles' --remarks-filter=evo-schedule --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
+// WHOLE: gradient="key, value"{{.*}} pieces=1, {{.*}} subgroups=4
+// RUN: not evoformer-opt %t.group --evoformer-lower='target=gfx942 schedule=key_value_grad:v1:pieces=2' 2>&1 | FileCheck %s --check-prefix=NO-PIECES
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=gfx942 schedule=bias_grad:v1:pieces=2' 2>&1 | FileCheck %s --check-prefix=NO-PIECES
+// NO-PIECES: error: schedule: pieces=2, but only the kernel of the gradients of key and value cuts its block of keys, where no heads, rows or batches share keys and no slab is stored
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=gfx942 schedule=key_value_grad:v1:q=32,k=128,subgroups=4x1,pieces=3' 2>&1 | FileCheck %s --check-prefix=PIECE-ATOMS
+// PIECE-ATOMS: error: schedule: k=128 is not a multiple of 384 (subgroups times pieces times atoms of matrix instruction mfma_f32_32x32x8_bf16)
+
 // Where the smallest cut takes more registers than a lane has, own operands lie
 // in LDS.
 // RUN: evoformer-check --print-module 'N=3 H=2 Sq=32 Sk=32 D=96 type=f16 bias=bhqk:f16:normal static=heads pass=backward' > %t.deep

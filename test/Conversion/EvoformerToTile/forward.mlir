@@ -81,7 +81,8 @@
 // CHECK:           %[[COPIED:.*]] = arith.select %[[READABLE:.*]], %c0, %{{.*}} : index
 // CHECK:           %[[COPY:.*]] = memref.alloc(%[[COPIED]], %{{.*}}) {{.*}} : memref<2x1x4x?x?xbf16>
 // CHECK:           evo_tile.launch @triangle_copy_bias_1
-// CHECK:           %[[PAIR:.*]] = arith.select %[[READABLE]]
+// CHECK:           %[[ANY:.*]] = arith.select %[[READABLE]]
+// CHECK:           %[[PAIR:.*]] = memref.cast %[[ANY]]
 // CHECK:           scf.if
 // CHECK:             evo_tile.launch @triangle_attention_2 space(%c2, %{{.*}}, %c4, %{{.*}}) args({{.*}}%[[BUFFER]], %[[PAIR]]
 // CHECK:           } else {

@@ -22,7 +22,7 @@
 // RESIDENT:   at most 64 resident workgroups, not 65
 // STAGES:     at most {{[0-9]+}} stages, not 1000
 // TILE:       error: schedule: a tile of rows=1, q=1024, k=4096 has more than 1048576 elements
-// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, stages=<n>, resident=<n>, steps=<n>, own=registers|lds, products=subgroup|group, separated by commas, for all kernels
+// VERSION:    error: schedule 'q=1': unknown version; expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, stages=<n>, resident=<n>, steps=<n>, pieces=<n>, own=registers|lds, products=subgroup|group, separated by commas, for all kernels
 // ENTRY:      error: schedule 'v1:z=1': unknown entry 'z'
 // TWICE:      error: schedule 'v1:q=1,q=2': 'q' is there twice
 // NUMBER:     is not a number from 1 to 4096

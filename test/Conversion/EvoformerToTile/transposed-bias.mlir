@@ -7,12 +7,12 @@
 
 // CHECK-LABEL: evo_tile.kernel @pair_copy_bias(
 //  CHECK-SAME:     memref<1x1x4x?x?xbf16>, %{{.+}}: memref<1x1x4x?x?xf32, strided<[?, ?, ?, 1, ?]>>
-//       CHECK:   evo_tile.load %{{.+}} padding 0xFF80 : bf16 : {{.+}} -> tensor<64x128xbf16>
+//       CHECK:   evo_tile.load %{{.+}} padding 0xFF80 : bf16 : {{.+}} -> tensor<32x128xbf16>
 //       CHECK:   arith.extf
-//       CHECK:   evo_tile.store {{.+}} {alignment = 16 : i64{{.*}}} : tensor<64x128xf32>
+//       CHECK:   evo_tile.store {{.+}} {alignment = 16 : i64{{.*}}} : tensor<32x128xf32>
 // CHECK-LABEL: evo_tile.kernel @pair_key_value_grad(
 //       CHECK:   scf.for
-//       CHECK:     evo_tile.load {{.+}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} : memref<?x128xf32, strided<[1, ?], offset: ?>> -> tensor<64x128xf32>
+//       CHECK:     evo_tile.load {{.+}} {alignment = 16 : i64, in_bounds = array<i1: true, true>} : memref<?x64xf32, strided<[1, ?], offset: ?>> -> tensor<32x64xf32>
 // CHECK-LABEL: func.func @pair(
 //       CHECK:   %[[COPY:.+]] = memref.alloc(%[[KEYS:.+]], %[[QUERIES:.+]]) {{.+}} : memref<1x1x4x?x?xf32>
 //       CHECK:   memref.transpose %[[COPY]] (d0, d1, d2, d3, d4) -> (d0, d1, d2, d4, d3)

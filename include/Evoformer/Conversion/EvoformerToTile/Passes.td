@@ -68,7 +68,7 @@ def ConvertEvoformerToTile
     Option<"target", "target", "std::string", /*default=*/"",
            "chip to compile for; default: the module's evo_tile.target">,
     Option<"schedule", "schedule", "std::string", /*default=*/"",
-           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x<n>,stages=<n>,resident=<n>,steps=<n>,own=registers|lds, "
+           "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x<n>,stages=<n>,resident=<n>,steps=<n>,pieces=<n>,own=registers|lds, "
            "any subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...">,
     Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
            "the most memory that partial sums of one step of the gradients take, or "

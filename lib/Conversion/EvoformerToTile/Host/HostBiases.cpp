@@ -230,17 +230,24 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   // A copy has whole blocks.
   if (!fixed)
     shape[kBiasK] = ShapedType::kDynamic;
-  SmallVector<int64_t> strides(5, ShapedType::kDynamic);
-  strides[kBiasK] = 1;
-  auto either =
-      MemRefType::get(shape, type.getElementType(),
-                      StridedLayoutAttr::get(builder.getContext(),
-                                             ShapedType::kDynamic, strides));
-  // Only one of both has the sizes and strides that the type knows. No branch:
-  // in hosts of many attentions CSE compares each with all on one condition.
-  Value original = memref::CastOp::create(builder, either, bias.memory);
-  copy = memref::CastOp::create(builder, either, copy);
-  result.memory = builder.select(readable, original, copy);
+  auto cast = [&](ArrayRef<int64_t> shape, int64_t lastStride, Value memory) {
+    SmallVector<int64_t> strides(5, ShapedType::kDynamic);
+    strides[kBiasK] = lastStride;
+    auto layout = StridedLayoutAttr::get(builder.getContext(),
+                                         ShapedType::kDynamic, strides);
+    auto castType = MemRefType::get(shape, type.getElementType(), layout);
+    return memref::CastOp::create(builder, castType, memory).getResult();
+  };
+  auto forget = [&](Value memory) {
+    const SmallVector<int64_t> any(5, ShapedType::kDynamic);
+    return cast(any, ShapedType::kDynamic, memory);
+  };
+  // Only the chosen one has the sizes and strides that the type knows. No
+  // branch: in hosts of many attentions CSE compares each with all on one
+  // condition.
+  Value original = forget(bias.memory);
+  result.memory =
+      cast(shape, 1, builder.select(readable, original, forget(copy)));
   return result;
 }
 

@@ -21,6 +21,9 @@ struct AttentionBlocks {
   /// Parts of a block that are computed one after the other, where a kernel
   /// sums over the blocks of the queries.
   int64_t steps = 1;
+  /// Of a block of keys: a step over queries takes these one after the other,
+  /// each with sums of its own.
+  int64_t pieces = 1;
 };
 
 /// The values of operands that are there, in a kernel's argument order.

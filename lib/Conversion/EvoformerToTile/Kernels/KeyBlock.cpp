@@ -29,9 +29,70 @@ KeyBlock::KeyBlock(const LogitRecompute &shared, const WorkItem &item,
     keys.valueColumns.push_back(transposeLast(item.builder, part));
 }
 
+std::vector<KeyBlock> KeyBlock::cut(const LogitRecompute &shared,
+                                    const WorkItem &item, bool keysFirst) {
+  int64_t pieces = shared.blocks.pieces;
+  if (pieces == 1)
+    return {KeyBlock(shared, item, keysFirst)};
+  std::vector<KeyBlock> blocks;
+  for (int64_t number = 0; number < pieces; ++number) {
+    WorkItem piece = item;
+    piece.keys =
+        item.keys.part(item.builder, number, shared.blocks.keys / pieces);
+    blocks.emplace_back(shared, piece, keysFirst);
+  }
+  return blocks;
+}
+
 void KeyBlock::write(Beside beside) const {
   store(shared, item, sum(beside), &slices, shared.operands.keyGrad,
         shared.operands.valueGrad);
+}
+
+void KeyBlock::write(const WorkItem &item,
+                     const std::vector<KeyBlock> &blocks) {
+  if (blocks.size() == 1)
+    return blocks.front().write();
+  const LogitRecompute &shared = blocks.front().shared;
+  bool keysFirst = blocks.front().keysFirst;
+  TileBuilder &builder = item.builder;
+  const Sums like = start(builder, shared);
+  const size_t size = like.carried().size();
+  SmallVector<Value> zeros;
+  for (size_t block = 0; block < blocks.size(); ++block)
+    llvm::append_range(zeros, like.carried());
+  std::vector<LogitRecompute::Slices> slices;
+  for (const KeyBlock &block : blocks)
+    slices.push_back(block.prepareSlices(builder, shared));
+  SmallVector<Value> sums =
+      overQueries(builder, shared, item, keysFirst)
+          .run(builder, zeros,
+               [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
+                 LogitRecompute::QueryTiles queries =
+                     shared.loadQueries(b, step.item, slices.front(),
+                                        step.offset(LogitDim::Queries));
+                 SmallVector<Value> next;
+                 for (auto [block, slice] : llvm::zip_equal(blocks, slices)) {
+                   Sums sums = like.with(carried.take_front(size));
+                   carried = carried.drop_front(size);
+                   llvm::append_range(
+                       next,
+                       block.addStep(b, shared, slice, step, queries, sums)
+                           .carried());
+                 }
+                 return next;
+               });
+  ArrayRef<Value> left = sums;
+  for (const KeyBlock &block : blocks) {
+    Sums mended = mend(builder, shared, like.with(left.take_front(size)),
+                       [&](TileBuilder &b, const LogitRecompute &recompute,
+                           const Sums &start) {
+                         return block.sumQueries(b, recompute, start);
+                       });
+    left = left.drop_front(size);
+    store(shared, block.item, mended, &block.slices, shared.operands.keyGrad,
+          shared.operands.valueGrad);
+  }
 }
 
 SmallVector<Value> KeyBlock::writeOnce(Beside beside, ValueRange start) const {
@@ -57,11 +118,20 @@ KeyBlock::Sums KeyBlock::sum(Beside beside, bool isRepeated,
 KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
                                      const LogitRecompute &shared, SumLoop loop,
                                      ValueRange beside) {
-  const GradientOperands &operands = shared.operands;
   Sums first = start(builder, shared);
   first.beside = llvm::to_vector(beside);
   Sums sums = loop(builder, shared, first);
   SmallVector<Value> left = std::exchange(sums.beside, {});
+  sums = mend(builder, shared, sums, loop);
+  sums.beside = std::move(left);
+  return sums;
+}
+
+KeyBlock::Sums KeyBlock::mend(TileBuilder &builder,
+                              const LogitRecompute &shared, const Sums &first,
+                              SumLoop loop) {
+  const GradientOperands &operands = shared.operands;
+  Sums sums = first;
   // An item sums over all queries, of which one may have statistics too large
   // for one number: then it takes the loop with both. What dropout drops is NaN
   // in the key's gradient only.
@@ -82,7 +152,6 @@ KeyBlock::Sums KeyBlock::sumWithCare(TileBuilder &builder,
         });
   if (operands.valueGrad)
     sums.value = sumValuesWithCare(builder, shared, sums.value, loop);
-  sums.beside = std::move(left);
   return sums;
 }
 
@@ -129,52 +198,89 @@ KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared,
                                bool ofKey, bool ofValue) {
   Sums start;
+  int64_t size = shared.blocks.keys / shared.blocks.pieces;
   if (ofKey)
-    start.key = shared.zeros(b, shared.blocks.keys, shared.parts);
+    start.key = shared.zeros(b, size, shared.parts);
   if (ofValue)
-    start.value = shared.zeros(b, shared.blocks.keys, shared.valueParts);
+    start.value = shared.zeros(b, size, shared.valueParts);
   return start;
+}
+
+BlockLoop KeyBlock::overQueries(TileBuilder &builder,
+                                const LogitRecompute &recompute,
+                                const WorkItem &item, bool keysFirst) {
+  int64_t steps = recompute.blocks.steps;
+  if (recompute.isCareful())
+    return BlockLoop::along(builder, LogitDim::Queries,
+                            item.withCarefulBlocks(LogitDim::Queries, steps),
+                            keysFirst);
+  return BlockLoop::along(builder, LogitDim::Queries, item, keysFirst)
+      .inParts(LogitDim::Queries, steps);
+}
+
+LogitRecompute::Slices
+KeyBlock::prepareSlices(TileBuilder &builder,
+                        const LogitRecompute &recompute) const {
+  LogitRecompute::Slices prepared = slices;
+  if (keysFirst && recompute.readsKeysOnce())
+    for (BiasSlice *sum : {&prepared.logits.keySum, &prepared.logits.keyStart})
+      loadOnce(builder, *sum,
+               BlockStep::makeTile(item, keysFirst,
+                                   {shared.zero, shared.zero, shared.zero}));
+  return prepared;
+}
+
+LogitsTile KeyBlock::findTile(TileBuilder &b, const BlockStep &step) const {
+  if (shared.blocks.pieces == 1)
+    return step.tile;
+  WorkItem mine = step.item;
+  mine.keys = item.keys;
+  LogitsTile tile = BlockStep::makeTile(mine, keysFirst, step.tile.offsets);
+  if (step.tile.seen)
+    tile.seen = mine.findSeen(b, tile);
+  return tile;
+}
+
+KeyBlock::Sums KeyBlock::addStep(TileBuilder &b,
+                                 const LogitRecompute &recompute,
+                                 const LogitRecompute::Slices &slices,
+                                 const BlockStep &step,
+                                 const LogitRecompute::QueryTiles &queries,
+                                 const Sums &sums, Beside beside) const {
+  LogitRecompute::Recomputed again =
+      recompute.recompute(b, slices, queries, keys, findTile(b, step));
+  Value narrow;
+  if (!sums.key.empty() || beside)
+    narrow = recompute.narrowScoreGrad(b, again);
+  Sums next = add(b, recompute, sums, again, narrow, queries);
+  if (beside)
+    next.beside = beside(b, step, again, narrow, sums.beside);
+  return next;
 }
 
 KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
                                     const LogitRecompute &recompute,
                                     const Sums &start, Beside beside) const {
   int64_t parts = recompute.isCareful() ? 1 : shared.blocks.steps;
-  WorkItem blocks =
-      recompute.isCareful()
-          ? item.withCarefulBlocks(LogitDim::Queries, shared.blocks.steps)
-          : item;
-  LogitRecompute::Slices slices = this->slices;
-  if (keysFirst && recompute.readsKeysOnce())
-    for (BiasSlice *sum : {&slices.logits.keySum, &slices.logits.keyStart})
-      loadOnce(outer, *sum,
-               BlockStep::makeTile(item, keysFirst,
-                                   {shared.zero, shared.zero, shared.zero}));
+  LogitRecompute::Slices slices = prepareSlices(outer, recompute);
   // What is beside is so for all of a block.
   std::optional<HandedTile> handed;
   Value startOfBlock;
-  auto addStep = [&](TileBuilder &b, const BlockStep &step,
-                     ValueRange carried) -> SmallVector<Value> {
-    Sums sums = start.with(carried);
+  auto hand = [&](TileBuilder &b, const BlockStep &step,
+                  const LogitRecompute::Recomputed &, Value narrow,
+                  ValueRange before) {
+    handed->store(b, narrow,
+                  b.sub(step.offset(LogitDim::Queries), startOfBlock));
+    return llvm::to_vector(before);
+  };
+  auto add = [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
     LogitRecompute::QueryTiles queries = recompute.loadQueries(
         b, step.item, slices, step.offset(LogitDim::Queries));
-    LogitRecompute::Recomputed again =
-        recompute.recompute(b, slices, queries, keys, step.tile);
-    Value narrow;
-    if (!start.key.empty() || beside)
-      narrow = recompute.narrowScoreGrad(b, again);
-    Sums next = add(b, recompute, sums, again, narrow, queries);
-    if (handed) {
-      handed->store(b, narrow,
-                    b.sub(step.offset(LogitDim::Queries), startOfBlock));
-      next.beside = sums.beside;
-    } else if (beside) {
-      next.beside = beside(b, step, again, narrow, sums.beside);
-    }
-    return next.carried();
+    return addStep(b, recompute, slices, step, queries, start.with(carried),
+                   handed ? Beside(hand) : beside)
+        .carried();
   };
-  BlockLoop loop = BlockLoop::along(outer, LogitDim::Queries, blocks, keysFirst)
-                       .inParts(LogitDim::Queries, parts);
+  BlockLoop loop = overQueries(outer, recompute, item, keysFirst);
   if (beside && parts > 1) {
     assert(keysFirst && "parts lie behind each other");
     handed.emplace(
@@ -196,7 +302,7 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
   // Parts are code of their own: a branch around them takes nothing from it.
   if (parts > 1 && !beside && !recompute.isRepeat())
     loop = loop.skippingIdle(LogitDim::Keys);
-  return start.with(loop.run(outer, start.carried(), addStep));
+  return start.with(loop.run(outer, start.carried(), add));
 }
 
 KeyBlock::Sums KeyBlock::add(TileBuilder &b, const LogitRecompute &shared,

@@ -9,6 +9,7 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_KERNELS_KEYBLOCK_H
 
 #include "LogitRecompute.h"
+#include <vector>
 
 namespace mlir::evoformer {
 
@@ -28,12 +29,19 @@ public:
   /// With `keysFirst` tiles of logits are [rows, keys, queries].
   KeyBlock(const LogitRecompute &shared, const WorkItem &item, bool keysFirst);
 
+  /// The parts of the item's block that a step takes one after the other.
+  static std::vector<KeyBlock> cut(const LogitRecompute &shared,
+                                   const WorkItem &item, bool keysFirst);
+
   /// Depth parts of the keys.
   ArrayRef<Value> getKeys() const { return keys.key; }
 
   /// Writes the loop over queries and stores the gradients that are wanted.
   /// What is made again with care is beside again, too.
   void write(Beside beside = {}) const;
+  /// The same for blocks of `item`, in one loop that reads queries once for all
+  /// of them. What is made again with care, each makes for itself.
+  static void write(const WorkItem &item, const std::vector<KeyBlock> &blocks);
   /// The same with what is beside once, from `start` on. Gives what it leaves.
   SmallVector<Value> writeOnce(Beside beside, ValueRange start) const;
 
@@ -79,6 +87,9 @@ public:
   /// with care; what starts as `beside` is not made again.
   static Sums sumWithCare(TileBuilder &builder, const LogitRecompute &shared,
                           SumLoop loop, ValueRange beside = {});
+  /// `first`, or what the loop makes with care of those that are NaN.
+  static Sums mend(TileBuilder &builder, const LogitRecompute &shared,
+                   const Sums &first, SumLoop loop);
   /// The same where heads have dropped keys of their own: what others leave.
   Sums addCleared(TileBuilder &b, const Sums &sums) const;
   /// Stores them where the gradients lie; with `slices` what the prepared sum
@@ -93,6 +104,20 @@ private:
   /// What this item's head adds to zeros, and its steps to `start` beside.
   Sums sum(Beside beside = {}, bool isRepeated = true,
            ValueRange start = {}) const;
+  /// The loop over an item's queries.
+  static BlockLoop overQueries(TileBuilder &builder,
+                               const LogitRecompute &recompute,
+                               const WorkItem &item, bool keysFirst);
+  /// What a step of that loop reads of keys, as far as it is read before it.
+  LogitRecompute::Slices prepareSlices(TileBuilder &builder,
+                                       const LogitRecompute &recompute) const;
+  /// The logits of a step, with these keys.
+  LogitsTile findTile(TileBuilder &b, const BlockStep &step) const;
+  /// With what a step adds, whose queries have been read.
+  Sums addStep(TileBuilder &b, const LogitRecompute &recompute,
+               const LogitRecompute::Slices &slices, const BlockStep &step,
+               const LogitRecompute::QueryTiles &queries, const Sums &sums,
+               Beside beside = {}) const;
   /// With what a tile adds; `narrow` are the gradients of its logits.
   Sums add(TileBuilder &b, const LogitRecompute &shared, const Sums &sums,
            const LogitRecompute::Recomputed &again, Value narrow,

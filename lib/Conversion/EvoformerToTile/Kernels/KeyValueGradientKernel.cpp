@@ -165,9 +165,10 @@ void evoformer::writeKeyValueGradient(TileBuilder &builder,
                      shared.blocks, shared.facts.keys, /*ownsKeyBlock=*/true);
   if (shared.facts.shared.any())
     return writeShared(shared, item);
-  KeyBlock block(shared, item, /*keysFirst=*/true);
   if (!shared.operands.slab)
-    return block.write();
+    return KeyBlock::write(item,
+                           KeyBlock::cut(shared, item, /*keysFirst=*/true));
+  KeyBlock block(shared, item, /*keysFirst=*/true);
   // What is made again with care is stored again.
   Value slab = item.sliceSlab(shared.operands.slab);
   block.write([&](TileBuilder &b, const BlockStep &step,

@@ -42,6 +42,34 @@ ItemRange ItemRange::upTo(TileBuilder &builder, Value length,
   return range;
 }
 
+ItemRange ItemRange::part(TileBuilder &builder, int64_t number,
+                          int64_t size) const {
+  Value zero = builder.index(0), offset = builder.index(number * size);
+  auto behind = [&](OpFoldResult all) -> OpFoldResult {
+    Value left = builder.sub(builder.index(all), offset);
+    left = arith::MinSIOp::create(builder, left, builder.index(size));
+    return Value(arith::MaxSIOp::create(builder, left, zero).getResult());
+  };
+  ItemRange range = *this;
+  range.block = size;
+  range.extent = fits ? builder.getIndexAttr(size) : behind(extent);
+  // What is empty has no last element to be read in place of others.
+  if (mayEndEarly())
+    range.wholeExtent = wholeFits ? OpFoldResult(builder.getIndexAttr(size))
+                                  : behind(wholeExtent);
+  else if (!fits)
+    range.wholeExtent = range.extent;
+  // Nor is there a first one behind the end, which reads outside are of: that
+  // of the block is as good.
+  range.start = builder.add(start, offset);
+  if (!range.mayEndEarly() || getConstantIntValue(range.wholeExtent))
+    return range;
+  Value isThere = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt,
+                                        builder.index(range.wholeExtent), zero);
+  range.start = builder.select(isThere, range.start, start);
+  return range;
+}
+
 ItemRange ItemRange::all() const {
   if (!mayEndEarly())
     return *this;

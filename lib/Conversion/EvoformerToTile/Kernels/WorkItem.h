@@ -48,6 +48,9 @@ struct ItemRange {
   /// Of a row of so many elements, which starts at `offset` in memory: those
   /// behind its end read as zeros.
   ItemRange upTo(TileBuilder &builder, Value length, Value offset = {}) const;
+  /// One of the parts of a block: so many elements, behind as many as parts
+  /// before it have. There may be none of them.
+  ItemRange part(TileBuilder &builder, int64_t number, int64_t size) const;
   bool mayEndEarly() const { return !wholeExtent.isNull(); }
   /// With all elements, as the logits have them.
   ItemRange all() const;

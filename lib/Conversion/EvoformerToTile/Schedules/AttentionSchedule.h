@@ -18,6 +18,8 @@ struct ScheduleRequest {
   std::optional<int64_t> rows, queries, keys, subgroups, stages, resident;
   /// Parts of a block of queries, of the kernel that sums over them.
   std::optional<int64_t> steps;
+  /// Of a block of keys, of the same kernel.
+  std::optional<int64_t> pieces;
   /// Subgroups along what the kernel does not own.
   std::optional<int64_t> subgroupsAlongOther;
   std::optional<tile::OwnOperands> own;
@@ -25,7 +27,7 @@ struct ScheduleRequest {
 
   bool isForced() const {
     return rows || queries || keys || subgroups || stages || resident ||
-           steps || own || products;
+           steps || pieces || own || products;
   }
 };
 

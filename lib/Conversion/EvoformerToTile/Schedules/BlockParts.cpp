@@ -56,8 +56,43 @@ BlockParts evoformer::chooseBlockParts(
   return {cut.other / part.other, resident};
 }
 
+std::optional<GradientCut> evoformer::findPieces(const Machine &machine,
+                                                 const AttentionFacts &facts,
+                                                 const GradientCut &cut) {
+  constexpr int64_t kPieces = 2;
+  if (!machine.instr || machine.instr.getK() == 1 ||
+      !hasManyRegisters(machine.target) || facts.elementType.isF32() ||
+      cut.subgroups % kPieces != 0 ||
+      cut.own != cut.subgroups * machine.keyAtom())
+    return std::nullopt;
+  GradientCut pieces = cut;
+  pieces.pieces = kPieces;
+  pieces.subgroups /= kPieces;
+  pieces.other = machine.keyAtom();
+  pieces.stages = 1;
+  return pieces;
+}
+
+bool evoformer::mayCutKeys(const GradientOperands &operands,
+                           const AttentionFacts &facts) {
+  return getGradientKind(operands) == GradientKind::KeyValue &&
+         !operands.slab && !facts.shared.any();
+}
+
+LogicalResult evoformer::refusePieces(Location loc,
+                                      const ScheduleRequest &request) {
+  if (request.pieces.value_or(1) == 1)
+    return success();
+  return emitError(loc) << "schedule: pieces=" << *request.pieces
+                        << ", but only the kernel of the gradients of key and "
+                           "value cuts its block of keys, where no heads, rows "
+                           "or batches share keys and no slab is stored";
+}
+
 LogicalResult evoformer::refuseParts(Location loc,
                                      const ScheduleRequest &request) {
+  if (failed(refusePieces(loc, request)))
+    return failure();
   if (request.steps.value_or(1) == 1)
     return success();
   return emitError(loc) << "schedule: steps=" << *request.steps

@@ -36,8 +36,23 @@ chooseBlockParts(const Machine &machine, const AttentionFacts &facts,
                  const GradientOperands &operands, const GradientCut &cut,
                  function_ref<ScheduleCost(const GradientCut &)> costOf);
 
-/// Whether a kernel whose loop is not that over queries is asked for parts: an
-/// error.
+/// The cut with as many keys of half as many subgroups, which take them in
+/// pieces: each piece reads the queries in LDS that the others read, and
+/// registers hold logits of one. Blocks of queries are short and copies do not
+/// run ahead, so that registers are left for another subgroup. None where
+/// subgroups have few registers, which sums would fill.
+std::optional<GradientCut> findPieces(const Machine &machine,
+                                      const AttentionFacts &facts,
+                                      const GradientCut &cut);
+
+/// Whether the kernel's loop takes several blocks of keys at a time.
+bool mayCutKeys(const GradientOperands &operands, const AttentionFacts &facts);
+
+/// Whether a kernel whose loop does not is asked for pieces: an error.
+LogicalResult refusePieces(Location loc, const ScheduleRequest &request);
+
+/// Whether a kernel whose loop is not that over queries is asked for parts, or
+/// pieces: an error.
 LogicalResult refuseParts(Location loc, const ScheduleRequest &request);
 
 } // namespace mlir::evoformer

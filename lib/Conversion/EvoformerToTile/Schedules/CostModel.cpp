@@ -124,7 +124,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                                      const AttentionFacts &facts,
                                      const GradientCut &cut) {
   LoopShape loop;
-  loop.own = llvm::divideCeil(cut.own, cut.subgroups);
+  loop.own = llvm::divideCeil(cut.own, cut.subgroups * cut.pieces);
   loop.other = cut.other;
   loop.subgroups = cut.subgroups;
   loop.alongOther = cut.alongOther;
@@ -183,6 +183,9 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                                : fitted::kGradientHeld.usually;
   loop.addressShare = getAddressShare(machine, fitted::kGradientAddresses,
                                       streams, loop.products);
+  // Pieces are computed one after the other, and all of them kept.
+  loop.sums *= cut.pieces;
+  loop.ownOperands *= cut.pieces;
   if (kind == GradientKind::Head)
     loop.otherSums = depth;
   // A bias's gradient has the operands of one block at a time, and room for one
@@ -312,12 +315,17 @@ static bool hasLoneSubgroups(const Machine &machine, int64_t subgroups,
          workgroups * subgroups < 2 * simds;
 }
 
-bool evoformer::costsCompany(const Machine &machine, int64_t subgroups,
-                             const ScheduleCost &cost, ScheduleCost once,
-                             bool isForward) {
+bool evoformer::leavesCompany(const Machine &machine, int64_t subgroups,
+                              ScheduleCost once, bool isForward) {
   constexpr fitted::TakenWithoutAhead taken = fitted::kTakenWithoutAhead;
   once.registers =
       once.registers * (isForward ? taken.forward : taken.gradient) / 16;
+  return !hasLoneSubgroups(machine, subgroups, once);
+}
+
+bool evoformer::costsCompany(const Machine &machine, int64_t subgroups,
+                             const ScheduleCost &cost, const ScheduleCost &once,
+                             bool isForward) {
   return hasLoneSubgroups(machine, subgroups, cost) &&
-         !hasLoneSubgroups(machine, subgroups, once);
+         leavesCompany(machine, subgroups, once, isForward);
 }

@@ -17,7 +17,7 @@ namespace mlir::evoformer {
 /// side (queries or keys), which its subgroups share; a step takes rows of the
 /// other side, and makes the logits of both.
 struct LoopShape {
-  /// Rows of one subgroup, and of a step.
+  /// Rows of one subgroup whose logits are computed at a time, and of a step.
   int64_t own, other;
   /// Along the own side, and along the other one.
   int64_t subgroups, alongOther = 1;
@@ -84,6 +84,8 @@ struct GradientCut {
   tile::ProductScope products = tile::ProductScope::Subgroup;
   /// Of the kernel that owns keys: which gradients it sums.
   bool sumsKey = true, sumsValue = true;
+  /// Of its block of keys, see AttentionBlocks.
+  int64_t pieces = 1;
 };
 LoopShape getGradientLoop(const Machine &machine, GradientKind kind,
                           const AttentionFacts &facts, const GradientCut &cut);
@@ -111,10 +113,15 @@ inline bool sumsBias(GradientKind kind) {
   return kind == GradientKind::Bias || kind == GradientKind::QueryBias;
 }
 
+/// Whether each SIMD has two subgroups of a loop whose copies do not run ahead.
+bool leavesCompany(const Machine &machine, int64_t subgroups, ScheduleCost once,
+                   bool isForward = false);
+
 /// Whether copies that run ahead cost a second subgroup on each SIMD, which
 /// hides what loads take as well: `cost` is theirs, `once` that without them.
 bool costsCompany(const Machine &machine, int64_t subgroups,
-                  const ScheduleCost &cost, ScheduleCost once, bool isForward);
+                  const ScheduleCost &cost, const ScheduleCost &once,
+                  bool isForward);
 
 } // namespace mlir::evoformer
 

@@ -186,6 +186,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     cut.sumsKey = operands.keyGrad != nullptr;
     cut.sumsValue = operands.valueGrad != nullptr;
   }
+  cut.pieces = request.pieces.value_or(1);
   Machine machine = machines->front();
   ScheduleCost cost;
   bool isCut = false;
@@ -326,6 +327,17 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                      /*isForward=*/false)) {
       cut = once;
       cost = ofOnce;
+    }
+  }
+  // What is copied serves more keys where their subgroups stay two on a SIMD.
+  if (isCut && mayCutKeys(operands, facts) && !request.isForced()) {
+    if (std::optional<GradientCut> pieces = findPieces(machine, facts, cut)) {
+      ScheduleCost ofPieces = costOf(*pieces);
+      if (fits(machine, ofPieces) &&
+          leavesCompany(machine, pieces->subgroups, ofPieces)) {
+        cut = *pieces;
+        cost = ofPieces;
+      }
     }
   }
   // Copies run further ahead where all workgroups that lanes' registers let be
@@ -473,6 +485,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           << " bytes of LDS";
   if (kind != GradientKind::KeyValue && failed(refuseParts(loc, request)))
     return failure();
+  if (!mayCutKeys(operands, facts) && failed(refusePieces(loc, request)))
+    return failure();
   int64_t atom = machine.instr ? machine.keyAtom() : 1;
   if (cut.other % (parts.count * atom) != 0 && parts.count > 1)
     return emitError(loc) << "schedule: steps=" << parts.count
@@ -488,9 +502,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     std::string name = ("matrix instruction " + machine.instr.getName()).str();
     if (failed(checkMultiple(
             loc, own, cut.own,
-            cut.subgroups *
+            cut.subgroups * cut.pieces *
                 (forcedOwn ? machine.queryAtom() : machine.smallestQueryAtom()),
-            "subgroups times atoms of " + name)) ||
+            (cut.pieces == 1 ? "subgroups times atoms of "
+                             : "subgroups times pieces times atoms of ") +
+                name)) ||
         failed(checkMultiple(loc, other, cut.other,
                              cut.alongOther * machine.keyAtom(),
                              "atoms of " + name)))
@@ -500,7 +516,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t rows = request.rows.value_or(1);
   GradientSchedule schedule;
   schedule.blocks = {rows, ownsKeys ? cut.other : cut.own,
-                     ownsKeys ? cut.own : cut.other, parts.count};
+                     ownsKeys ? cut.own : cut.other, parts.count, cut.pieces};
   if (failed(checkTile(loc, schedule.blocks)))
     return failure();
   schedule.attr =
@@ -521,6 +537,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       << remark::metric("subgroups", numSubgroups)
       << remark::metric("stages", cut.stages)
       << remark::metric("steps", parts.count)
+      << remark::metric("pieces", cut.pieces)
       << remark::metric("own", stringifyOwnOperands(cut.ownOperands))
       << remark::metric("products", stringifyProductScope(cut.products))
       << remark::metric("instruction",

@@ -16,7 +16,7 @@ using namespace mlir::evoformer;
 
 static constexpr StringLiteral kForm =
     "expected 'v1:' and any of rows=<n>, q=<n>, k=<n>, subgroups=<n>x<n>, "
-    "stages=<n>, resident=<n>, steps=<n>, own=registers|lds, "
+    "stages=<n>, resident=<n>, steps=<n>, pieces=<n>, own=registers|lds, "
     "products=subgroup|group, separated by commas, for all kernels or after "
     "'attention:', "
     "'query_grad:', 'key_value_grad:', 'bias_grad:' or "
@@ -88,6 +88,7 @@ static std::optional<std::string> parseEntries(StringRef text,
             .Case("stages", &request.stages)
             .Case("resident", &request.resident)
             .Case("steps", &request.steps)
+            .Case("pieces", &request.pieces)
             .Default(nullptr);
     if (!field)
       return ("unknown entry '" + key + "'").str();
