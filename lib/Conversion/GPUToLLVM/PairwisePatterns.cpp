@@ -8,7 +8,10 @@
 // Some operations exist in hardware on pairs, yet LLVM's legalization of longer
 // vectors takes them apart to single elements: the conversion of f32 to bf16,
 // and AMD's packed subtraction (an addition with a negated operand; longer
-// additions, products and FMAs are split to pairs as they should).
+// additions, products and FMAs are split to pairs as they should). The other
+// way round it is with a product that is rounded to f16, which V_FMA_MIXLO_F16
+// and V_FMA_MIXHI_F16 do in one instruction and in their half of a register:
+// pairs of f32 would hide it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +55,34 @@ struct Pairwise : RewritePattern {
 
   Type element;
 };
+
+/// Rewrites the rounding of a vector's products to f16 as that of single ones.
+struct RoundProducts : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    auto product = op.getIn().getDefiningOp<arith::MulFOp>();
+    if (!type || type.getRank() != 1 || type.isScalable() || !product ||
+        !type.getElementType().isF16() ||
+        !getElementTypeOrSelf(product.getType()).isF32() ||
+        op.getRoundingmode())
+      return failure();
+    Location loc = op.getLoc();
+    auto x = vector::ToElementsOp::create(rewriter, loc, product.getLhs());
+    auto y = vector::ToElementsOp::create(rewriter, loc, product.getRhs());
+    SmallVector<Value> elements;
+    for (auto [a, b] : llvm::zip_equal(x.getResults(), y.getResults())) {
+      Value one = arith::MulFOp::create(rewriter, product.getLoc(), a, b,
+                                        product.getFastmathAttr());
+      elements.push_back(
+          arith::TruncFOp::create(rewriter, loc, type.getElementType(), one));
+    }
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
+    return success();
+  }
+};
 } // namespace
 
 void mlir::evoformer::populatePairwisePatterns(RewritePatternSet &patterns,
@@ -63,4 +94,6 @@ void mlir::evoformer::populatePairwisePatterns(RewritePatternSet &patterns,
   if (target.hasPackedF32())
     patterns.add<Pairwise>(context, arith::SubFOp::getOperationName(),
                            Float32Type::get(context));
+  if (target.roundsProducts())
+    patterns.add<RoundProducts>(context);
 }

@@ -47,6 +47,6 @@ module attributes {evo_tile.target = #evo_tile.target<
             #fma_f32_4x8x1],
   properties = {buffer_resources = 822243328 : i64, unaligned_access,
                 lds_barrier, sched_barrier,
-                packed_i16, carry_conditions,
+                packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
   tuning = {widening_rows = 64}>} {}

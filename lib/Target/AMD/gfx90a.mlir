@@ -74,6 +74,6 @@ module attributes {evo_tile.target = #evo_tile.target<
             #mfma_f32_16x16x16_f16, #mfma_f32_16x16x4_f32],
   properties = {buffer_resources = 159744 : i64, unaligned_access,
                 lds_barrier, sched_barrier,
-                packed_i16, carry_conditions,
+                packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
                 flushes_subnormals}>} {}

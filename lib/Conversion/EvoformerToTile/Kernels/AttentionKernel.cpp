@@ -589,7 +589,8 @@ private:
   double unit;
   /// The target rounds to bf16 in one instruction, or speed is no matter.
   bool fastRounding;
-  /// See getWeightScale(); 1 where exponents are raised, which is bf16's.
+  /// See getRelativeWeightScale(); 1 where exponents are raised, which is
+  /// bf16's.
   double weightScale;
   /// What NaN has spoilt where the loop does not choose is done again.
   Drops drops;
@@ -641,7 +642,7 @@ static Drops getDrops(TargetAttr target, const AttentionFacts &facts,
 static Reference chooseReference(TargetAttr target,
                                  const AttentionFacts &facts) {
   return target.isCPU() || facts.elementType.isF32() || isDeep(facts) ||
-                 getWeightScale(target, facts.elementType) != 1
+                 keepsSmallWeights(target, facts.elementType)
              ? Reference::Running
          : facts.score.mayGrow ? Reference::Raised
                                : Reference::First;
@@ -674,7 +675,7 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
       [&](TileBuilder &builder, const AttentionOperands &inside) {
         AttentionProgram(
             builder, facts, inside, blocks, alignedRows, fastRounding,
-            getWeightScale(target, facts.elementType),
+            getRelativeWeightScale(target, facts.elementType),
             getDrops(target, facts, !inside.biases.empty()),
             chooseReference(target, facts), mayStartFromBiases(target, facts),
             losesInfinities(target, facts), copiesPastRegisters(target))

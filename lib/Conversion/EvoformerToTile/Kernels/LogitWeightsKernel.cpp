@@ -223,7 +223,7 @@ KernelOp evoformer::createLogitWeightsKernel(
         LogitWeightsProgram(
             builder, facts, inside, blocks, alignedRows,
             target.isCPU() || target.hasNativeBF16Convert(),
-            getWeightScale(target, facts.elementType) == 1 ? 1 : 0x1p11,
+            keepsSmallWeights(target, facts.elementType) ? 0x1p11 : 1,
             copiesPastRegisters(target))
             .write();
       });

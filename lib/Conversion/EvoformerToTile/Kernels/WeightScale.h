@@ -12,12 +12,28 @@
 
 namespace mlir::evoformer {
 
-/// What weights are multiplied by before they are narrowed to the operands'
-/// type; sums of products are divided by it. A matrix unit that takes
-/// subnormals for 0 would lose weights of f16 below 2^-14; no weight is above
-/// 1, so that the largest power of two in f16 leaves those from 2^-29 on.
+/// Whether weights relative to the largest one of a row are multiplied by
+/// 2^15, the largest power of two in f16: a matrix unit that takes subnormals
+/// for 0 would lose those below 2^-14, and loses those below 2^-29 then.
+inline bool keepsSmallWeights(tile::TargetAttr target, Type elementType) {
+  return elementType.isF16() && target.flushesSubnormals();
+}
+
+/// What weights of at most 1 are multiplied by before they are narrowed to the
+/// operands' type; sums of products are divided by it. So it is, too, where an
+/// instruction that rounds a product saves one that packs.
 inline double getWeightScale(tile::TargetAttr target, Type elementType) {
-  return elementType.isF16() && target.flushesSubnormals() ? 0x1p15 : 1;
+  bool isFree = elementType.isF16() && target.roundsProducts();
+  return isFree || keepsSmallWeights(target, elementType) ? 0x1p15 : 1;
+}
+
+/// The same of weights relative to the first keys, which may be larger: no
+/// more than that instruction asks for.
+inline double getRelativeWeightScale(tile::TargetAttr target,
+                                     Type elementType) {
+  if (keepsSmallWeights(target, elementType))
+    return 0x1p15;
+  return elementType.isF16() && target.roundsProducts() ? 0x1p2 : 1;
 }
 
 } // namespace mlir::evoformer

@@ -105,6 +105,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
     "lane exchange between half waves of 16 without LDS">,
   Tile_TargetCount<"registers_per_processor", "getRegistersPerProcessor", "0", 0x40000000,
     "registers that resident workgroups share; where given, schedules choose how many workgroups are resident, and kernels with `evo_tile.where` ask for those that their usual part allows">,
+  Tile_TargetFlag<"rounds_products", "roundsProducts",
+    "an instruction rounds the product of two f32 to f16, and none rounds two f32">,
   Tile_TargetFlag<"sched_barrier", "hasSchedBarrier",
     "the code generator's scheduler takes fences">,
   Tile_TargetFlag<"tensor_maps", "hasTensorMaps",
