@@ -15,6 +15,7 @@
 #include "AMDBarriers.h"
 #include "AMDShuffles.h"
 #include "Evoformer/Conversion/GPUToLLVM/GPUToLLVM.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "LoweringFacts.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -82,6 +83,10 @@ static Value buildBallot(OpBuilder &builder, Location loc, Value bit,
 /// 'Work-group Processor').
 static constexpr int64_t kSIMDs = 4;
 
+/// Subgroups of 32 lanes with 256 registers each that a SIMD of RDNA holds at
+/// most ("RDNA3 Instruction Set Architecture", 'VGPRs': 1536 of a lane).
+static constexpr int64_t kWavesOfAll = 6;
+
 static void finishAMDKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
                             ArrayRef<int32_t> blockSize) {
   Builder builder(kernel.getContext());
@@ -110,6 +115,11 @@ static void finishAMDKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
   if (ArrayAttr given = kernel.getPassthroughAttr())
     llvm::append_range(passthrough, given);
   passthrough.push_back(builder.getStrArrayAttr({"amdgpu-ieee", "false"}));
+  // As many subgroups as have all registers of a lane do not need each other's:
+  // for more the scheduler would issue loads late, one by one.
+  if (!resident && !tile::hasManyRegisters(target))
+    passthrough.push_back(builder.getStrArrayAttr(
+        {"amdgpu-waves-per-eu", ("1," + Twine(kWavesOfAll)).str()}));
   kernel.setPassthroughAttr(builder.getArrayAttr(passthrough));
 }
 

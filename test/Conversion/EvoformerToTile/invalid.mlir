@@ -12,7 +12,7 @@
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=100" 2>&1 | FileCheck %s --check-prefix=QUERIES
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:k=24" 2>&1 | FileCheck %s --check-prefix=KEYS
 // RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=sm_80 schedule=v1:q=1024,k=64" 2>&1 | FileCheck %s --check-prefix=FIT
-// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx942 schedule=v1:k=64,stages=64" 2>&1 | FileCheck %s --check-prefix=LDS
+// RUN: not evoformer-opt %s --convert-evoformer-to-tile="target=gfx1100 schedule=v1:k=64,stages=64" 2>&1 | FileCheck %s --check-prefix=LDS
 
 // NONE:       error: no target: give the option 'target' or the module an 'evo_tile.target'
 // CHIP:       error: {{.*}}gfx9999{{.*}}sm_80
@@ -54,7 +54,7 @@
 // QUERIES:    error: schedule: q=100 is not a multiple of 64 (subgroups times atoms of matrix instruction mma_m16n8k16_bf16)
 // KEYS:       error: schedule: k=24 is not a multiple of 16 (atoms of matrix instruction mma_m16n8k16_bf16)
 // FIT:        error: schedule q=1024, k=64, rows=1, stages=1 needs about {{[0-9]+}} registers a lane and 9728 bytes of LDS; target 'sm_80' has 239 usable registers and 166912 bytes of LDS
-// LDS:        error: schedule {{.*}} k=64, rows=1, stages=64 needs about {{[0-9]+}} registers a lane and 622592 bytes of LDS; target 'gfx942' has 480 usable registers and 65536 bytes of LDS
+// LDS:        error: schedule {{.*}} k=64, rows=1, stages=64 needs about {{[0-9]+}} registers a lane and 622592 bytes of LDS; target 'gfx1100' has 240 usable registers and 65536 bytes of LDS
 func.func @f(%x: memref<?x?x?x?x32xbf16>, %o: memref<?x?x?x?x32xbf16>) {
   evoformer.attention
       query(%x : memref<?x?x?x?x32xbf16>)

@@ -11,7 +11,7 @@
 //       CHECK:     evo_tile.barrier
 //       CHECK:     evo_tile.mma %[[NOW]],
 //       CHECK:     %[[AHEAD:.+]] = evo_tile.load %arg0
-//       CHECK:     scf.yield %{{.+}}, %[[AHEAD]], %
+//       CHECK:     scf.yield %{{.+}}, %[[AHEAD]] :
 //   FEW-LABEL: evo_tile.kernel @factors
 //         FEW:   scf.for
 //         FEW:     evo_tile.barrier

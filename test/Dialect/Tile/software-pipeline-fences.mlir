@@ -29,7 +29,7 @@
 //       PIPELINED:     evo_tile.load %arg1
 //   PIPELINED-NOT:     issue_fence{{$}}
 //       PIPELINED:     evo_tile.issue_fence compute
-//  PIPELINED-NEXT:     memref.subview
+//  PIPELINED-NEXT:     evo_tile.barrier
 //  PIPELINED-NEXT:     evo_tile.store
 //  PIPELINED-NEXT:     scf.yield
 //     LANES-LABEL: gpu.func @small

@@ -14,7 +14,7 @@
 //       CHECK:     evo_tile.broadcast %[[START]] dim 1
 //       CHECK:     evo_tile.mma
 //       CHECK:     %[[AHEAD:.+]] = evo_tile.load %arg2
-//       CHECK:     scf.yield %{{.+}}, %[[AHEAD]], %
+//       CHECK:     scf.yield %{{.+}}, %[[AHEAD]] :
 evo_tile.kernel @rows(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %from: memref<?xf32>, %added: memref<?xf32>, %c: memref<?x?xf32>)
     attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index

@@ -73,6 +73,14 @@ static int64_t countScoreNumbers(const ScoreFacts &score) {
   return most;
 }
 
+/// Blocks of copies that LDS has room for. Those that pass through registers
+/// are there till the block before is not read any more, when subgroups wait
+/// for each other: another workgroup, which hides that, needs the memory. Where
+/// subgroups share a lane's registers see leavesCompany.
+static int64_t getSlots(const Machine &machine, int64_t stages) {
+  return hasManyRegisters(machine.target) ? 1 : stages;
+}
+
 //===----------------------------------------------------------------------===//
 // The loops
 //===----------------------------------------------------------------------===//
@@ -86,7 +94,7 @@ LoopShape evoformer::getAttentionLoop(const Machine &machine,
              llvm::divideCeil(schedule.blocks.queries, schedule.subgroups);
   loop.other = schedule.blocks.keys;
   loop.subgroups = schedule.subgroups;
-  loop.stages = schedule.stages;
+  loop.slots = getSlots(machine, schedule.stages);
   loop.ownInLDS = schedule.own == OwnOperands::LDS;
   if (!machine.instr)
     return loop;
@@ -128,7 +136,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.other = cut.other;
   loop.subgroups = cut.subgroups;
   loop.alongOther = cut.alongOther;
-  loop.stages = cut.stages;
+  loop.slots = getSlots(machine, cut.stages);
   loop.ownInLDS = cut.ownOperands == OwnOperands::LDS;
   loop.products = cut.products;
   // The loop over rows has one.
@@ -279,7 +287,7 @@ ScheduleCost evoformer::estimate(const Machine &machine,
   }
   cost.ldsBytes +=
       loop.own * loop.subgroups * loop.other * loop.copiedBiasBytes;
-  cost.ldsBytes *= loop.stages * loop.rows;
+  cost.ldsBytes *= loop.slots * loop.rows;
   cost.leastLdsBytes *= loop.rows;
   if (loop.otherSums) {
     int64_t exchanged =
@@ -291,7 +299,7 @@ ScheduleCost evoformer::estimate(const Machine &machine,
     int64_t own = loop.own * loop.subgroups *
                   (readsLDS ? getPitch(loop.ownOperands * bytes)
                             : loop.ownOperands * bytes);
-    cost.ldsBytes += loop.ownInLDS ? own : loop.stages * own;
+    cost.ldsBytes += loop.ownInLDS ? own : loop.slots * own;
     cost.leastLdsBytes += own;
   }
   return cost;

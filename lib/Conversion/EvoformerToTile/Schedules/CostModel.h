@@ -21,7 +21,8 @@ struct LoopShape {
   int64_t own, other;
   /// Along the own side, and along the other one.
   int64_t subgroups, alongOther = 1;
-  int64_t stages;
+  /// Blocks that lie in LDS at once.
+  int64_t slots;
   /// Attentions (rows of the batch) of a step; `own` has them all.
   int64_t rows = 1;
 

@@ -322,9 +322,21 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     bool costsWorkgroup = machine.splitsOperands(facts) && !sumsBias(kind) &&
                           !haveTwo(cost, cut.stages) &&
                           haveTwo(ofOnce, once.stages);
-    if (costsWorkgroup ||
-        costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofOnce,
-                     /*isForward=*/false)) {
+    // Shorter steps leave room as well, where they read no more for it.
+    auto isBetter = [&](const ScheduleCost &ofSome) {
+      return costsCompany(machine, cut.subgroups * cut.alongOther, cost, ofSome,
+                          /*isForward=*/false);
+    };
+    if (!forcedOther && !isBetter(ofOnce) && !sumsBias(kind) &&
+        cut.other > machine.keyAtom() * cut.alongOther) {
+      GradientCut shorter = once;
+      shorter.other = llvm::alignTo(cut.other / 2, machine.keyAtom());
+      if (ScheduleCost ofShorter = costOf(shorter); isBetter(ofShorter)) {
+        once = shorter;
+        ofOnce = ofShorter;
+      }
+    }
+    if (costsWorkgroup || isBetter(ofOnce)) {
       cut = once;
       cost = ofOnce;
     }

@@ -183,8 +183,8 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
   let summary = "Let copies run ahead of compute";
   let description = [{
     Leaves the staged level for the pipelined one. In kernels whose schedule has
-    two or more stages, every `scf.for` that fills workgroup memory works on one
-    slot of a ring of buffers while the copies of later iterations fill others.
+    two or more stages, the copies of later iterations of every `scf.for` that
+    fills workgroup memory are under way while it works on what has arrived.
 
     Asynchronous copies run `stages - 1` iterations ahead, in a ring of `stages`
     slots:
@@ -221,8 +221,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     Tiles that pass through registers are loaded one iteration ahead, before
     the barrier (which keeps schedulers from sinking the loads to their uses)
     unless the loop's tiles leave less than a quarter of the registers free,
-    and stored to the other one of two slots after compute: one barrier an
-    iteration. Loads beyond the last iteration repeat the last one; a loop
+    and stored after compute, behind a barrier that tells that no subgroup reads
+    the buffer any more. On targets with a `copy_engine` they go to the other one
+    of two slots, without that barrier. Loads beyond the last iteration repeat the last one; a loop
     without iterations loads nothing.
 
     Loads straight to registers are issued one iteration ahead, too, as soon as

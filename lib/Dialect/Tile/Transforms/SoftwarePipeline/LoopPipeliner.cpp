@@ -100,7 +100,7 @@ private:
   Location loc;
   IRRewriter rewriter;
 
-  DenseMap<Value, Value> rings; ///< by the buffer
+  DenseMap<Value, Value> rings; ///< by the buffer, where there are several
   Value next;                   ///< the next iteration, at most the last
   SmallVector<Value> inits;     ///< prefetched tiles, counters, tokens
   unsigned firstPrefetch = 0, firstToken = 0;
@@ -158,8 +158,9 @@ void LoopPipeliner::makeRings() {
   };
   for (AllocLDSOp alloc : staged.asyncBuffers)
     make(alloc, shape.asyncSlots);
-  for (AllocLDSOp alloc : staged.registerBuffers)
-    make(alloc, kRegisterSlots);
+  if (shape.registerSlots > 1)
+    for (AllocLDSOp alloc : staged.registerBuffers)
+      make(alloc, shape.registerSlots);
 }
 
 /// What an iteration's copies need, for one that there is if `inside` holds:
@@ -230,9 +231,9 @@ Value LoopPipeliner::issueCopies(Value iteration, OpFoldResult slot) {
 void LoopPipeliner::storeTiles(IRMapping &mapping, OpFoldResult slot) {
   clone(staged.storeSlice, mapping);
   for (AllocLDSOp alloc : staged.registerBuffers)
-    mapping.map(alloc.getResult(),
-                view(rings[alloc.getResult()],
-                     cast<MemRefType>(alloc.getType()), slot));
+    if (Value ring = rings.lookup(alloc.getResult()))
+      mapping.map(alloc.getResult(),
+                  view(ring, cast<MemRefType>(alloc.getType()), slot));
   for (StoreOp store : staged.stores)
     rewriter.clone(*store, mapping);
 }
@@ -390,8 +391,8 @@ void LoopPipeliner::carry() {
   rewriter.setInsertionPoint(loop);
   if (!staged.asyncBuffers.empty())
     addCounter(asyncCounter, shape.asyncSlots, shape.getDistance());
-  if (!staged.registerBuffers.empty())
-    addCounter(registerCounter, kRegisterSlots, 1);
+  if (!staged.registerBuffers.empty() && shape.registerSlots > 1)
+    addCounter(registerCounter, shape.registerSlots, 1);
   firstToken = firstPrefetch + inits.size();
   inits.append(tokens);
   if (inits.empty())
@@ -490,8 +491,10 @@ void LoopPipeliner::emitViews() {
     return;
   rewriter.setInsertionPointAfter(landed);
   auto readSlot = [&](AllocLDSOp alloc, const SlotCounter &counter) {
-    Value buffer = alloc.getResult();
-    Value slot = view(rings[buffer], cast<MemRefType>(alloc.getType()),
+    Value buffer = alloc.getResult(), ring = rings.lookup(buffer);
+    if (!ring)
+      return;
+    Value slot = view(ring, cast<MemRefType>(alloc.getType()),
                       OpFoldResult(counter.read));
     rewriter.replaceAllUsesWith(buffer, slot);
     rewriter.eraseOp(alloc);
@@ -511,8 +514,11 @@ void LoopPipeliner::emitBottom() {
   if (shape.fences && (!staged.storeSlice.empty() ||
                        (!staged.stores.empty() && !staged.prefetches.empty())))
     IssueFenceOp::create(rewriter, loc, /*compute=*/true);
-  if (!staged.stores.empty())
+  if (!staged.stores.empty()) {
+    if (shape.registerSlots == 1)
+      BarrierOp::create(rewriter, loc);
     storeTiles(ahead, OpFoldResult(registerCounter.write));
+  }
   if (!staged.copies.empty() && shape.needsSecondBarrier())
     BarrierOp::create(rewriter, loc);
   for (SlotCounter *counter : {&asyncCounter, &registerCounter})

@@ -15,8 +15,11 @@ namespace mlir::evoformer::tile {
 /// How far copies run ahead, and in how many slots.
 struct PipelineShape {
   int64_t stages = 2;
-  /// Slots of a ring of asynchronous copies; those of stores have two.
+  /// Slots of a ring of asynchronous copies.
   int64_t asyncSlots = 3;
+  /// The same of stores of loaded tiles. With one, a barrier frees it at an
+  /// iteration's end, and the next tiles are under way in registers.
+  int64_t registerSlots = 1;
   /// Loads to registers come before the barrier, which keeps schedulers from
   /// sinking them to their uses; where registers are scarce they should.
   bool loadsFirst = true;
@@ -40,8 +43,6 @@ struct PipelineShape {
     return issuesFirst() && asyncSlots < getDistance() + 2;
   }
 };
-
-constexpr int64_t kRegisterSlots = 2;
 
 /// The type of `slots` buffers in a row.
 MemRefType getRingType(MemRefType buffer, int64_t slots);

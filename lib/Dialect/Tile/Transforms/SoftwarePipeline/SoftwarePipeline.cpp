@@ -12,6 +12,7 @@
 #include "Evoformer/Dialect/Tile/IR/LDSPlacement.h"
 #include "Evoformer/Dialect/Tile/IR/Levels.h"
 #include "Evoformer/Dialect/Tile/IR/LoopCounts.h"
+#include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 
@@ -64,7 +65,7 @@ static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
       buffer.users.push_back(staged.loop);
     };
     enlarge(staged.asyncBuffers, shape.asyncSlots);
-    enlarge(staged.registerBuffers, kRegisterSlots);
+    enlarge(staged.registerBuffers, shape.registerSlots);
   }
   return placeLDS(buffers).bytes;
 }
@@ -75,15 +76,18 @@ static std::optional<PipelineShape> chooseShape(KernelOp kernel,
                                                 const StagedLoop &staged,
                                                 int64_t stages,
                                                 int64_t available) {
+  // Where all copies pass through registers a second slot would save a barrier
+  // and cost addresses in each iteration.
+  int64_t registerSlots = copiesPastRegisters(*kernel.getTarget()) ? 2 : 1;
   auto fits = [&](const PipelineShape &shape) {
     return getKernelBytes(kernel, staged, shape) <= available;
   };
   for (; stages > 2; --stages)
-    if (PipelineShape shape{stages, stages}; fits(shape))
+    if (PipelineShape shape{stages, stages, registerSlots}; fits(shape))
       return shape;
   // The third slot saves a barrier.
   for (int64_t slots : {3, 2})
-    if (PipelineShape shape{2, slots}; fits(shape))
+    if (PipelineShape shape{2, slots, registerSlots}; fits(shape))
       return shape;
   return std::nullopt;
 }
@@ -124,7 +128,7 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
       shape = chooseShape(kernel, *staged, stages, target.getLdsBytes());
     if (!shape) {
       missed(Twine("two stages need ") +
-             Twine(getKernelBytes(kernel, *staged, PipelineShape{2, 2})) +
+             Twine(getKernelBytes(kernel, *staged, PipelineShape{2, 2, 1})) +
              " bytes of workgroup memory, there are " +
              Twine(target.getLdsBytes()));
       continue;
@@ -145,7 +149,8 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     remark::passed(loc, remark::RemarkOpts::name("pipelined").category(kPass))
         << remark::metric("stages", async ? shape->stages : 2)
         << remark::metric("wanted_stages", stages)
-        << remark::metric("slots", async ? shape->asyncSlots : kRegisterSlots)
+        << remark::metric("slots",
+                          async ? shape->asyncSlots : shape->registerSlots)
         << remark::metric("copies", StringRef(async ? "asynchronous"
                                                     : "through registers"))
         << remark::metric("prefetched_loads", direct)
