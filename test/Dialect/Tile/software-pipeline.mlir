@@ -88,3 +88,11 @@
 
 // RUN: evoformer-opt %t.gfx942.staged --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: remark: [Passed] pipelined | Category:evo-tile-software-pipeline | copies="through registers", estimated_registers={{[0-9]+}}, lds_bytes=8192, loads="before the barrier", prefetch_registers=0, prefetched_loads=0, slots=1, stages=2, wanted_stages=2
+
+// Narrow loads are many: a barrier between them and the stores would leave more under
+// way than waits can tell apart.
+// RUN: %python %S/Inputs/with_target.py gfx1100 %S/Inputs/matmul.mlir 'block = [64, 64, 32], subgroups = [1, 1, 1], stages = 2' | evoformer-opt --evo-tile-assign-layouts --evo-tile-promote-to-lds > %t.few
+// RUN: evoformer-opt %t.few --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: sed 's/alignment = 16/alignment = 2/' %t.few | evoformer-opt --evo-tile-software-pipeline --remarks-filter='evo-tile-software.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=NARROW
+// WIDE: slots=1, stages=2
+// NARROW: slots=2, stages=2

@@ -70,6 +70,24 @@ static int64_t getKernelBytes(KernelOp kernel, const StagedLoop &staged,
   return placeLDS(buffers).bytes;
 }
 
+/// Loads of global memory that a lane issues in an iteration, about: narrow
+/// pieces, as of rows that are no whole words, are many.
+static int64_t countLoads(scf::ForOp loop) {
+  constexpr int64_t kWidest = 16;
+  int64_t count = 0;
+  loop.getBody()->walk([&](LoadOp load) {
+    RankedTensorType tile = load.getTileType();
+    FailureOr<LaneMap> map = getLaneMap(tile);
+    if (isWorkgroupMemory(load.getSourceType()) || failed(map))
+      return;
+    int64_t bytes = std::max<int64_t>(tile.getElementTypeBitWidth() / 8, 1);
+    int64_t known = std::min<int64_t>(load.getAlignment().value_or(1), kWidest);
+    count += llvm::divideCeil(map->getNumRegisters(),
+                              std::max<int64_t>(known / bytes, 1));
+  });
+  return count;
+}
+
 /// The most stages up to `stages` whose rings fit beside the rest into what is
 /// `available`.
 static std::optional<PipelineShape> chooseShape(KernelOp kernel,
@@ -77,8 +95,13 @@ static std::optional<PipelineShape> chooseShape(KernelOp kernel,
                                                 int64_t stages,
                                                 int64_t available) {
   // Where all copies pass through registers a second slot would save a barrier
-  // and cost addresses in each iteration.
-  int64_t registerSlots = copiesPastRegisters(*kernel.getTarget()) ? 2 : 1;
+  // and cost addresses in each iteration. Waits can tell 63 loads apart, which
+  // a barrier between these and their use counts on.
+  constexpr int64_t kMostLoads = 48;
+  int64_t registerSlots = copiesPastRegisters(*kernel.getTarget()) ||
+                                  countLoads(staged.loop) > kMostLoads
+                              ? 2
+                              : 1;
   auto fits = [&](const PipelineShape &shape) {
     return getKernelBytes(kernel, staged, shape) <= available;
   };
