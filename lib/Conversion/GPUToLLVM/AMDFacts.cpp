@@ -87,6 +87,16 @@ static constexpr int64_t kSIMDs = 4;
 /// most ("RDNA3 Instruction Set Architecture", 'VGPRs': 1536 of a lane).
 static constexpr int64_t kWavesOfAll = 6;
 
+static bool multipliesMatrices(LLVM::LLVMFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return op->getName().getStringRef().starts_with("rocdl.wmma")
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static void finishAMDKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
                             ArrayRef<int32_t> blockSize) {
   Builder builder(kernel.getContext());
@@ -116,8 +126,10 @@ static void finishAMDKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
     llvm::append_range(passthrough, given);
   passthrough.push_back(builder.getStrArrayAttr({"amdgpu-ieee", "false"}));
   // As many subgroups as have all registers of a lane do not need each other's:
-  // for more the scheduler would issue loads late, one by one.
-  if (!resident && !tile::hasManyRegisters(target))
+  // for more the scheduler would issue loads late, one by one. What multiplies
+  // no matrices needs few registers, and many subgroups.
+  if (!resident && !tile::hasManyRegisters(target) &&
+      multipliesMatrices(kernel))
     passthrough.push_back(builder.getStrArrayAttr(
         {"amdgpu-waves-per-eu", ("1," + Twine(kWavesOfAll)).str()}));
   kernel.setPassthroughAttr(builder.getArrayAttr(passthrough));

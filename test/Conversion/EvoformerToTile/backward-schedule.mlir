@@ -80,6 +80,8 @@
 // RUN: not evoformer-opt %t.parts --evoformer-lower='target=gfx942 schedule=bias_grad:v1:pieces=2' 2>&1 | FileCheck %s --check-prefix=NO-PIECES
 // NO-PIECES: error: schedule: pieces=2, but only the kernel of the gradients of key and value cuts its block of keys, where no heads, rows or batches share keys and no slab is stored
 // RUN: not evoformer-opt %t.parts --evoformer-lower='target=gfx942 schedule=key_value_grad:v1:q=32,k=128,subgroups=4x1,pieces=3' 2>&1 | FileCheck %s --check-prefix=PIECE-ATOMS
+// RUN: not evoformer-opt %t.parts --evoformer-lower='target=cpu schedule=key_value_grad:v1:k=33,pieces=2' 2>&1 | FileCheck %s --check-prefix=UNEQUAL
+// UNEQUAL: error: schedule: k=33 is not a multiple of 2 (pieces)
 // PIECE-ATOMS: error: schedule: k=128 is not a multiple of 384 (subgroups times pieces times atoms of matrix instruction mfma_f32_32x32x8_bf16)
 
 // Where the smallest cut takes more registers than a lane has, own operands lie

@@ -11,7 +11,6 @@
 
 #include "Evoformer/Dialect/Tile/IR/AddressableBytes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
 
@@ -230,7 +229,7 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   // A copy has whole blocks.
   if (!fixed)
     shape[kBiasK] = ShapedType::kDynamic;
-  auto cast = [&](ArrayRef<int64_t> shape, int64_t lastStride, Value memory) {
+  auto castTo = [&](ArrayRef<int64_t> shape, int64_t lastStride, Value memory) {
     SmallVector<int64_t> strides(5, ShapedType::kDynamic);
     strides[kBiasK] = lastStride;
     auto layout = StridedLayoutAttr::get(builder.getContext(),
@@ -240,14 +239,14 @@ Bias HostBuilder::prepareBias(const Bias &bias, OpFoldResult keys,
   };
   auto forget = [&](Value memory) {
     const SmallVector<int64_t> any(5, ShapedType::kDynamic);
-    return cast(any, ShapedType::kDynamic, memory);
+    return castTo(any, ShapedType::kDynamic, memory);
   };
   // Only the chosen one has the sizes and strides that the type knows. No
   // branch: in hosts of many attentions CSE compares each with all on one
   // condition.
   Value original = forget(bias.memory);
   result.memory =
-      cast(shape, 1, builder.select(readable, original, forget(copy)));
+      castTo(shape, 1, builder.select(readable, original, forget(copy)));
   return result;
 }
 

@@ -22,11 +22,11 @@ using namespace mlir::evoformer::tile;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The largest sum of the weights of a row that leaves room for each of them in
-/// the type, and for products with values in f32.
+/// The largest sum of the weights of a row that leaves room for each of them,
+/// times a factor, in the type, and for products with values in f32.
 static constexpr double kLargestSum = 0x1p64;
-static double getLargestSum(Type elementType) {
-  return elementType.isF16() ? 65504 : kLargestSum;
+static double getLargestSum(Type elementType, double factor) {
+  return elementType.isF16() ? 65504 / factor : kLargestSum;
 }
 
 SmallVector<Value, 4> evoformer::getAttentionSpace(
@@ -219,9 +219,10 @@ private:
     WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
     Value isOutside = arith::CmpFOp::create(
         builder, arith::CmpFPredicate::UGT, state.sum,
-        builder.splatLike(state.sum, reference == Reference::Raised
-                                         ? kLargestSum
-                                         : getLargestSum(facts.elementType)));
+        builder.splatLike(state.sum,
+                          reference == Reference::Raised
+                              ? kLargestSum
+                              : getLargestSum(facts.elementType, weightScale)));
     if (reference == Reference::Raised && startsFromBiases)
       isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
     if (mayLoseKeys())

@@ -28,7 +28,8 @@ inline double getWeightScale(tile::TargetAttr target, Type elementType) {
 }
 
 /// The same of weights relative to the first keys, which may be larger: no
-/// more than that instruction asks for.
+/// more than that instruction asks for, since it leaves less room for them. Of
+/// a factor of 2 the code generator would make an addition.
 inline double getRelativeWeightScale(tile::TargetAttr target,
                                      Type elementType) {
   if (keepsSmallWeights(target, elementType))

@@ -264,7 +264,7 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
   if (request.subgroupsAlongOther.value_or(1) != 1)
     return emitError(loc)
            << "schedule: subgroups along the keys are not supported";
-  if (failed(refuseParts(loc, request)))
+  if (failed(refuseParts(loc, request)) || failed(refusePieces(loc, request)))
     return failure();
 
   // The table's first instructions are the fastest ones; smaller atoms make

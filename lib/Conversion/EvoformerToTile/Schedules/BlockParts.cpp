@@ -91,8 +91,6 @@ LogicalResult evoformer::refusePieces(Location loc,
 
 LogicalResult evoformer::refuseParts(Location loc,
                                      const ScheduleRequest &request) {
-  if (failed(refusePieces(loc, request)))
-    return failure();
   if (request.steps.value_or(1) == 1)
     return success();
   return emitError(loc) << "schedule: steps=" << *request.steps

@@ -51,8 +51,8 @@ bool mayCutKeys(const GradientOperands &operands, const AttentionFacts &facts);
 /// Whether a kernel whose loop does not is asked for pieces: an error.
 LogicalResult refusePieces(Location loc, const ScheduleRequest &request);
 
-/// Whether a kernel whose loop is not that over queries is asked for parts, or
-/// pieces: an error.
+/// Whether a kernel whose loop is not that over queries is asked for parts: an
+/// error.
 LogicalResult refuseParts(Location loc, const ScheduleRequest &request);
 
 } // namespace mlir::evoformer

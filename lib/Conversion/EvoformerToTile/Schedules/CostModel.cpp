@@ -73,10 +73,9 @@ static int64_t countScoreNumbers(const ScoreFacts &score) {
   return most;
 }
 
-/// Blocks of copies that LDS has room for. Those that pass through registers
-/// are there till the block before is not read any more, when subgroups wait
-/// for each other: another workgroup, which hides that, needs the memory. Where
-/// subgroups share a lane's registers see leavesCompany.
+/// Blocks of copies that a schedule wants room for in LDS. On CDNA one: the
+/// next is under way in registers. On RDNA those of all stages, though there is
+/// one as well: room for the workgroup that hides the barriers.
 static int64_t getSlots(const Machine &machine, int64_t stages) {
   return hasManyRegisters(machine.target) ? 1 : stages;
 }

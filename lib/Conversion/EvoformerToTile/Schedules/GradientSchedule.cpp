@@ -495,9 +495,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                           << "' has " << usableRegisters(target)
                           << " usable registers and " << target.getLdsBytes()
                           << " bytes of LDS";
-  if (kind != GradientKind::KeyValue && failed(refuseParts(loc, request)))
-    return failure();
-  if (!mayCutKeys(operands, facts) && failed(refusePieces(loc, request)))
+  if ((kind != GradientKind::KeyValue && failed(refuseParts(loc, request))) ||
+      (!mayCutKeys(operands, facts) && failed(refusePieces(loc, request))))
     return failure();
   int64_t atom = machine.instr ? machine.keyAtom() : 1;
   if (cut.other % (parts.count * atom) != 0 && parts.count > 1)
@@ -523,6 +522,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                              cut.alongOther * machine.keyAtom(),
                              "atoms of " + name)))
       return failure();
+  } else if (failed(checkMultiple(loc, own, cut.own, cut.pieces, "pieces"))) {
+    return failure();
   }
 
   int64_t rows = request.rows.value_or(1);

@@ -303,7 +303,7 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
   let description = [{
     `block` are the tile sizes that the tiling step used (for the reader and
     the cost model), `subgroups` the subgroups along [batch, M, N] of the
-    matrix products, `stages` the ring of copies running ahead of compute.
+    matrix products, `stages` how many iterations' copies are under way.
     `resident`, where it is given, is the number of workgroups that a processor
     (a multiprocessor, a compute unit) shall hold at once: the code generator
     then gives a lane the registers that this leaves. With `own = lds` what is

@@ -222,8 +222,9 @@ def SoftwarePipeline : Pass<"evo-tile-software-pipeline"> {
     the barrier (which keeps schedulers from sinking the loads to their uses)
     unless the loop's tiles leave less than a quarter of the registers free,
     and stored after compute, behind a barrier that tells that no subgroup reads
-    the buffer any more. On targets with a `copy_engine` they go to the other one
-    of two slots, without that barrier. Loads beyond the last iteration repeat the last one; a loop
+    the buffer any more. On targets with a `copy_engine`, and in loops that load
+    more than waits can tell apart, they go to the other one of two slots,
+    without that barrier. Loads beyond the last iteration repeat the last one; a loop
     without iterations loads nothing.
 
     Loads straight to registers are issued one iteration ahead, too, as soon as

@@ -47,7 +47,7 @@ struct PipelineShape {
 /// The type of `slots` buffers in a row.
 MemRefType getRingType(MemRefType buffer, int64_t slots);
 
-/// Rewrites the loop; its buffers become rings.
+/// Rewrites the loop; buffers of several slots become rings.
 void pipelineLoop(StagedLoop &staged, const PipelineShape &shape);
 
 } // namespace mlir::evoformer::tile

@@ -88,20 +88,23 @@ static int64_t countLoads(scf::ForOp loop) {
   return count;
 }
 
+/// Slots of tiles that pass through registers. A second one saves a barrier and
+/// costs addresses in each iteration: it is for targets with an engine for
+/// other copies, and for more loads than the 63 that waits can tell apart,
+/// between which and their use a barrier would count on that.
+static int64_t getRegisterSlots(KernelOp kernel, const StagedLoop &staged) {
+  constexpr int64_t kMostLoads = 48;
+  return copiesPastRegisters(*kernel.getTarget()) ||
+                 countLoads(staged.loop) > kMostLoads
+             ? 2
+             : 1;
+}
+
 /// The most stages up to `stages` whose rings fit beside the rest into what is
 /// `available`.
-static std::optional<PipelineShape> chooseShape(KernelOp kernel,
-                                                const StagedLoop &staged,
-                                                int64_t stages,
-                                                int64_t available) {
-  // Where all copies pass through registers a second slot would save a barrier
-  // and cost addresses in each iteration. Waits can tell 63 loads apart, which
-  // a barrier between these and their use counts on.
-  constexpr int64_t kMostLoads = 48;
-  int64_t registerSlots = copiesPastRegisters(*kernel.getTarget()) ||
-                                  countLoads(staged.loop) > kMostLoads
-                              ? 2
-                              : 1;
+static std::optional<PipelineShape>
+chooseShape(KernelOp kernel, const StagedLoop &staged, int64_t stages,
+            int64_t registerSlots, int64_t available) {
   auto fits = [&](const PipelineShape &shape) {
     return getKernelBytes(kernel, staged, shape) <= available;
   };
@@ -145,13 +148,17 @@ static void pipelineKernel(KernelOp kernel, int64_t prefetchRegisters) {
     }
     if (!staged->hasBuffers() && staged->prefetches.empty())
       continue;
-    std::optional<PipelineShape> shape = chooseShape(
-        kernel, *staged, stages, getLDSShare(target, *kernel.getSchedule()));
+    int64_t registerSlots = getRegisterSlots(kernel, *staged);
+    std::optional<PipelineShape> shape =
+        chooseShape(kernel, *staged, stages, registerSlots,
+                    getLDSShare(target, *kernel.getSchedule()));
     if (!shape)
-      shape = chooseShape(kernel, *staged, stages, target.getLdsBytes());
+      shape = chooseShape(kernel, *staged, stages, registerSlots,
+                          target.getLdsBytes());
     if (!shape) {
       missed(Twine("two stages need ") +
-             Twine(getKernelBytes(kernel, *staged, PipelineShape{2, 2, 1})) +
+             Twine(getKernelBytes(kernel, *staged,
+                                  PipelineShape{2, 2, registerSlots})) +
              " bytes of workgroup memory, there are " +
              Twine(target.getLdsBytes()));
       continue;
