@@ -66,11 +66,14 @@ TEST_F(Costs, OfTheCPUAreNone) {
 TEST_F(Costs, CountLDSOfEveryStageAndRow) {
   // 64 keys of 32 elements and 16 bytes, 32 depths of 64 values and 16 bytes.
   constexpr int64_t once = 64 * (64 + 16) + 32 * (128 + 16);
-  for (StringRef chip : {"gfx942", "gfx1100", "sm_80"}) {
+  for (StringRef chip : {"gfx1100", "sm_80"}) {
     EXPECT_EQ(forward(machine(chip), facts(32), 1).ldsBytes, once);
     EXPECT_EQ(forward(machine(chip), facts(32), 3).ldsBytes, 3 * once);
     EXPECT_EQ(forward(machine(chip), facts(32), 2, 2).ldsBytes, 4 * once);
   }
+  // What is under way is in registers.
+  EXPECT_EQ(forward(machine("gfx942"), facts(32), 3).ldsBytes, once);
+  EXPECT_EQ(forward(machine("gfx942"), facts(32), 2, 2).ldsBytes, 2 * once);
 }
 
 TEST_F(Costs, CountWhatIsReadInTwoOrdersTwice) {
@@ -82,11 +85,11 @@ TEST_F(Costs, CountWhatIsReadInTwoOrdersTwice) {
     EXPECT_EQ(cost.leastLdsBytes, 2 * rows);
     return cost.ldsBytes;
   };
-  EXPECT_EQ(lds(GradientKind::Bias), 2 * 2 * rows);
-  EXPECT_EQ(lds(GradientKind::Weights), 2 * 2 * rows);
-  EXPECT_EQ(lds(GradientKind::Query), 2 * (2 * rows + columns));
-  EXPECT_EQ(lds(GradientKind::QueryBias), 2 * (2 * rows + columns));
-  EXPECT_EQ(lds(GradientKind::KeyValue), 2 * (2 * rows + 2 * columns));
+  EXPECT_EQ(lds(GradientKind::Bias), 2 * rows);
+  EXPECT_EQ(lds(GradientKind::Weights), 2 * rows);
+  EXPECT_EQ(lds(GradientKind::Query), 2 * rows + columns);
+  EXPECT_EQ(lds(GradientKind::QueryBias), 2 * rows + columns);
+  EXPECT_EQ(lds(GradientKind::KeyValue), 2 * rows + 2 * columns);
 }
 
 TEST_F(Costs, RowsWithinAWordTakeRegistersUnlessCopiesPassThem) {
