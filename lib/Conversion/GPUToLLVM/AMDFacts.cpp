@@ -89,8 +89,8 @@ static constexpr int64_t kWavesOfAll = 6;
 
 static bool multipliesMatrices(LLVM::LLVMFuncOp kernel) {
   return kernel
-      .walk([](Operation *op) {
-        return op->getName().getStringRef().starts_with("rocdl.wmma")
+      .walk([](LLVM::CallIntrinsicOp op) {
+        return op.getIntrin().starts_with("llvm.amdgcn.wmma")
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
