@@ -87,6 +87,7 @@ static constexpr int64_t kSIMDs = 4;
 /// most ("RDNA3 Instruction Set Architecture", 'VGPRs': 1536 of a lane).
 static constexpr int64_t kWavesOfAll = 6;
 
+/// Whether a kernel has RDNA's matrix instructions.
 static bool multipliesMatrices(LLVM::LLVMFuncOp kernel) {
   return kernel
       .walk([](LLVM::CallIntrinsicOp op) {

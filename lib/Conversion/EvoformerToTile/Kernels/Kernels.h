@@ -24,6 +24,8 @@ struct AttentionBlocks {
   /// Of a block of keys: a step over queries takes these one after the other,
   /// each with sums of its own.
   int64_t pieces = 1;
+
+  int64_t getKeysOfPiece() const { return keys / pieces; }
 };
 
 /// The values of operands that are there, in a kernel's argument order.

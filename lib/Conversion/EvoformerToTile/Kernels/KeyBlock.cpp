@@ -38,7 +38,7 @@ std::vector<KeyBlock> KeyBlock::cut(const LogitRecompute &shared,
   for (int64_t number = 0; number < pieces; ++number) {
     WorkItem piece = item;
     piece.keys =
-        item.keys.part(item.builder, number, shared.blocks.keys / pieces);
+        item.keys.part(item.builder, number, shared.blocks.getKeysOfPiece());
     blocks.emplace_back(shared, piece, keysFirst);
   }
   return blocks;
@@ -198,7 +198,7 @@ KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared) {
 KeyBlock::Sums KeyBlock::start(TileBuilder &b, const LogitRecompute &shared,
                                bool ofKey, bool ofValue) {
   Sums start;
-  int64_t size = shared.blocks.keys / shared.blocks.pieces;
+  int64_t size = shared.blocks.getKeysOfPiece();
   if (ofKey)
     start.key = shared.zeros(b, size, shared.parts);
   if (ofValue)

@@ -79,21 +79,28 @@ bool evoformer::mayCutKeys(const GradientOperands &operands,
          !operands.slab && !facts.shared.any();
 }
 
+/// An error where an entry of a schedule asks for several of what a kernel does
+/// not have.
+static LogicalResult refuseSeveral(Location loc, StringRef name,
+                                   std::optional<int64_t> asked,
+                                   StringRef only) {
+  if (asked.value_or(1) == 1)
+    return success();
+  return emitError(loc) << "schedule: " << name << "=" << *asked
+                        << ", but only the kernel of the gradients of key and "
+                           "value "
+                        << only;
+}
+
 LogicalResult evoformer::refusePieces(Location loc,
                                       const ScheduleRequest &request) {
-  if (request.pieces.value_or(1) == 1)
-    return success();
-  return emitError(loc) << "schedule: pieces=" << *request.pieces
-                        << ", but only the kernel of the gradients of key and "
-                           "value cuts its block of keys, where no heads, rows "
-                           "or batches share keys and no slab is stored";
+  return refuseSeveral(loc, "pieces", request.pieces,
+                       "cuts its block of keys, where no heads, rows or "
+                       "batches share keys and no slab is stored");
 }
 
 LogicalResult evoformer::refuseParts(Location loc,
                                      const ScheduleRequest &request) {
-  if (request.steps.value_or(1) == 1)
-    return success();
-  return emitError(loc) << "schedule: steps=" << *request.steps
-                        << ", but only the kernel of the gradients of key and "
-                           "value computes blocks of queries in parts";
+  return refuseSeveral(loc, "steps", request.steps,
+                       "computes blocks of queries in parts");
 }
