@@ -80,6 +80,7 @@ static void addLanes(OpPassManager &pm, const LowerOptions &options) {
   // Who launches makes tensor maps: a launch plan's runtime does, of memrefs.
   if (options.host == Host::Plan && options.abi == ABI::Descriptor)
     pm.addPass(tile::createCopyBoxes());
+  pm.addPass(tile::createSkipIdleSubgroups());
   pm.addPass(tile::createConvertTileToGPU());
   // Distribution leaves more unused than used. From the bottom that goes before
   // a pattern looks at it; from the top every erased user has a loop looked at
@@ -131,7 +132,6 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     pm.addPass(tile::createSplitProducts());
     pm.addPass(tile::createShareOperands());
     pm.addPass(tile::createOverlapProducts());
-    pm.addPass(tile::createSkipIdleSubgroups());
   }
   if (goesTo(Level::Lanes))
     addLanes(pm, options);

@@ -281,6 +281,8 @@ struct WaitPattern : KernelPattern<WaitOp> {
   }
 };
 
+/// Upstream's `gpu.barrier` is erased beside another one, where a subgroup
+/// without work only meets those that have some between.
 struct BarrierPattern : KernelPattern<BarrierOp> {
   using KernelPattern::KernelPattern;
 
@@ -290,7 +292,7 @@ struct BarrierPattern : KernelPattern<BarrierOp> {
     if (kernel.target.hasLDSBarrier())
       rewriter.replaceOpWithNewOp<amdgpu::LDSBarrierOp>(op);
     else
-      rewriter.replaceOpWithNewOp<gpu::BarrierOp>(op);
+      rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op);
     return success();
   }
 };

@@ -77,20 +77,40 @@ static bool isBehindBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
          });
 }
 
-/// Whether `op` is a loop whose iterations begin with a barrier, before they
-/// use the buffers that take over memory. Nothing else may use them: there may
-/// be no iteration.
-static bool beginsWithBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
-                              ArrayRef<Takeover> takeovers) {
-  auto loop = dyn_cast<scf::ForOp>(op);
-  if (!loop || loop.getBody()->getOps<BarrierOp>().empty())
+/// Whether all iterations of a loop begin with a barrier, before they do what
+/// is in `users` and in the loop.
+static bool beginsWithBarrier(scf::ForOp loop, ArrayRef<Operation *> users) {
+  if (loop.getBody()->getOps<BarrierOp>().empty())
     return false;
   Operation *barrier = *loop.getBody()->getOps<BarrierOp>().begin();
+  return llvm::all_of(users, [&](Operation *user) {
+    Operation *use = loop.getBody()->findAncestorOpInBlock(*user);
+    return !use || barrier->isBeforeInBlock(use);
+  });
+}
+
+/// Whether `op` is a loop whose iterations begin with a barrier, before they
+/// use the buffers that take over memory, or branches between such loops.
+/// Nothing else may use them: there may be no iteration.
+static bool beginsWithBarrier(Operation *op, ArrayRef<LDSBuffer> buffers,
+                              ArrayRef<Takeover> takeovers) {
+  SmallVector<scf::ForOp, 2> loops;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    loops.push_back(loop);
+  else if (isa<scf::IfOp>(op))
+    for (Region &region : op->getRegions())
+      llvm::append_range(loops, region.getOps<scf::ForOp>());
   return llvm::all_of(takeovers, [&](const Takeover &takeover) {
-    return llvm::all_of(buffers[takeover.next].users, [&](Operation *user) {
-      Operation *use = loop.getBody()->findAncestorOpInBlock(*user);
-      return use && barrier->isBeforeInBlock(use);
-    });
+    ArrayRef<Operation *> users = buffers[takeover.next].users;
+    return llvm::all_of(users,
+                        [&](Operation *user) {
+                          return llvm::any_of(loops, [&](scf::ForOp loop) {
+                            return loop->isProperAncestor(user);
+                          });
+                        }) &&
+           llvm::all_of(loops, [&](scf::ForOp loop) {
+             return beginsWithBarrier(loop, users);
+           });
   });
 }
 

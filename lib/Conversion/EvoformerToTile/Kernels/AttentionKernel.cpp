@@ -166,40 +166,36 @@ private:
           b.splat({blocks.rows, blocks.queries, part.size}, f32, 0));
     start.maximum = b.splat(rowShape, f32, isRunning ? -kInfinity : kNoKey);
     start.sum = b.splat(rowShape, f32, 0);
-    State end = State::of(
-        BlockLoop::along(b, LogitDim::Keys, item)
-            .run(
-                b, start.carried(),
-                [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
-                  Value key = step.offset(LogitDim::Keys);
-                  auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
-                    Value k =
-                        item.load(b, sources.keys, key, step.item.keys, part);
-                    return clears ? item.clearDropped(b, sources.logits.keySum,
-                                                      k, key)
-                                  : k;
-                  });
-                  auto vs =
-                      llvm::map_to_vector(valueParts, [&](DepthPart part) {
-                        return item.load(b, sources.values, key, step.item.keys,
-                                         part);
-                      });
-                  Value start = startOf(b, ofLogits, step.tile), scores;
-                  for (auto [query, k] : llvm::zip(sources.queries, ks)) {
-                    Value some = multiplyTransposed(b, query, k,
-                                                    scores ? Value() : start);
-                    scores = scores ? b.addf(scores, some) : some;
-                  }
-                  Value logits = buildLogits(b, ofLogits, step.tile, scores);
-                  Value kept =
-                      dropout ? dropout.findKept(b, ofLogits.place, step.tile)
-                              : Value();
-                  State before = State::of(carried);
-                  State next = isRunning ? update(b, before, logits, kept, vs)
-                                         : add(b, before, logits, kept,
-                                               ofLogits.unit, vs);
-                  return next.carried();
-                }));
+    BlockLoop loop = BlockLoop::along(b, LogitDim::Keys, item);
+    if (!isRunning)
+      loop = loop.skippingIdle({{LogitDim::Queries}});
+    State end = State::of(loop.run(
+        b, start.carried(),
+        [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
+          Value key = step.offset(LogitDim::Keys);
+          auto ks = llvm::map_to_vector(parts, [&](DepthPart part) {
+            Value k = item.load(b, sources.keys, key, step.item.keys, part);
+            return clears ? item.clearDropped(b, sources.logits.keySum, k, key)
+                          : k;
+          });
+          auto vs = llvm::map_to_vector(valueParts, [&](DepthPart part) {
+            return item.load(b, sources.values, key, step.item.keys, part);
+          });
+          Value start = startOf(b, ofLogits, step.tile), scores;
+          for (auto [query, k] : llvm::zip(sources.queries, ks)) {
+            Value some =
+                multiplyTransposed(b, query, k, scores ? Value() : start);
+            scores = scores ? b.addf(scores, some) : some;
+          }
+          Value logits = buildLogits(b, ofLogits, step.tile, scores);
+          Value kept = dropout ? dropout.findKept(b, ofLogits.place, step.tile)
+                               : Value();
+          State before = State::of(carried);
+          State next = isRunning
+                           ? update(b, before, logits, kept, vs)
+                           : add(b, before, logits, kept, ofLogits.unit, vs);
+          return next.carried();
+        }));
     if (isRunning)
       return end;
     Value offset = end.maximum;
@@ -273,6 +269,13 @@ private:
   /// keeps: biases of the query have dropped these, or left f32.
   Value findLostRows(const Sources &sources, const State &state) {
     Value isEmpty = builder.equals(state.maximum, -kInfinity);
+    // Subgroups that have none may have skipped the loop.
+    if (!item.queries.fits)
+      isEmpty = arith::AndIOp::create(
+          builder, isEmpty,
+          item.queries.isPresent(builder,
+                                 TileBuilder::typeOf(state.maximum).getShape(),
+                                 /*dim=*/1, zero));
     Value none = builder.splatLike(state.sum, 0);
     Value kept =
         builder

@@ -110,40 +110,38 @@ private:
     if (firstEntry)
       starts.assign(kEntriesOfItem, outer.splat({1, shared.blocks.queries},
                                                 outer.getF32Type(), 0));
-    SmallVector<Value> sums =
-        BlockLoop::through(outer, grid, shared.alignedRows, place, counts,
-                           first, end, keysFirst)
-            .run(outer, starts,
-                 [&](TileBuilder &b, const BlockStep &step,
-                     ValueRange sums) -> SmallVector<Value> {
-                   const WorkItem &item = step.item;
-                   LogitRecompute::Slices slices = shared.slice(item);
-                   for (auto [bias, read] :
-                        llvm::zip(slices.logits.biases, fixed))
-                     bias.tile = read;
-                   LogitRecompute::QueryTiles queries = shared.loadQueries(
-                       b, item, slices, step.offset(LogitDim::Queries));
-                   LogitRecompute::KeyTiles keys = shared.loadKeys(
-                       b, item, slices, step.offset(LogitDim::Keys));
-                   if (firstEntry)
-                     return addEntries(
-                         b, sums,
-                         shared.recompute(b, slices, queries, keys, step.tile));
-                   if (operands.ofCapture)
-                     return {b.addf(
-                         sums[0],
-                         shared.recompute(b, slices, queries, keys, step.tile)
-                             .scoreGrad)};
-                   if (!operands.queryGrad)
-                     return {shared
-                                 .recompute(b, slices, queries, keys, step.tile,
-                                            sums[0])
-                                 .logitGrad};
-                   LogitRecompute::Recomputed again =
-                       shared.recompute(b, slices, queries, keys, step.tile);
-                   storeQuery(b, step, again, keys);
-                   return {b.addf(sums[0], again.logitGrad)};
-                 });
+    BlockLoop loop = BlockLoop::through(outer, grid, shared.alignedRows, place,
+                                        counts, first, end, keysFirst);
+    if (!shared.isRepeat() && !firstEntry && !operands.queryGrad)
+      loop = loop.skippingIdle(findOwned());
+    SmallVector<Value> sums = loop.run(
+        outer, starts,
+        [&](TileBuilder &b, const BlockStep &step,
+            ValueRange sums) -> SmallVector<Value> {
+          const WorkItem &item = step.item;
+          LogitRecompute::Slices slices = shared.slice(item);
+          for (auto [bias, read] : llvm::zip(slices.logits.biases, fixed))
+            bias.tile = read;
+          LogitRecompute::QueryTiles queries = shared.loadQueries(
+              b, item, slices, step.offset(LogitDim::Queries));
+          LogitRecompute::KeyTiles keys =
+              shared.loadKeys(b, item, slices, step.offset(LogitDim::Keys));
+          if (firstEntry)
+            return addEntries(
+                b, sums, shared.recompute(b, slices, queries, keys, step.tile));
+          if (operands.ofCapture)
+            return {b.addf(sums[0],
+                           shared.recompute(b, slices, queries, keys, step.tile)
+                               .scoreGrad)};
+          if (!operands.queryGrad)
+            return {
+                shared.recompute(b, slices, queries, keys, step.tile, sums[0])
+                    .logitGrad};
+          LogitRecompute::Recomputed again =
+              shared.recompute(b, slices, queries, keys, step.tile);
+          storeQuery(b, step, again, keys);
+          return {b.addf(sums[0], again.logitGrad)};
+        });
     if (!grid.mayMask() || firstEntry || counts[kBiasQ] || counts[kBiasK] ||
         !grid.haveEqualLengths(counts))
       return sums;
@@ -153,6 +151,16 @@ private:
         outer, BlockStep::makeTile(item, keysFirst,
                                    {shared.zero, shared.zero, shared.zero}));
     return {outer.select(seen, sums.front(), start)};
+  }
+
+  /// The dimensions of the sum along which all steps have the same block.
+  SmallVector<BlockLoop::Owned> findOwned() const {
+    SmallVector<BlockLoop::Owned> owned;
+    if (!counts[kBiasQ])
+      owned.push_back({LogitDim::Queries, keysFirst ? 2 : 1});
+    if (!counts[kBiasK])
+      owned.push_back({LogitDim::Keys, keysFirst ? 1 : 2});
+    return owned;
   }
 
   /// What each query adds to the entries of an item: the gradients of the keys

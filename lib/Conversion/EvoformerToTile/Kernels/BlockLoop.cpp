@@ -230,27 +230,32 @@ BlockLoop BlockLoop::inParts(LogitDim dim, int64_t count) const {
   return loop;
 }
 
-BlockLoop BlockLoop::skippingIdle(LogitDim owned) const {
+BlockLoop BlockLoop::skippingIdle(ArrayRef<Owned> owned) const {
   BlockLoop loop = *this;
-  loop.owned = owned;
+  loop.owned.assign(owned.begin(), owned.end());
   return loop;
 }
 
 SmallVector<Value> BlockLoop::skipIdle(TileBuilder &b, const BlockStep &step,
                                        ValueRange before,
                                        ValueRange next) const {
-  if (!owned)
+  SmallVector<Value> extents;
+  SmallVector<int64_t> dims;
+  for (const Owned &owned : owned) {
+    const ItemRange &range =
+        owned.dim == LogitDim::Keys ? step.item.keys : step.item.queries;
+    if (range.fits)
+      continue;
+    extents.push_back(b.index(range.extent));
+    dims.push_back(owned.tileDim);
+  }
+  if (dims.empty())
     return llvm::to_vector(next);
-  const ItemRange &range =
-      *owned == LogitDim::Keys ? step.item.keys : step.item.queries;
-  if (range.fits)
-    return llvm::to_vector(next);
-  Value extent = b.index(range.extent);
   return llvm::map_to_vector(
       llvm::zip_equal(before, next), [&](auto pair) -> Value {
         auto [old, value] = pair;
-        return tile::SkipIdleOp::create(b, value, old, extent,
-                                        b.getDenseI64ArrayAttr({1}));
+        return tile::SkipIdleOp::create(b, value, old, extents,
+                                        b.getDenseI64ArrayAttr(dims));
       });
 }
 

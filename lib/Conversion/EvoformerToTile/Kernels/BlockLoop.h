@@ -120,10 +120,15 @@ public:
   /// computed then, those without queries (keys) as well.
   BlockLoop withAround(Around around) const;
 
-  /// The same where all that steps leave are tiles whose dimension 1 is the
-  /// item's block of keys (queries): subgroups without any may skip steps.
-  /// What these add behind the end of the row must be 0, or not be read.
-  BlockLoop skippingIdle(LogitDim owned) const;
+  /// A dimension of tiles that is the item's block of keys (queries).
+  struct Owned {
+    LogitDim dim;
+    int64_t tileDim = 1;
+  };
+  /// The same where all that steps leave are tiles with these dimensions:
+  /// subgroups without any of the block's keys (queries) may skip steps. What
+  /// these add behind the end of the row must be 0, or not be read.
+  BlockLoop skippingIdle(ArrayRef<Owned> owned) const;
 
   /// Writes the loop: `body` is given what the step before has left, at first
   /// `start`. Gives what the last one has left.
@@ -177,7 +182,7 @@ private:
 
   SmallVector<Part, 2> parts;
   /// What subgroups must have any of lest they skip steps.
-  std::optional<LogitDim> owned = {};
+  SmallVector<Owned, 2> owned = {};
   /// Makes the loop of a step's parts; null: it has one.
   std::function<BlockLoop(TileBuilder &, const BlockStep &, bool hasAll)>
       partsOf = {};

@@ -64,8 +64,10 @@ void KeyBlock::write(const WorkItem &item,
   std::vector<LogitRecompute::Slices> slices;
   for (const KeyBlock &block : blocks)
     slices.push_back(block.prepareSlices(builder, shared));
+  // A subgroup without keys in the first piece has none in the others.
   SmallVector<Value> sums =
       overQueries(builder, shared, item, keysFirst)
+          .skippingIdle({{LogitDim::Keys}})
           .run(builder, zeros,
                [&](TileBuilder &b, const BlockStep &step, ValueRange carried) {
                  LogitRecompute::QueryTiles queries =
@@ -299,9 +301,8 @@ KeyBlock::Sums KeyBlock::sumQueries(TileBuilder &outer,
     };
     loop = loop.withAround(std::move(around));
   }
-  // Parts are code of their own: a branch around them takes nothing from it.
-  if (parts > 1 && !beside && !recompute.isRepeat())
-    loop = loop.skippingIdle(LogitDim::Keys);
+  if (!beside && !recompute.isRepeat())
+    loop = loop.skippingIdle({{LogitDim::Keys}});
   return start.with(loop.run(outer, start.carried(), add));
 }
 

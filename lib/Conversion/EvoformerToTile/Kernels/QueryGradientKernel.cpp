@@ -49,18 +49,20 @@ evoformer::sumKeysOfQueries(TileBuilder &builder, const LogitRecompute &shared,
                             const LogitRecompute::Slices &slices) {
   LogitRecompute::QueryTiles queries =
       shared.loadQueries(builder, item, slices, shared.zero);
-  return BlockLoop::along(builder, LogitDim::Keys, item)
-      .run(builder, shared.zeros(builder, shared.blocks.queries, shared.parts),
-           [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
-             LogitRecompute::KeyTiles keys = shared.loadKeys(
-                 b, step.item, slices, step.offset(LogitDim::Keys));
-             LogitRecompute::Recomputed again =
-                 shared.recompute(b, slices, queries, keys, step.tile);
-             Value narrow = shared.narrowScoreGrad(b, again);
-             shared.storeLogitGrads(b, step, again, narrow);
-             return shared.accumulate(b, sums, narrow,
-                                      shared.clearNaN(b, keys.key));
-           });
+  BlockLoop loop = BlockLoop::along(builder, LogitDim::Keys, item);
+  if (!shared.isRepeat())
+    loop = loop.skippingIdle({{LogitDim::Queries}});
+  return loop.run(
+      builder, shared.zeros(builder, shared.blocks.queries, shared.parts),
+      [&](TileBuilder &b, const BlockStep &step, ValueRange sums) {
+        LogitRecompute::KeyTiles keys =
+            shared.loadKeys(b, step.item, slices, step.offset(LogitDim::Keys));
+        LogitRecompute::Recomputed again =
+            shared.recompute(b, slices, queries, keys, step.tile);
+        Value narrow = shared.narrowScoreGrad(b, again);
+        shared.storeLogitGrads(b, step, again, narrow);
+        return shared.accumulate(b, sums, narrow, shared.clearNaN(b, keys.key));
+      });
 }
 
 void evoformer::writeQueryGradient(TileBuilder &builder,

@@ -61,6 +61,17 @@ struct Succession {
 };
 } // namespace
 
+/// Whether an op is a loop, or branches between some.
+static bool hasLoop(Operation *op) {
+  return isa<LoopLikeOpInterface>(op) ||
+         (isa<scf::IfOp>(op) &&
+          llvm::any_of(op->getRegions(), [](Region &region) {
+            return llvm::any_of(region.getOps(), [](Operation &inner) {
+              return isa<LoopLikeOpInterface>(inner);
+            });
+          }));
+}
+
 /// Nothing where a user lies outside of `block`.
 static std::optional<Lifetime> findLifetime(const LDSBuffer &buffer,
                                             Block *block) {
@@ -69,7 +80,7 @@ static std::optional<Lifetime> findLifetime(const LDSBuffer &buffer,
     Operation *op = block->findAncestorOpInBlock(*user);
     if (!op)
       return std::nullopt;
-    life.hasLoop |= isa<LoopLikeOpInterface>(op);
+    life.hasLoop |= hasLoop(op);
     if (!life.first || op->isBeforeInBlock(life.first))
       life.first = op;
     if (!life.last || life.last->isBeforeInBlock(op))

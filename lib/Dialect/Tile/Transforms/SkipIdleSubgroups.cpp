@@ -12,10 +12,12 @@
 #include "Evoformer/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_SKIPIDLESUBGROUPS
@@ -60,7 +62,8 @@ static bool onlyReads(Operation *op) {
 }
 
 namespace {
-/// Tiles of a block that the same subgroups may leave out.
+/// Tiles of a block that the same subgroups may leave out, where what makes
+/// them is code of its own: loops over the parts of a step.
 class IdleTiles {
 public:
   explicit IdleTiles(ArrayRef<SkipIdleOp> ops) : ops(llvm::to_vector(ops)) {}
@@ -182,6 +185,141 @@ private:
   llvm::SmallPtrSet<Operation *, 32> work;
 };
 
+/// A loop whose sums some subgroups may leave as they are.
+class IdleLoop {
+public:
+  /// Nothing where a subgroup without sums could not leave out what makes them.
+  static std::optional<IdleLoop> of(ArrayRef<SkipIdleOp> ops) {
+    auto loop = dyn_cast<scf::ForOp>(ops.front()->getParentOp());
+    if (!loop)
+      return std::nullopt;
+    IdleLoop found(loop, ops);
+    if (!found.findSums() || !found.isKnownBefore() || found.needsAll())
+      return std::nullopt;
+    return found;
+  }
+
+  /// Has subgroups without sums go through a loop of their own, which copies
+  /// and meets the others and computes nothing.
+  void split() {
+    Location loc = loop.getLoc();
+    SmallVector<Type> types;
+    for (SkipIdleOp op : ops)
+      types.push_back(op.getType());
+    OpBuilder builder(loop);
+    Value works = HoldsWithinOp::create(
+        builder, ops.front()->getLoc(), ops.front().getExtents(),
+        ops.front().getDims(), ops.front().getType());
+    auto branch = scf::IfOp::create(builder, loc, types, works,
+                                    /*withElseRegion=*/true);
+    SmallVector<Value> starts, sums;
+    for (int number : isSum.set_bits()) {
+      starts.push_back(loop.getInits()[number]);
+      sums.push_back(loop.getResult(number));
+      sums.back().replaceAllUsesWith(branch.getResult(sums.size() - 1));
+    }
+    builder = branch.getThenBodyBuilder();
+    loop->moveBefore(scf::YieldOp::create(builder, loc, sums));
+    builder = branch.getElseBodyBuilder();
+    addIdle(builder);
+    scf::YieldOp::create(builder, loc, starts);
+    computeByAll(ops);
+  }
+
+private:
+  IdleLoop(scf::ForOp loop, ArrayRef<SkipIdleOp> ops)
+      : loop(loop), ops(llvm::to_vector(ops)), isSum(loop.getNumResults()) {}
+
+  /// Finds the tiles among what the loop carries: an idle subgroup carries them
+  /// unchanged, and nothing else that it carries is used behind the loop.
+  bool findSums() {
+    for (SkipIdleOp op : ops) {
+      if (!op->hasOneUse())
+        return false;
+      OpOperand &use = *op->use_begin();
+      unsigned number = use.getOperandNumber();
+      if (use.getOwner() != loop.getBody()->getTerminator() ||
+          op.getOtherwise() != loop.getRegionIterArg(number))
+        return false;
+      isSum.set(number);
+    }
+    return llvm::all_of(loop.getResults(), [&](OpResult result) {
+      return isSum.test(result.getResultNumber()) || result.use_empty();
+    });
+  }
+
+  /// Moves what extents are computed from in front of the loop.
+  bool isKnownBefore() {
+    SkipIdleOp first = ops.front();
+    return llvm::all_of(first.getExtents(),
+                        [&](Value extent) { return moveBefore(extent); });
+  }
+
+  bool moveBefore(Value number) {
+    if (loop.isDefinedOutsideOfLoop(number))
+      return true;
+    Operation *op = number.getDefiningOp();
+    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
+        !llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return moveBefore(operand); }))
+      return false;
+    op->moveBefore(loop);
+    return true;
+  }
+
+  /// Products of several subgroups are executed by all of them together.
+  bool needsAll() {
+    WalkResult found = loop->walk([](Operation *op) {
+      return isa<GroupMmaOp, GroupFenceOp, GroupWaitOp>(op)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    return found.wasInterrupted();
+  }
+
+  void addIdle(OpBuilder &builder) {
+    OpBuilder::InsertionGuard guard(builder);
+    SmallVector<Value> starts;
+    for (auto [number, start] : llvm::enumerate(loop.getInits()))
+      if (!isSum.test(number))
+        starts.push_back(start);
+    auto idle =
+        scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
+                           loop.getUpperBound(), loop.getStep(), starts);
+    IRMapping map;
+    map.map(loop.getInductionVar(), idle.getInductionVar());
+    const auto *carried = idle.getRegionIterArgs().begin();
+    for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs()))
+      map.map(arg,
+              isSum.test(number) ? loop.getInits()[number] : Value(*carried++));
+    builder.setInsertionPointToStart(idle.getBody());
+    for (Operation &op : loop.getBody()->without_terminator())
+      builder.clone(op, map);
+    SmallVector<Value> next;
+    for (auto [number, value] :
+         llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+      if (!isSum.test(number))
+        next.push_back(map.lookupOrDefault(value));
+    // A loop that carries nothing has its terminator.
+    if (!next.empty())
+      scf::YieldOp::create(builder, loop.getLoc(), next);
+    eraseUnused(*idle.getBody());
+    if (isOpTriviallyDead(idle))
+      idle->erase();
+  }
+
+  static void eraseUnused(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  scf::ForOp loop;
+  SmallVector<SkipIdleOp> ops;
+  /// By what the loop carries.
+  llvm::SmallBitVector isSum;
+};
+
 struct SkipIdleSubgroupsPass
     : mlir::evoformer::tile::impl::SkipIdleSubgroupsBase<
           SkipIdleSubgroupsPass> {
@@ -193,8 +331,7 @@ protected:
       return WalkResult::skip();
     });
     for (KernelOp kernel : kernels) {
-      bool skips =
-          kernel.getTarget() && kernel.getTarget()->skipsIdleSubgroups();
+      bool skips = kernel.getTarget() && kernel.getSchedule();
       // Before, what crosses subgroups does not show yet.
       if (skips && failed(requireStaged(kernel, kPass)))
         return signalPassFailure();
@@ -222,11 +359,27 @@ protected:
         group.push_back(*it);
       bool mayBeIdle = llvm::any_of(starts, [](int64_t s) { return s != 0; });
       if (mayBeIdle)
-        count += IdleTiles(group).rewrite();
+        count += leaveOut(group);
       else
         computeByAll(group);
     }
     return count;
+  }
+
+  /// Gives how many tiles are left out.
+  static int64_t leaveOut(ArrayRef<SkipIdleOp> group) {
+    bool haveParts = llvm::all_of(group, [](SkipIdleOp op) {
+      return op.getValue().getDefiningOp<scf::ForOp>() != nullptr;
+    });
+    if (haveParts)
+      return IdleTiles(group).rewrite();
+    std::optional<IdleLoop> loop = IdleLoop::of(group);
+    if (!loop) {
+      computeByAll(group);
+      return 0;
+    }
+    loop->split();
+    return group.size();
   }
 
   /// Whether an op leaves out for the same subgroups as those before it, which

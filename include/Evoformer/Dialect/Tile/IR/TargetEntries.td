@@ -138,8 +138,6 @@ defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
     "the same in kernels of three and more products a step, whose operands and sums crowd the registers (default 1)">,
   Tile_TargetCount<"shared_vector_bytes", "getSharedVectorBytes", "32", 0x100000,
     "bytes of a row vector in a lane from which on a loop copies it to workgroup memory with its tiles, where all subgroups read the same (default 32); of fewer, each lane loads its own">,
-  Tile_TargetFlag<"skips_idle_subgroups", "skipsIdleSubgroups",
-    "subgroups that have nothing of a block branch around its arithmetic; absent: they compute like the others">,
   Tile_TargetCount<"widening_rows", "getWideningRows", "0", 0x100000,
     "rows from which on a bias of 16 bits that they share is widened to f32 once for all of them, forward and in the query's gradient; absent: never">,
   Tile_TargetCount<"work_items", "getWorkItems", "1024", 0x100000,

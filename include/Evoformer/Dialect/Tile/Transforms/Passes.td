@@ -389,27 +389,41 @@ def SplitProducts : Pass<"evo-tile-split-products"> {
 def SkipIdleSubgroups : Pass<"evo-tile-skip-idle-subgroups"> {
   let summary = "Let subgroups without anything that counts compute nothing";
   let description = [{
-    What `evo_tile.skip_idle` may leave out, and nothing else uses, goes into a
-    loop of one iteration or, in subgroups that hold nothing within the extents,
-    none: its arithmetic, and what it reads, where memory does not change between.
+    A loop whose tiles `evo_tile.skip_idle` may leave out becomes two: that of
+    subgroups which hold something within the extents, and one of the others, in
+    which only copies, waits, barriers and what is stored are left. So a subgroup
+    goes through one of them, and meets the others at as many barriers.
 
     ```mlir
-    %s = evo_tile.mma %p, %v, %before : ...
-    %next = evo_tile.skip_idle %s else %before within [%n] along [1] : tensor<1x128x32xf32, #frag_c>
+    %sum = scf.for %i = ... iter_args(%x = %zero) {
+      evo_tile.barrier
+      %s = evo_tile.mma %p, %v, %x : ...
+      %next = evo_tile.skip_idle %s else %x within [%n] along [1] : tensor<1x128x32xf32, #frag_c>
+      scf.yield %next
+    }
     ```
     becomes
     ```mlir
     %works = evo_tile.holds_within [%n] along [1] of tensor<1x128x32xf32, #frag_c>
-    %steps = arith.select %works, %c1, %c0 : index
-    %next = scf.for %i = %c0 to %steps step %c1 iter_args(%x = %before) -> (tensor<1x128x32xf32, #frag_c>) {
-      %s = evo_tile.mma %p, %v, %x : ...
-      scf.yield %s : tensor<1x128x32xf32, #frag_c>
+    %sum = scf.if %works {
+      %busy = scf.for %i = ... iter_args(%x = %zero) {
+        evo_tile.barrier
+        %s = evo_tile.mma %p, %v, %x : ...
+        scf.yield %s
+      }
+      scf.yield %busy
+    } else {
+      scf.for %i = ... {
+        evo_tile.barrier
+      }
+      scf.yield %zero
     }
     ```
 
-    Where only one subgroup holds all, where products are of several subgroups, which
-    wait for each other, and on targets without `skips_idle_subgroups` it becomes
-    `value`.
+    Where a loop over the parts of a step makes the tile, that goes, with what only
+    it needs, into a loop of one iteration or none. Where only one subgroup holds all,
+    where products are of several subgroups, which wait for each other, and where a
+    loop leaves something besides such tiles, `evo_tile.skip_idle` becomes `value`.
   }];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
                            "::mlir::arith::ArithDialect",
