@@ -129,6 +129,9 @@ LogicalResult Decoder::decodeIntrinsic(Operation *op, StringRef name,
       return *result;
     return unsupported(op, "intrinsic " + name);
   }
+  // Keeps ops apart for those who optimize.
+  if (name == "llvm.sideeffect")
+    return success();
   // "llvm.fma.f32" and the like: the operation without its type suffix.
   StringRef base = name.drop_front(5);
   while (!base.empty()) {

@@ -281,8 +281,6 @@ struct WaitPattern : KernelPattern<WaitOp> {
   }
 };
 
-/// Upstream's `gpu.barrier` is erased beside another one, where a subgroup
-/// without work only meets those that have some between.
 struct BarrierPattern : KernelPattern<BarrierOp> {
   using KernelPattern::KernelPattern;
 
@@ -290,9 +288,16 @@ struct BarrierPattern : KernelPattern<BarrierOp> {
   matchAndRewrite(BarrierOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (kernel.target.hasLDSBarrier())
-      rewriter.replaceOpWithNewOp<amdgpu::LDSBarrierOp>(op);
+      amdgpu::LDSBarrierOp::create(rewriter, op.getLoc());
     else
-      rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op);
+      gpu::BarrierOp::create(rewriter, op.getLoc());
+    // Upstream erases a barrier that comes right behind another one. This is no
+    // instruction.
+    if (op.getApart())
+      LLVM::CallIntrinsicOp::create(rewriter, op.getLoc(),
+                                    rewriter.getStringAttr("llvm.sideeffect"),
+                                    ValueRange());
+    rewriter.eraseOp(op);
     return success();
   }
 };

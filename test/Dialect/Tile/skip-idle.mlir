@@ -15,6 +15,15 @@
 // LANES-NOT: subgroup_reduce
 // LANES: gpu.func @none
 //
+// Two barriers beside each other stay two.
+// RUN: evoformer-opt %t.once --convert-tile-to-gpu --canonicalize | FileCheck %s --check-prefix=TWO
+// TWO-LABEL: gpu.func @work
+// TWO:         } else {
+// TWO:           gpu.barrier
+// TWO-NEXT:      llvm.call_intrinsic "llvm.sideeffect"()
+// TWO:           gpu.barrier
+// TWO-NEXT:      llvm.call_intrinsic "llvm.sideeffect"()
+//
 // A count that differs from subgroup to subgroup.
 // RUN: evoformer-opt %t.once --convert-tile-to-gpu | FileCheck %s --check-prefix=VOTE
 // VOTE-LABEL: gpu.func @work
@@ -50,9 +59,9 @@
 //       CHECK:     scf.for %{{.*}} = %c0 to %[[END]] step %c1 iter_args(%[[SLOT:.*]] = %c0)
 //  CHECK-NEXT:       %[[STORED:.*]] = math.exp2 %[[ZERO]]
 //  CHECK-NEXT:       evo_tile.store %[[STORED]], %{{.*}}[%[[SLOT]], %c0]
-//  CHECK-NEXT:       evo_tile.barrier
+//  CHECK-NEXT:       evo_tile.barrier apart
 //  CHECK-NEXT:       %[[NEXT:.*]] = arith.addi %[[SLOT]], %c1
-//  CHECK-NEXT:       evo_tile.barrier
+//  CHECK-NEXT:       evo_tile.barrier apart
 //  CHECK-NEXT:       scf.yield %[[NEXT]]
 //       CHECK:     scf.yield %[[ZERO]], %[[ZERO]]
 //       CHECK:   evo_tile.store %[[SUMS]]#0

@@ -210,14 +210,16 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
   // Short steps of queries in LDS would wait for it, and keys that pass through
-  // registers leave none, as do those of weights that are logits.
+  // registers leave none, as do those of weights that are logits. Gradients of
+  // logits are stored from the registers of single subgroups.
   bool hasWholeAtoms = true;
   auto costOf = [&](GradientCut &cut) {
-    bool mayGroup =
-        hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
-        kind != GradientKind::Weights && !facts.weights.areLogits &&
-        cut.alongOther == 1 &&
-        (kind != GradientKind::Query || !isChoosingCheap(target, facts, kind));
+    bool mayGroup = hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
+                    kind != GradientKind::Weights && !facts.weights.areLogits &&
+                    cut.alongOther == 1 &&
+                    (kind != GradientKind::Query ||
+                     (!isChoosingCheap(target, facts, kind) &&
+                      operands.logitGrads.empty()));
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
                  : ProductScope::Subgroup);
@@ -475,7 +477,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     // loop over keys waits less, and its registers are well known.
     if (cut.products == ProductScope::Group || isKnown)
       most = std::min(most, getResident(target, lanes, cost.registers));
-    if (kind == GradientKind::Bias || isKnown)
+    bool isOfGroup =
+        sumsKeys(kind) && cut.products == ProductScope::Group && !operands.slab;
+    if (kind == GradientKind::Bias || isKnown || isOfGroup)
       resident = std::clamp<int64_t>(most, 1, kMaxResident);
   }
   if (failed(checkProducts(loc, machine, facts, request, cut.subgroups,

@@ -304,6 +304,7 @@ private:
     if (!next.empty())
       scf::YieldOp::create(builder, loop.getLoc(), next);
     eraseUnused(*idle.getBody());
+    idle.walk([](BarrierOp barrier) { barrier.setApart(true); });
     if (isOpTriviallyDead(idle))
       idle->erase();
   }

@@ -294,10 +294,12 @@ def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Orders accesses to workgroup memory; the CPU ignores it. With `handover` it is
     the program's own: subgroups hand each other what they store to a buffer of its
-    (`alloc_lds`), and a loop that copies ahead keeps it.
+    (`alloc_lds`), and a loop that copies ahead keeps it. With `apart` it stays a
+    barrier of its own beside another one: other subgroups, elsewhere in the program,
+    have work between the two.
   }];
-  let arguments = (ins UnitAttr:$handover);
-  let assemblyFormat = "(`handover` $handover^)? attr-dict";
+  let arguments = (ins UnitAttr:$handover, UnitAttr:$apart);
+  let assemblyFormat = "(`handover` $handover^)? (`apart` $apart^)? attr-dict";
 }
 
 def Tile_ProxyFenceOp
