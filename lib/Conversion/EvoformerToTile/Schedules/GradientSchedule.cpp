@@ -24,6 +24,16 @@ static int64_t getNumKeys(const GradientOperands &operands) {
   return cast<MemRefType>(operands.key.getType()).getDimSize(3);
 }
 
+/// Whether rows of keys and values are as long as their tiles.
+static bool fillsTiles(const GradientOperands &operands,
+                       const AttentionFacts &facts) {
+  auto depthOf = [](Value memory) {
+    return cast<MemRefType>(memory.getType()).getShape().back();
+  };
+  return depthOf(operands.key) == facts.depth &&
+         depthOf(operands.value) == facts.valueDepth;
+}
+
 /// Puts operands of the own side in LDS, with fewer subgroups where the rows of
 /// all do not fit there; returns the cost.
 static ScheduleCost
@@ -254,13 +264,20 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
         request.products.value_or(chooseProductScope(
             candidate, facts, request.subgroups.value_or(subgroups),
             forcedOther.value_or(groupSteps[0].second))) == ProductScope::Group;
+    int64_t mostOfCandidate = isGroup && kind == GradientKind::Query &&
+                                      operands.logitGrads.empty() &&
+                                      fillsTiles(operands, facts) &&
+                                      std::max(facts.depth, facts.valueDepth) <=
+                                          fitted::kMostSingleAtomDepth
+                                  ? 1
+                                  : mostAtoms;
     for (int64_t stages = mostStages; stages > 0; --stages) {
       for (auto [atoms, other] : isShort   ? ArrayRef(shortSteps)
                                  : isGroup ? ArrayRef(groupSteps)
                                            : ArrayRef(longSteps)) {
         if (isCut)
           break;
-        if (atoms > mostAtoms)
+        if (atoms > mostOfCandidate)
           continue;
         machine = candidate;
         cut.subgroups =
@@ -468,17 +485,22 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   int64_t lanes = numSubgroups * target.getSubgroupSize();
   if (!request.resident && machine.streamsOperands() && copiesWords(facts) &&
       target.getRegistersPerProcessor() > 0) {
-    int64_t most =
-        std::min(target.getLatencyLanes() / lanes,
-                 target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1));
+    bool isGroup = cut.products == ProductScope::Group;
     bool isKnown =
         kind == GradientKind::Query && machine.streamsMatrices(facts);
-    // Those of groups have their results in registers, and nothing else; the
-    // loop over keys waits less, and its registers are well known.
-    if (cut.products == ProductScope::Group || isKnown)
+    // Of queries that are the rows of one instruction each workgroup has little
+    // under way at once.
+    bool isNarrow =
+        isKnown && isGroup && cut.own == cut.subgroups * machine.queryAtom();
+    int64_t most =
+        std::min(isNarrow ? kMaxResident : target.getLatencyLanes() / lanes,
+                 target.getLdsBytes() / std::max<int64_t>(cost.ldsBytes, 1));
+    // The loop over keys waits less, and its registers are well known, as are
+    // those of groups, which have their results there and nothing else: a
+    // bias's sum is not worth fewer workgroups.
+    bool isOfGroup = sumsKeys(kind) && isGroup && !operands.slab;
+    if (isKnown || isOfGroup)
       most = std::min(most, getResident(target, lanes, cost.registers));
-    bool isOfGroup =
-        sumsKeys(kind) && cut.products == ProductScope::Group && !operands.slab;
     if (kind == GradientKind::Bias || isKnown || isOfGroup)
       resident = std::clamp<int64_t>(most, 1, kMaxResident);
   }
