@@ -270,6 +270,17 @@ def test_kernels():
         "kernel", "---", "matmul", "softmax", "layer_norm"]
 
 
+def test_inputs(tmp_path):
+    """Other inputs than the usual, and a gate by this project and by torch."""
+    records, _ = run_beside("inputs", tmp_path / "inputs.json")
+    assert [(r["shape"], r["input"], r["by"]) for r in records] == [
+        (shape, what, by) for shape in ("C24", "A17") for what, by in (
+            ("usual", "evoformer"), ("rows without keys", "evoformer"),
+            ("no first keys", "evoformer"), ("large logits", "evoformer"),
+            ("all rows made again", "evoformer"), ("f16", "evoformer"),
+            ("gate", "evoformer"), ("gate", "torch"))]
+
+
 def test_scores(tmp_path):
     """Scores of one's own and dropout."""
     records, printed = run_beside("scores", tmp_path / "scores.json")
