@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Kernels/Logits.h"
+#include "../Kernels/WorkItem.h"
 #include "HostArithmetic.h"
 #include "HostBuilder.h"
 
@@ -21,8 +22,7 @@ using namespace mlir::evoformer::tile;
 /// What is prepared has whole blocks of most kernels, so that those of one
 /// gradient may share it.
 static int64_t getSharedBlock(int64_t keyBlock) {
-  constexpr int64_t kOfMost = 128;
-  return std::lcm(keyBlock, kOfMost);
+  return std::lcm(keyBlock, kKeySumBlock);
 }
 
 OpFoldResult HostBuilder::padded(OpFoldResult size, int64_t block) {

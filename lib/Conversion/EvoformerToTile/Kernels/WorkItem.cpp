@@ -10,6 +10,7 @@
 #include "BlockLoop.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::evoformer;
@@ -571,21 +572,37 @@ Value WorkItem::clearDropped(TileBuilder &b, const BiasSlice &keySum,
 }
 
 Value WorkItem::keepsNone(TileBuilder &b, const BiasSlice &keySum) const {
+  // Nobody hides what a step waits for: several blocks in each, unless only
+  // some of their pairs count.
+  int64_t block = keys.block;
+  WorkItem wide = *this;
+  if (!seen)
+    wide.keys.block = std::lcm(block, kKeySumBlock);
   // In the shape of logits: what lies where in them needs no exchange.
   Value start = b.splat({rows.block, queries.block}, b.getF32Type(), 0);
   SmallVector<Value> any =
-      BlockLoop::along(b, LogitDim::Keys, *this)
+      BlockLoop::along(b, LogitDim::Keys, wide)
           .run(b, start,
                [&](TileBuilder &inner, const BlockStep &step,
                    ValueRange carried) -> SmallVector<Value> {
-                 Value sum = readBias(inner, keySum, step.tile);
-                 Value none = inner.splatLike(sum, 0);
-                 Value kept = inner.select(inner.equals(sum, -kInfinity), none,
-                                           inner.splatLike(sum, 1));
-                 if (step.tile.seen)
-                   kept = inner.select(step.tile.seen, kept, none);
-                 return {inner.maxnum(carried[0],
-                                      inner.reduce(ReduceKind::Max, kept, 2))};
+                 Value found = carried[0];
+                 for (int64_t first = 0; first < wide.keys.block;
+                      first += block) {
+                   LogitsTile tile = step.tile;
+                   tile.shape.back() = block;
+                   Value &key =
+                       tile.offsets[static_cast<unsigned>(LogitDim::Keys)];
+                   key = inner.add(key, inner.index(first));
+                   Value sum = readBias(inner, keySum, tile);
+                   Value none = inner.splatLike(sum, 0);
+                   Value kept = inner.select(inner.equals(sum, -kInfinity),
+                                             none, inner.splatLike(sum, 1));
+                   if (tile.seen)
+                     kept = inner.select(tile.seen, kept, none);
+                   found = inner.maxnum(found,
+                                        inner.reduce(ReduceKind::Max, kept, 2));
+                 }
+                 return {found};
                });
   return b.equals(any[0], 0);
 }
