@@ -167,7 +167,7 @@ private:
     start.maximum = b.splat(rowShape, f32, isRunning ? -kInfinity : kNoKey);
     start.sum = b.splat(rowShape, f32, 0);
     BlockLoop loop = BlockLoop::along(b, LogitDim::Keys, item);
-    if (!isRunning)
+    if (!item.isCareful)
       loop = loop.skippingIdle({{LogitDim::Queries}});
     State end = State::of(loop.run(
         b, start.carried(),
@@ -216,9 +216,9 @@ private:
     Value isOutside = arith::CmpFOp::create(
         builder, arith::CmpFPredicate::UGT, state.sum,
         builder.splatLike(state.sum,
-                          reference == Reference::Raised
-                              ? kLargestSum
-                              : getLargestSum(facts.elementType, weightScale)));
+                          reference == Reference::First
+                              ? getLargestSum(facts.elementType, weightScale)
+                              : kLargestSum));
     if (reference == Reference::Raised && startsFromBiases)
       isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
     if (mayLoseKeys())
