@@ -11,12 +11,14 @@
 // additions, products and FMAs are split to pairs as they should). The other
 // way round it is with a product that is rounded to f16, which V_FMA_MIXLO_F16
 // and V_FMA_MIXHI_F16 do in one instruction and in their half of a register:
-// pairs of f32 would hide it.
+// pairs of f32 would hide it. So would they an absolute value, which single
+// multiply-adds take of an operand for nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LoweringFacts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -83,6 +85,41 @@ struct RoundProducts : OpRewritePattern<arith::TruncFOp> {
     return success();
   }
 };
+
+/// Rewrites a multiply-add of a vector's absolute values as single ones.
+struct FoldAbsolute : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    auto isAbsolute = [](Value operand) {
+      return operand.getDefiningOp<math::AbsFOp>() != nullptr;
+    };
+    if (!type || type.getRank() != 1 || type.isScalable() ||
+        !type.getElementType().isF32() ||
+        llvm::none_of(op->getOperands(), isAbsolute))
+      return failure();
+    Location loc = op.getLoc();
+    SmallVector<SmallVector<Value>> operands(type.getNumElements());
+    for (Value operand : op->getOperands()) {
+      auto absolute = operand.getDefiningOp<math::AbsFOp>();
+      auto elements = vector::ToElementsOp::create(
+          rewriter, loc, absolute ? absolute.getOperand() : operand);
+      for (auto [of, element] :
+           llvm::zip_equal(operands, elements.getResults()))
+        of.push_back(
+            absolute ? math::AbsFOp::create(rewriter, loc, element).getResult()
+                     : element);
+    }
+    SmallVector<Value> elements;
+    for (ArrayRef<Value> of : operands)
+      elements.push_back(math::FmaOp::create(rewriter, loc, of[0], of[1], of[2],
+                                             op.getFastmathAttr()));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
+    return success();
+  }
+};
 } // namespace
 
 void mlir::evoformer::populatePairwisePatterns(RewritePatternSet &patterns,
@@ -91,9 +128,11 @@ void mlir::evoformer::populatePairwisePatterns(RewritePatternSet &patterns,
   if (target.hasNativeBF16Convert())
     patterns.add<Pairwise>(context, arith::TruncFOp::getOperationName(),
                            BFloat16Type::get(context));
-  if (target.hasPackedF32())
+  if (target.hasPackedF32()) {
     patterns.add<Pairwise>(context, arith::SubFOp::getOperationName(),
                            Float32Type::get(context));
+    patterns.add<FoldAbsolute>(context);
+  }
   if (target.roundsProducts())
     patterns.add<RoundProducts>(context);
 }
