@@ -18,6 +18,12 @@
 // Two barriers beside each other stay two.
 // RUN: evoformer-opt %t.once --convert-tile-to-gpu --canonicalize | FileCheck %s --check-prefix=TWO
 // TWO-LABEL: gpu.func @work
+// TWO:         scf.for
+// TWO:           gpu.barrier
+// TWO-NEXT:      llvm.call_intrinsic "llvm.sideeffect"()
+// TWO:           gpu.barrier
+// TWO-NEXT:      llvm.call_intrinsic "llvm.sideeffect"()
+// TWO-NOT:       gpu.barrier
 // TWO:         } else {
 // TWO:           gpu.barrier
 // TWO-NEXT:      llvm.call_intrinsic "llvm.sideeffect"()
@@ -50,10 +56,10 @@
 //       CHECK:   %[[SUMS:.*]]:2 = scf.if %[[WORKS]]
 //       CHECK:     %[[BUSY:.*]]:3 = scf.for %{{.*}} = %c0 to %[[END:.*]] step %c1 iter_args(%[[X:.*]] = %[[ZERO:.*]], %{{.*}} = %[[ZERO]], %{{.*}} = %c0)
 //       CHECK:       evo_tile.store
-//       CHECK:       evo_tile.barrier
+//       CHECK:       evo_tile.barrier apart
 //       CHECK:       evo_tile.load
 //       CHECK:       arith.addf %[[X]]
-//       CHECK:       evo_tile.barrier
+//       CHECK:       evo_tile.barrier apart
 //       CHECK:     scf.yield %[[BUSY]]#0, %[[BUSY]]#1
 //       CHECK:   } else {
 //       CHECK:     scf.for %{{.*}} = %c0 to %[[END]] step %c1 iter_args(%[[SLOT:.*]] = %c0)

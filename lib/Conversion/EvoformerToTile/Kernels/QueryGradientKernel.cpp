@@ -50,7 +50,8 @@ evoformer::sumKeysOfQueries(TileBuilder &builder, const LogitRecompute &shared,
   LogitRecompute::QueryTiles queries =
       shared.loadQueries(builder, item, slices, shared.zero);
   BlockLoop loop = BlockLoop::along(builder, LogitDim::Keys, item);
-  if (!shared.isRepeat())
+  // What is stored is computed by all.
+  if (!shared.isRepeat() && shared.operands.logitGrads.empty())
     loop = loop.skippingIdle({{LogitDim::Queries}});
   return loop.run(
       builder, shared.zeros(builder, shared.blocks.queries, shared.parts),

@@ -223,13 +223,16 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // registers leave none, as do those of weights that are logits. Gradients of
   // logits are stored from the registers of single subgroups.
   bool hasWholeAtoms = true;
+  bool mayBeOfGroups =
+      !hasAllKeys && owned != OwnedDim::None && kind != GradientKind::Weights &&
+      !facts.weights.areLogits &&
+      (kind != GradientKind::Query ||
+       (!isChoosingCheap(target, facts, kind) && operands.logitGrads.empty()));
+  // Residency was measured where logits take no registers of a score, or of
+  // what is dropped.
+  bool isPlain = !facts.score && facts.dropThreshold == 0;
   auto costOf = [&](GradientCut &cut) {
-    bool mayGroup = hasWholeAtoms && !hasAllKeys && owned != OwnedDim::None &&
-                    kind != GradientKind::Weights && !facts.weights.areLogits &&
-                    cut.alongOther == 1 &&
-                    (kind != GradientKind::Query ||
-                     (!isChoosingCheap(target, facts, kind) &&
-                      operands.logitGrads.empty()));
+    bool mayGroup = hasWholeAtoms && mayBeOfGroups && cut.alongOther == 1;
     cut.products = request.products.value_or(
         mayGroup ? chooseProductScope(machine, facts, cut.subgroups, cut.other)
                  : ProductScope::Subgroup);
@@ -265,7 +268,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
             candidate, facts, request.subgroups.value_or(subgroups),
             forcedOther.value_or(groupSteps[0].second))) == ProductScope::Group;
     int64_t mostOfCandidate = isGroup && kind == GradientKind::Query &&
-                                      operands.logitGrads.empty() &&
+                                      mayBeOfGroups && isPlain &&
                                       fillsTiles(operands, facts) &&
                                       std::max(facts.depth, facts.valueDepth) <=
                                           fitted::kMostSingleAtomDepth
@@ -498,8 +501,9 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     // The loop over keys waits less, and its registers are well known, as are
     // those of groups, which have their results there and nothing else: a
     // bias's sum is not worth fewer workgroups.
-    bool isOfGroup = sumsKeys(kind) && isGroup && !operands.slab;
-    if (isKnown || isOfGroup)
+    bool isOfGroup = sumsKeys(kind) && isGroup && isPlain && !operands.slab;
+    bool isLimited = kind == GradientKind::Bias && isGroup && !isPlain;
+    if (isKnown || isOfGroup || isLimited)
       most = std::min(most, getResident(target, lanes, cost.registers));
     if (kind == GradientKind::Bias || isKnown || isOfGroup)
       resident = std::clamp<int64_t>(most, 1, kMaxResident);

@@ -61,6 +61,19 @@ static bool onlyReads(Operation *op) {
   return !walk.wasInterrupted();
 }
 
+/// Whether a number is known before the loop; moves what computes it there.
+static bool moveBefore(LoopLikeOpInterface loop, Value number) {
+  if (loop.isDefinedOutsideOfLoop(number))
+    return true;
+  Operation *op = number.getDefiningOp();
+  if (!op || !isPure(op) || op->getNumRegions() != 0 ||
+      !llvm::all_of(op->getOperands(),
+                    [&](Value operand) { return moveBefore(loop, operand); }))
+    return false;
+  op->moveBefore(loop);
+  return true;
+}
+
 namespace {
 /// Tiles of a block that the same subgroups may leave out, where what makes
 /// them is code of its own: loops over the parts of a step.
@@ -133,19 +146,6 @@ private:
                                  first.getDims(), first.getType());
   }
 
-  /// Whether a number is known before the loop; moves what computes it there.
-  static bool moveBefore(LoopLikeOpInterface loop, Value number) {
-    if (loop.isDefinedOutsideOfLoop(number))
-      return true;
-    Operation *op = number.getDefiningOp();
-    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
-        !llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return moveBefore(loop, operand); }))
-      return false;
-    op->moveBefore(loop);
-    return true;
-  }
-
   /// Moves it into a loop that idle subgroups do not enter: a branch on tiles
   /// would keep the registers of both its sides apart.
   void moveWork() {
@@ -194,7 +194,7 @@ public:
     if (!loop)
       return std::nullopt;
     IdleLoop found(loop, ops);
-    if (!found.findSums() || !found.isKnownBefore() || found.needsAll())
+    if (!found.findSums() || found.needsAll() || !found.isKnownBefore())
       return std::nullopt;
     return found;
   }
@@ -220,6 +220,8 @@ public:
     }
     builder = branch.getThenBodyBuilder();
     loop->moveBefore(scf::YieldOp::create(builder, loc, sums));
+    // As many in both loops, whatever is left between them.
+    loop->walk([](BarrierOp barrier) { barrier.setApart(true); });
     builder = branch.getElseBodyBuilder();
     addIdle(builder);
     scf::YieldOp::create(builder, loc, starts);
@@ -252,25 +254,14 @@ private:
   bool isKnownBefore() {
     SkipIdleOp first = ops.front();
     return llvm::all_of(first.getExtents(),
-                        [&](Value extent) { return moveBefore(extent); });
+                        [&](Value extent) { return moveBefore(loop, extent); });
   }
 
-  bool moveBefore(Value number) {
-    if (loop.isDefinedOutsideOfLoop(number))
-      return true;
-    Operation *op = number.getDefiningOp();
-    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
-        !llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return moveBefore(operand); }))
-      return false;
-    op->moveBefore(loop);
-    return true;
-  }
-
-  /// Products of several subgroups are executed by all of them together.
+  /// Products of several subgroups are executed by all of them together; tiles
+  /// that they exchange get barriers of their own later.
   bool needsAll() {
     WalkResult found = loop->walk([](Operation *op) {
-      return isa<GroupMmaOp, GroupFenceOp, GroupWaitOp>(op)
+      return isa<GroupMmaOp, GroupFenceOp, GroupWaitOp, ExchangeOp>(op)
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
@@ -304,7 +295,6 @@ private:
     if (!next.empty())
       scf::YieldOp::create(builder, loop.getLoc(), next);
     eraseUnused(*idle.getBody());
-    idle.walk([](BarrierOp barrier) { barrier.setApart(true); });
     if (isOpTriviallyDead(idle))
       idle->erase();
   }

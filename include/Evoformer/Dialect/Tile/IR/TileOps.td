@@ -635,9 +635,9 @@ def Tile_HoldsWithinOp : Tile_Op<"holds_within", [Pure]> {
   let description = [{
     Whether any element of a tile of type `tile` that the subgroup holds lies
     before each of the extents along its dimension. Subgroups differ; all lanes of
-    one get the same. What depends on it may wait for no other subgroup: it is made
-    after pipelining, when copies and barriers are where they stay. Extents are
-    signed.
+    one get the same. What depends on it must meet the other subgroups at as many
+    barriers either way: it is made after pipelining, when copies and barriers are
+    where they stay. Extents are signed.
 
     ```mlir
     %works = evo_tile.holds_within [%queries] along [1]
