@@ -49,7 +49,8 @@ PASSES = {
     "evo-tile-overlap-products": {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "evo-tile-skip-idle-subgroups": {
-        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
+        "tiles": "evo-tile-skip-idle-subgroups " + BARE, "fragments": None,
+        "staged": None, "pipelined": None},
     "evo-tile-copy-boxes": {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "convert-tile-to-gpu": {

@@ -16,7 +16,8 @@
 // CHECK:           %[[DP:.*]] = evo_tile.mma
 // CHECK:           %[[KEPT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[DP]]
 // CHECK:           %[[NEXT:.*]] = math.fma %[[P]], %[[KEPT]], %[[S]]
-// CHECK:           scf.yield %[[NEXT]]
+// CHECK:           %[[SOME:.*]] = evo_tile.skip_idle %[[NEXT]] else %[[S]] within[%{{.*}}, %{{.*}}] along [1, 2]
+// CHECK:           scf.yield %[[SOME]]
 // CHECK:         evo_tile.store %{{.*}}, %{{.*}}[%c0, %c0, %c0]
 // CHECK-LABEL: func.func @pair(
 // CHECK:         evo_tile.launch @pair_delta space(%{{.*}}, %{{.*}}, %{{.*}}, %c4)
