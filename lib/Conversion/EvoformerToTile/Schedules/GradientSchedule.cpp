@@ -505,7 +505,8 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     bool isLimited = kind == GradientKind::Bias && isGroup && !isPlain;
     if (isKnown || isOfGroup || isLimited)
       most = std::min(most, getResident(target, lanes, cost.registers));
-    if (kind == GradientKind::Bias || isKnown || isOfGroup)
+    // One is what it is without saying so, and what is said is planned for.
+    if (kind == GradientKind::Bias || isKnown || (isOfGroup && most > 1))
       resident = std::clamp<int64_t>(most, 1, kMaxResident);
   }
   if (failed(checkProducts(loc, machine, facts, request, cut.subgroups,
