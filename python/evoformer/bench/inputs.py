@@ -37,12 +37,6 @@ def made_again(mask, pair):
     pair[..., :min(FIRST_KEYS, pair.shape[-1] // 2)] -= LOWER
 
 
-def gated(q, k, v, mask, pair, gate):
-    """By torch, from the output."""
-    out = evoformer.attention(q, k, v, [mask, pair])
-    return out * torch.sigmoid(gate)
-
-
 def problems(device):
     """(title, operands, gradient, what, by, function), see beside.report."""
     suite = {**shapes.SUITES["h200"], **shapes.SUITES["small"]}
@@ -60,7 +54,7 @@ def problems(device):
         def ours(mask):
             return lambda q, k, v, pair: evoformer.attention(q, k, v, [mask, pair])
 
-        for what, made in (("usual", lambda: make()),
+        for what, made in (("usual", make),
                            ("rows without keys", lambda: make(without_keys)),
                            ("no first keys", lambda: make(without_first)),
                            ("large logits", lambda: make(factor=DEVIATION)),
@@ -75,7 +69,7 @@ def problems(device):
                evoformer.attention(q, k, v, [mask, pair], gate))
         yield (name, operands, gradient, "gate", "torch",
                lambda q, k, v, pair, gate, mask=mask:
-               gated(q, k, v, mask, pair, gate))
+               evoformer.attention(q, k, v, [mask, pair]) * torch.sigmoid(gate))
 
 
 def main():

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Kernels/Logits.h"
-#include "../Kernels/WorkItem.h"
 #include "HostArithmetic.h"
 #include "HostBuilder.h"
 

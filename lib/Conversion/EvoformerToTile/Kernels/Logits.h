@@ -47,6 +47,9 @@ struct BiasSlice {
   Value loaded = {};
 };
 
+/// Prepared sums of key biases have a multiple of so many keys.
+inline constexpr int64_t kKeySumBlock = 128;
+
 /// A tile of logits: [rows, queries, keys], or [rows, keys, queries].
 struct LogitsTile {
   SmallVector<int64_t, 3> shape;

@@ -63,9 +63,6 @@ struct ItemRange {
                   Value offset) const;
 };
 
-/// Prepared sums of key biases have a multiple of so many keys.
-inline constexpr int64_t kKeySumBlock = 128;
-
 /// The elements [start, start + size) of the depth.
 struct DepthPart {
   int64_t start, size;

@@ -501,11 +501,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
     // The loop over keys waits less, and its registers are well known, as are
     // those of groups, which have their results there and nothing else: a
     // bias's sum is not worth fewer workgroups.
-    bool isOfGroup = sumsKeys(kind) && isGroup && isPlain && !operands.slab;
-    bool isLimited = kind == GradientKind::Bias && isGroup && !isPlain;
-    if (isKnown || isOfGroup || isLimited)
+    if (isKnown || (isGroup && !(kind == GradientKind::Bias && isPlain)))
       most = std::min(most, getResident(target, lanes, cost.registers));
     // One is what it is without saying so, and what is said is planned for.
+    bool isOfGroup = sumsKeys(kind) && isGroup && isPlain && !operands.slab;
     if (kind == GradientKind::Bias || isKnown || (isOfGroup && most > 1))
       resident = std::clamp<int64_t>(most, 1, kMaxResident);
   }

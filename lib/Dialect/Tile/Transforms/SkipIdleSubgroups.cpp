@@ -74,6 +74,18 @@ static bool moveBefore(LoopLikeOpInterface loop, Value number) {
   return true;
 }
 
+/// Moves what the extents of a tile are computed from in front of the loop.
+static bool moveExtentsBefore(LoopLikeOpInterface loop, SkipIdleOp op) {
+  return llvm::all_of(op.getExtents(),
+                      [&](Value extent) { return moveBefore(loop, extent); });
+}
+
+/// Whether the subgroup holds any of a tile's elements that count.
+static Value createWorks(OpBuilder &builder, SkipIdleOp op) {
+  return HoldsWithinOp::create(builder, op->getLoc(), op.getExtents(),
+                               op.getDims(), op.getType());
+}
+
 namespace {
 /// Tiles of a block that the same subgroups may leave out, where what makes
 /// them is code of its own: loops over the parts of a step.
@@ -132,18 +144,14 @@ private:
   /// Whether the subgroup holds any of the tiles' elements that count, before
   /// the loops that do not change that.
   Value findWorks() const {
-    SkipIdleOp first = ops.front();
     Operation *place = getLast();
     while (auto loop = place->getParentOfType<LoopLikeOpInterface>()) {
-      if (loop != place->getParentOp() ||
-          !llvm::all_of(first.getExtents(),
-                        [&](Value extent) { return moveBefore(loop, extent); }))
+      if (loop != place->getParentOp() || !moveExtentsBefore(loop, ops.front()))
         break;
       place = loop;
     }
     OpBuilder builder(place);
-    return HoldsWithinOp::create(builder, first->getLoc(), first.getExtents(),
-                                 first.getDims(), first.getType());
+    return createWorks(builder, ops.front());
   }
 
   /// Moves it into a loop that idle subgroups do not enter: a branch on tiles
@@ -194,7 +202,8 @@ public:
     if (!loop)
       return std::nullopt;
     IdleLoop found(loop, ops);
-    if (!found.findSums() || found.needsAll() || !found.isKnownBefore())
+    if (!found.findSums() || found.needsAll() ||
+        !moveExtentsBefore(loop, ops.front()))
       return std::nullopt;
     return found;
   }
@@ -207,9 +216,7 @@ public:
     for (SkipIdleOp op : ops)
       types.push_back(op.getType());
     OpBuilder builder(loop);
-    Value works = HoldsWithinOp::create(
-        builder, ops.front()->getLoc(), ops.front().getExtents(),
-        ops.front().getDims(), ops.front().getType());
+    Value works = createWorks(builder, ops.front());
     auto branch = scf::IfOp::create(builder, loc, types, works,
                                     /*withElseRegion=*/true);
     SmallVector<Value> starts, sums;
@@ -248,13 +255,6 @@ private:
     return llvm::all_of(loop.getResults(), [&](OpResult result) {
       return isSum.test(result.getResultNumber()) || result.use_empty();
     });
-  }
-
-  /// Moves what extents are computed from in front of the loop.
-  bool isKnownBefore() {
-    SkipIdleOp first = ops.front();
-    return llvm::all_of(first.getExtents(),
-                        [&](Value extent) { return moveBefore(loop, extent); });
   }
 
   /// Products of several subgroups are executed by all of them together; tiles
