@@ -73,6 +73,7 @@ namespace {
 struct StoredCode {
   std::string format, target, base64, symbol;
   int64_t ldsBytes = 0, threads = 0;
+  bool startsEarly = false;
   std::vector<TensorMapArgument> tensorMaps;
   json::Value report = nullptr;
 };
@@ -85,6 +86,7 @@ static json::Value toJSON(const StoredCode &code) {
                       {"symbol", code.symbol},
                       {"ldsBytes", code.ldsBytes},
                       {"threads", code.threads},
+                      {"startsEarly", code.startsEarly},
                       {"tensorMaps", json::Array(code.tensorMaps)},
                       {"report", code.report}};
 }
@@ -96,6 +98,7 @@ static bool fromJSON(const json::Value &value, StoredCode &code,
       !map.map("target", code.target) || !map.map("base64", code.base64) ||
       !map.map("symbol", code.symbol) || !map.map("ldsBytes", code.ldsBytes) ||
       !map.map("threads", code.threads) ||
+      !map.map("startsEarly", code.startsEarly) ||
       !map.map("tensorMaps", code.tensorMaps))
     return false;
   if (const json::Value *report = value.getAsObject()->get("report"))
@@ -110,6 +113,7 @@ static std::string writeCode(const KernelInfo &kernel) {
                   kernel.symbol,
                   static_cast<int64_t>(kernel.ldsBytes),
                   kernel.threads,
+                  kernel.startsEarly,
                   kernel.tensorMaps,
                   kernel.report};
   std::string text;
@@ -140,6 +144,7 @@ static std::optional<KernelInfo> readCode(StringRef text, StringRef symbol,
   kernel.symbol = std::move(code.symbol);
   kernel.ldsBytes = code.ldsBytes;
   kernel.threads = code.threads;
+  kernel.startsEarly = code.startsEarly;
   kernel.tensorMaps = std::move(code.tensorMaps);
   kernel.report = std::move(code.report);
   kernel.object = std::make_shared<const KernelObject>(

@@ -103,6 +103,7 @@ runtime::KernelInfo mlir::evoformer::makeKernelInfo(KernelCode code) {
   kernel.name = kernel.symbol = std::move(code.kernel.symbol);
   kernel.ldsBytes = code.kernel.ldsBytes;
   kernel.threads = code.kernel.threads;
+  kernel.startsEarly = code.kernel.startsEarly;
   kernel.tensorMaps = std::move(code.kernel.tensorMaps);
   kernel.report = std::move(code.kernel.report);
   kernel.object =

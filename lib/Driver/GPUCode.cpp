@@ -70,6 +70,7 @@ static LogicalResult appendKernels(gpu::GPUModuleOp module,
       return function.emitOpError("does not say how many threads a workgroup "
                                   "has");
     kernel.ldsBytes = getDynamicLDSBytes(function);
+    kernel.startsEarly = function->hasAttr(kStartsEarlyAttrName);
     kernel.tensorMaps = readTensorMaps(function);
     for (const KernelReport &report : reports)
       if (report.name == kernel.symbol)

@@ -57,7 +57,10 @@ public:
   }
   std::string getDescription() const override { return name; }
   std::string getChip() const override { return chip; }
-  void setStream(void *handle) override { stream = handle; }
+  void setStream(void *handle) override {
+    stream = handle;
+    followsOwn = false;
+  }
   Error enter() override;
   void leave() override;
 
@@ -87,6 +90,7 @@ public:
     return library.check(call.synchronize(), "running" + afterKernel());
   }
   Error startTimer() override {
+    followsOwn = false;
     return library.check(call.recordEvent(startEvent, nullptr),
                          "recording a time");
   }
@@ -97,6 +101,9 @@ private:
   Expected<std::shared_ptr<DriverModule>> loadModule(const KernelInfo &info);
   Error encode(const KernelInfo &info, const TensorMap &map,
                EncodedMap &encoded);
+  /// Launches with the kernel's arguments, one by one or packed.
+  int launch(const DriverKernel &kernel, uint64_t workItems, void **single,
+             void **packed);
   /// Null where it does not load.
   std::shared_ptr<DriverModule> loadLinked(StringRef ptx);
   /// Errors of asynchronous launches appear later: names the last one.
@@ -109,6 +116,9 @@ private:
   void findChip(int device);
 
   std::string name, chip, lastKernel;
+  /// Whether kernels may start before the one before ends, and whether that is
+  /// one of this device's launches, and nothing else, since `stream` was set.
+  bool mayStartEarly = false, followsOwn = false;
   Handle context = nullptr, stream = nullptr;
   int ordinal = 0;
   /// HIP has no stack of devices.
@@ -200,6 +210,9 @@ Error DriverDevice::initialize(int ordinal) {
     int version = 0;
     if (call.getVersion)
       call.getVersion(&version);
+    // The first that captures such launches in graphs.
+    constexpr int kLeastVersion = 12030;
+    mayStartEarly = call.launchExtended && version >= kLeastVersion;
     linker = std::make_unique<DriverLinker>(
         library.handle, (chip + " by driver " + Twine(version)).str(),
         std::move(store));
@@ -355,6 +368,28 @@ Error DriverDevice::encode(const KernelInfo &info, const TensorMap &map,
   return Error::success();
 }
 
+int DriverDevice::launch(const DriverKernel &kernel, uint64_t workItems,
+                         void **single, void **packed) {
+  const KernelInfo &info = kernel.info;
+  // Behind what others launched it starts as ever.
+  bool startsEarly = mayStartEarly && followsOwn && info.startsEarly;
+  followsOwn = true;
+  if (!startsEarly)
+    return call.launch(kernel.function, workItems, 1, 1, info.threads, 1, 1,
+                       info.ldsBytes, stream, single, packed);
+  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
+  CUDALaunchAttribute attribute = {};
+  attribute.id = 6;
+  attribute.value.flag = 1;
+  CUDALaunch config = {{static_cast<uint32_t>(workItems), 1, 1},
+                       {info.threads, 1, 1},
+                       static_cast<uint32_t>(info.ldsBytes),
+                       stream,
+                       &attribute,
+                       1};
+  return call.launchExtended(&config, kernel.function, single, packed);
+}
+
 Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                            ArrayRef<LaunchArgument> arguments) {
   const KernelInfo &info = kernel.info;
@@ -393,10 +428,9 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
     for (EncodedMap &map : maps)
       single.push_back(map.bytes);
   }
-  int code = call.launch(static_cast<DriverKernel &>(kernel).function,
-                         workItems, 1, 1, info.threads, 1, 1, info.ldsBytes,
-                         stream, maps.empty() ? nullptr : single.data(),
-                         maps.empty() ? extra : nullptr);
+  int code = launch(static_cast<DriverKernel &>(kernel), workItems,
+                    maps.empty() ? nullptr : single.data(),
+                    maps.empty() ? extra : nullptr);
   lastKernel = info.name;
   return library.check(code, "launching kernel '" + info.name + "' with " +
                                  Twine(workItems) + " workgroups of " +

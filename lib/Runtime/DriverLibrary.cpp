@@ -80,6 +80,7 @@ Expected<DriverLibrary> DriverLibrary::open(DriverVendor vendor,
     resolveOptional(call.getVersion, "cuDriverGetVersion");
     resolveOptional(call.cudaCopy, "cuMemcpyAsync");
     resolveOptional(call.encodeTensorMap, "cuTensorMapEncodeTiled");
+    resolveOptional(call.launchExtended, "cuLaunchKernelEx");
     resolve(call.setFunctionAttribute, "cuFuncSetAttribute");
     resolve(call.cudaErrorName, "cuGetErrorName");
     resolve(call.cudaErrorText, "cuGetErrorString");

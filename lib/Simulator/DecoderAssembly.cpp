@@ -110,8 +110,16 @@ static bool parseList(StringRef text,
   return true;
 }
 
-/// PTX ISA: 'fence.proxy.async', and 'wgmma' whose end is waited for, here or
-/// by other assembly of the block.
+/// Whether a kernel begins with this op, but for what touches no memory.
+static bool beginsKernel(Operation *op) {
+  Block *block = op->getBlock();
+  return block->isEntryBlock() && isa<LLVM::LLVMFuncOp>(block->getParentOp()) &&
+         llvm::all_of(llvm::make_range(block->begin(), op->getIterator()),
+                      [](Operation &before) { return isPure(&before); });
+}
+
+/// PTX ISA: 'fence.proxy.async', 'griddepcontrol.wait' where a kernel begins,
+/// and 'wgmma' whose end is waited for, here or by other assembly of the block.
 LogicalResult Decoder::decodePTX(LLVM::InlineAsmOp op) {
   llvm::SmallVector<StringRef> texts, constraints;
   op.getAsmString().split(texts, ';', -1, false);
@@ -186,6 +194,10 @@ LogicalResult Decoder::decodePTX(LLVM::InlineAsmOp op) {
     };
     if (s.opcode == "fence.proxy.async.shared::cta") {
       emit(proxyFenceHandler());
+    } else if (s.opcode == "griddepcontrol.wait") {
+      // Kernels run one after the other here.
+      if (!beginsKernel(op))
+        return refuse("memory of the kernels before may be accessed before it");
     } else if (s.opcode == "add.s64" || s.opcode == "setp.ne.b32") {
       if (s.operands.size() != 3)
         return refuse("three operands are needed");

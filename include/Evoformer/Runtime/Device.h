@@ -46,6 +46,9 @@ struct KernelInfo {
   uint64_t ldsBytes = 0;
   /// Threads of a workgroup; 1 on the CPU.
   uint32_t threads = 1;
+  /// It waits for the memory of the kernels before it, and may start before
+  /// they end; a device need not know.
+  bool startsEarly = false;
   /// Size in bytes of each argument of the expanded signature: memrefs as
   /// their descriptor's fields, then scalars in order, then the extents.
   llvm::SmallVector<uint8_t> argumentBytes;

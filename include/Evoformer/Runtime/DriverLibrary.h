@@ -15,6 +15,7 @@
 #ifndef EVOFORMER_RUNTIME_DRIVERLIBRARY_H
 #define EVOFORMER_RUNTIME_DRIVERLIBRARY_H
 
+#include "Evoformer/Runtime/CUDALaunch.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/DynamicLibrary.h"
@@ -99,6 +100,8 @@ struct DriverFunctions {
   int (*getAttribute)(int *, int, int) = nullptr;
   int (*getVersion)(int *) = nullptr;
   int (*setFunctionAttribute)(DriverHandle, int, int) = nullptr;
+  int (*launchExtended)(const CUDALaunch *, DriverHandle function, void **,
+                        void **) = nullptr;
   int (*encodeTensorMap)(void *map, int elementType, unsigned rank,
                          uint64_t address, const uint64_t *sizes,
                          const uint64_t *strides, const uint32_t *box,

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Sources: "Parallel Thread Execution ISA", sections ex2, lg2, rcp, rsqrt,
-// "Performance-Tuning Directives" (.maxntid, .reqntid); LLVM's "User Guide for
-// NVPTX Back-end" (address spaces).
+// griddepcontrol, "Performance-Tuning Directives" (.maxntid, .reqntid); LLVM's
+// "User Guide for NVPTX Back-end" (address spaces).
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,8 +75,27 @@ static void passMapsByValue(LLVM::LLVMFuncOp kernel) {
   }
 }
 
-static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr,
+/// Before anything else a kernel waits until those before it have ended and
+/// their memory is there. Where it was launched as ever, that does nothing.
+static void startEarly(LLVM::LLVMFuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  auto builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  // Upstream's op is an intrinsic that accesses no memory, over which loads may
+  // be moved.
+  LLVM::InlineAsmOp::create(
+      builder, kernel.getLoc(), TypeRange(), ValueRange(),
+      "griddepcontrol.wait;", "~{memory}",
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+  kernel->setAttr(kStartsEarlyAttrName, builder.getUnitAttr());
+}
+
+static void finishNVIDIAKernel(LLVM::LLVMFuncOp kernel, tile::TargetAttr target,
                                ArrayRef<int32_t> blockSize) {
+  if (target.hasEarlyStarts())
+    startEarly(kernel);
   auto resident = dyn_cast_if_present<IntegerAttr>(
       kernel->removeAttr(kMinWorkgroupsAttrName));
   passMapsByValue(kernel);

@@ -66,6 +66,7 @@ FailureOr<json::Value> mlir::evoformer::emitLaunchPlan(ModuleOp module,
                      {"object", static_cast<int64_t>(kernel.object)},
                      {"ldsBytes", kernel.ldsBytes},
                      {"threads", kernel.threads},
+                     {"startsEarly", kernel.startsEarly},
                      {"argumentBytes", json::Array(signature->second)},
                      {"tensorMaps", json::Array(kernel.tensorMaps)},
                      {"report", kernel.report}});

@@ -3,7 +3,7 @@
 // Sources: those of sm_80.mlir; "Parallel Thread Execution ISA", section
 // "Asynchronous Warpgroup Level Matrix Instructions" (wgmma, sm_90a); "NVIDIA
 // Hopper Tuning Guide", "Unified Shared Memory/L1/Texture Cache" (227 KB of shared
-// memory a block).
+// memory a block); "griddepcontrol".
 
 // groupID = lane / 4, threadID_in_group = lane % 4 in the ISA's words.
 #mma_m16n8k16_bf16 = #evo_tile.matrix_instr<
@@ -62,6 +62,7 @@ module attributes {evo_tile.target = #evo_tile.target<
   matrix = [#mma_m16n8k16_bf16, #mma_m16n8k16_f16,
             #mma_m16n8k8_tf32, #fma_f32_8x4x1],
   properties = {code_chip = "sm_90a", copy_engine = #evo_tile.copy_engine<per_lane, bytes = [4, 8, 16]>,
+                early_starts,
                 group_matrix = [#wgmma_bf16, #wgmma_f16], ldmatrix, native_bf16_convert,
                 lds_reserved = 1024, max_lds_static = 49152,
                 registers_per_processor = 65536, tensor_maps, uniform_registers},

@@ -117,3 +117,32 @@ gpu.module @m attributes {evo_tile.target = #sm_80} {
     gpu.return
   }
 }
+
+// -----
+
+#early = #evo_tile.target<chip = "sm_90", triple = "nvptx64-nvidia-cuda",
+  features = "+ptx80", subgroup_size = 32, max_workgroup = 1024,
+  registers = 255, lds_bytes = 166912, lds_banks = 32, matrix = [],
+  properties = {early_starts, native_bf16_convert}>
+
+// A kernel waits for the memory of those before it, then touches any. Functions
+// that kernels call do not.
+// CHECK-LABEL: llvm.func @callee
+// CHECK-NOT:     griddepcontrol
+// CHECK-LABEL: llvm.func @waits
+// CHECK-SAME:    evo_tile.starts_early
+// CHECK-NOT:     llvm.load
+// CHECK:         llvm.inline_asm has_side_effects {{.*}}"griddepcontrol.wait;", "~{memory}"
+// CHECK:         llvm.load
+gpu.module @m attributes {evo_tile.target = #early} {
+  gpu.func @callee(%x: memref<?xf32>) {
+    gpu.return
+  }
+  gpu.func @waits(%x: memref<?xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %i = gpu.thread_id x
+    %a = memref.load %x[%i] : memref<?xf32>
+    memref.store %a, %x[%i] : memref<?xf32>
+    gpu.return
+  }
+}

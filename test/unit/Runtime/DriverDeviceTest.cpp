@@ -137,6 +137,44 @@ TEST_P(DriverDevices, DescribesMemoryToKernels) {
   EXPECT_CONTAINS(message, "kernel 'iota': a tensor map needs an address");
 }
 
+TEST_P(DriverDevices, StartsKernelsEarlyBehindItsOwn) {
+  auto device = create();
+  ASSERT_TRUE(bool(device)) << toString(device.takeError());
+  Expected<Plan> plan = parsePlan(iotaText(getFormat(), "iota", 0), ".");
+  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
+  ASSERT_FALSE(plan->kernels[0].startsEarly);
+  plan->kernels[0].startsEarly = true;
+  Session session(*plan, **device);
+  DeviceBuffer buffer =
+      cantFail(DeviceBuffer::create(**device, "x", 4 * 8, 256));
+  uint64_t address = buffer.getAddress();
+  HostValue arguments[2];
+  arguments[0].memref = {address, address, 0, {4}, {1}};
+  Workspace none(0, 0);
+  // The attribute and its value where a launch has it.
+  auto run = [&]() -> std::string {
+    function<void()>("standInReset")();
+    cantFail(session.run(plan->functions[0], arguments, none).takeError());
+    StringRef text = function<const char *()>("standInRecording")();
+    size_t begin = text.find("attribute(");
+    return begin == StringRef::npos
+               ? ""
+               : text.substr(begin)
+                     .take_until([](char c) { return c == ')'; })
+                     .str();
+  };
+  std::string early = isCUDA() ? "attribute(6 = 1" : "";
+  EXPECT_EQ(run(), "");
+  EXPECT_EQ(run(), early);
+  EXPECT_EQ(run(), early);
+  // Whatever is there on another stream, or between.
+  (*device)->setStream(nullptr);
+  EXPECT_EQ(run(), "");
+  EXPECT_EQ(run(), early);
+  plan->kernels[0].startsEarly = false;
+  EXPECT_EQ(run(), "");
+}
+
 TEST_P(DriverDevices, NamesTheDriversErrors) {
   auto device = create();
   ASSERT_TRUE(bool(device)) << toString(device.takeError());

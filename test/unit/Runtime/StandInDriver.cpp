@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evoformer/Runtime/CUDALaunch.h"
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +35,7 @@ constexpr bool isCUDA = false;
 // NOLINTBEGIN(readability-identifier-naming)
 
 using Handle = void *;
+using mlir::evoformer::runtime::CUDALaunch;
 
 static std::string recording;
 static std::string failingFunction;
@@ -219,6 +221,17 @@ EXPORT int NAME(cuLaunchKernel,
   return 0;
 }
 #ifdef STAND_IN_CUDA
+/// The rest of a launch is as ever.
+EXPORT int cuLaunchKernelEx(const CUDALaunch *config, Handle function,
+                            void **params, void **extra) {
+  for (unsigned i = 0; i < config->numAttributes; ++i)
+    record("attribute", std::to_string(config->attributes[i].id) + " = " +
+                            std::to_string(config->attributes[i].value.flag));
+  const auto &[x, y, z] = config->grid;
+  const auto &[threadsX, threadsY, threadsZ] = config->block;
+  return cuLaunchKernel(function, x, y, z, threadsX, threadsY, threadsZ,
+                        config->sharedBytes, config->stream, params, extra);
+}
 /// The map is what it was asked for, as text.
 EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
                                   uint64_t address, const uint64_t *sizes,

@@ -82,6 +82,22 @@ TEST(Refusal, AssemblyOfPTX) {
           "an operand tied to no result of its type");
 }
 
+/// A kernel that may start early touches no memory before it waits.
+TEST(Refusal, EarlyStarts) {
+  const std::string wait =
+      R"(llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}" : () -> ())";
+  const std::string access = R"(
+  %p = llvm.inttoptr %t : i32 to !llvm.ptr<1>
+  %v = llvm.load %p : !llvm.ptr<1> -> f32
+)";
+  const std::string words =
+      "memory of the kernels before may be accessed before it";
+  EXPECT_EQ(
+      errorOf("sm_90", "%w = llvm.zext %t : i32 to i64\n" + wait + access), "");
+  refuses("sm_90", access + wait, words);
+  refuses("sm_90", "llvm.br ^bb1\n^bb1:\n" + wait + access, words);
+}
+
 /// Products that go on are waited for before anything could tell.
 TEST(Refusal, AsyncProducts) {
   auto product = [](const std::string &before, const std::string &after) {

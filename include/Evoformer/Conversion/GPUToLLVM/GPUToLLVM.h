@@ -61,6 +61,11 @@ inline constexpr llvm::StringLiteral
 inline constexpr llvm::StringLiteral
     kTensorMapsAttrName("evo_tile.tensor_maps");
 
+/// The function attribute of a kernel that waits for the memory of the kernels
+/// before it in its stream, and so may start before they end.
+inline constexpr llvm::StringLiteral
+    kStartsEarlyAttrName("evo_tile.starts_early");
+
 /// The function attribute, a dictionary of i64, that says what one pass of one
 /// subgroup through the kernel's steady loop needs at least: `matrix`
 /// instructions and `transcendental` instructions, and of how many `stages` the

@@ -42,6 +42,8 @@ struct PlanKernel {
   int64_t ldsBytes = 0;
   /// Threads of a workgroup; 1 on the CPU.
   int64_t threads = 1;
+  /// See runtime::KernelInfo.
+  bool startsEarly = false;
   /// The tensor maps that it takes behind what launches pass.
   std::vector<runtime::TensorMapArgument> tensorMaps;
   llvm::json::Value report = nullptr;

@@ -82,6 +82,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
   Tile_TargetRow<"copy_engine", "::mlir::evoformer::tile::CopyEngineAttr", "getCopyEngine",
     "#evo_tile.copy_engine",
     "what copies from global memory to LDS beside compute; absent: copies pass through registers">,
+  Tile_TargetFlag<"early_starts", "hasEarlyStarts",
+    "workgroups of a kernel may start while the kernel before it in a stream ends, and wait for its memory themselves">,
   Tile_TargetFlag<"flushes_subnormals", "flushesSubnormals",
     "matrix instructions take operands of 16 bits below the smallest normal number for 0">,
   Tile_TargetRow<"group_matrix", "::mlir::ArrayAttr", "getGroupMatrix",
