@@ -44,8 +44,9 @@ SmallVector<Value, 4> evoformer::getAttentionSpace(
 }
 
 /// Of rows without a key so far, what is added to exponents; of others it is
-/// below, or they are done again. Finite: -inf plus this is -inf.
-static constexpr double kNoKey = 0x1p126;
+/// smaller, or they are done again. Finite: -inf plus this is -inf. Negated, of
+/// rows that have lost all keys that the prepared sum kept so far.
+static constexpr double kNoKey = 0x1p126, kLostKeys = -kNoKey;
 
 /// By how much exponents pass a raised reference before that is raised again:
 /// weights of that size and their sums are far from the ends of any type.
@@ -77,12 +78,12 @@ public:
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
                    Reference reference, bool mayStart, bool losesInfinities,
-                   bool fillsZeros)
+                   bool copiesPast)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
         startsFromBiases(mayStart && reference != Reference::Running),
-        losesInfinities(losesInfinities), fillsZeros(fillsZeros),
+        losesInfinities(losesInfinities), copiesPast(copiesPast),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
@@ -142,9 +143,9 @@ private:
           item.load(builder, querySlice, zero, item.queries, part));
     sources.keys = item.sliceSequence(operands.key, item.keys);
     sources.values = item.sliceSequence(operands.value, item.keys);
-    sources.logits =
-        item.sliceLogits(facts, operands.keySum, operands.biases,
-                         operands.captures, operands.getShape(), fillsZeros);
+    sources.logits = item.sliceLogits(facts, operands.keySum, operands.biases,
+                                      operands.captures, operands.getShape(),
+                                      /*fillsZeros=*/copiesPast);
     return sources;
   }
 
@@ -191,17 +192,21 @@ private:
           Value kept = dropout ? dropout.findKept(b, ofLogits.place, step.tile)
                                : Value();
           State before = State::of(carried);
-          State next = isRunning
-                           ? update(b, before, logits, kept, vs)
-                           : add(b, before, logits, kept, ofLogits.unit, vs);
-          return next.carried();
+          if (isRunning)
+            return update(b, before, logits, kept, vs).carried();
+          before = reference == Reference::Raised
+                       ? raise(b, before, logits, ofLogits.unit)
+                       : findFirst(b, before, logits, ofLogits, step.tile);
+          return add(b, before, logits, kept, ofLogits.unit, vs).carried();
         }));
     if (isRunning)
       return end;
     Value offset = end.maximum;
-    end.maximum =
-        b.select(b.equals(offset, kNoKey), b.splatLike(offset, -kInfinity),
-                 b.mulf(offset, b.splatLike(offset, -1 / unit)));
+    end.maximum = b.select(hasNoKey(b, offset), b.splatLike(offset, -kInfinity),
+                           b.mulf(offset, b.splatLike(offset, -1 / unit)));
+    if (marksLostRows())
+      end.sum =
+          b.select(b.equals(offset, kLostKeys), splatNaN(b, end.sum), end.sum);
     return end;
   }
 
@@ -221,7 +226,7 @@ private:
                               : kLargestSum));
     if (reference == Reference::Raised && startsFromBiases)
       isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
-    if (mayLoseKeys())
+    if (mayLoseKeys() && !marksLostRows())
       isOutside = arith::OrIOp::create(builder, isOutside,
                                        findLostRows(sources, state));
     return State::of(
@@ -263,6 +268,22 @@ private:
     Value sum = operands.keySum.memory;
     bool sumsNumbers = sum && cast<MemRefType>(sum.getType()).getDimSize(0) > 1;
     return hasLargeBias || (sumsNumbers && !facts.elementType.isF16());
+  }
+
+  /// Whether the loop tells rows that have lost all keys: it looks at each
+  /// block of a row without a key so far.
+  bool marksLostRows() const {
+    return reference == Reference::First && mayLoseKeys();
+  }
+
+  /// Rows without a key so far.
+  Value hasNoKey(TileBuilder &b, Value offset) const {
+    return b.equals(marksLostRows() ? math::AbsFOp::create(b, offset) : offset,
+                    kNoKey);
+  }
+
+  static Value splatNaN(TileBuilder &b, Value like) {
+    return b.splatLike(like, std::numeric_limits<double>::quiet_NaN());
   }
 
   /// Rows that have lost all keys, although they see some that the prepared sum
@@ -343,10 +364,6 @@ private:
   /// there is a key.
   State add(TileBuilder &b, State state, Value logits, Value kept, double unit,
             ValueRange values) {
-    if (reference == Reference::Raised)
-      state = raise(b, state, logits, unit);
-    else
-      state.maximum = findFirst(b, state.maximum, logits, unit);
     Value offset = state.maximum;
     Value raised =
         raisesExponents()
@@ -363,21 +380,46 @@ private:
     return next;
   }
 
-  /// `offset`, or of a row without a key so far what these logits give it. NaN,
-  /// and with it the sum, where units of logits have no exponent, or too few
-  /// digits in products.
-  Value findFirst(TileBuilder &b, Value offset, Value logits, double unit) {
+  /// Of rows without a key so far the maximum is what these logits give them.
+  /// NaN, and with it the sum, where units of logits have no exponent, or too
+  /// few digits in products.
+  State findFirst(TileBuilder &b, State state, Value logits,
+                  const LogitsSlices &slices, const LogitsTile &tile) {
+    Value offset = state.maximum;
     double largest = startsFromBiases ? kLargestStart : kNoKey;
-    Value isNew = b.equals(offset, kNoKey);
-    return b
-        .where(isNew, {offset},
-               [&](TileBuilder &b) -> SmallVector<Value> {
-                 Value maximum = b.reduce(ReduceKind::Max, logits, 2);
-                 Value first = makeOffset(b, maximum, unit, largest);
-                 first = b.select(b.equals(maximum, -kInfinity), offset, first);
-                 return {b.select(isNew, first, offset)};
-               })
-        .front();
+    auto choose = [&](TileBuilder &b, Value isNew) -> SmallVector<Value> {
+      Value maximum = b.reduce(ReduceKind::Max, logits, 2);
+      Value first = makeOffset(b, maximum, slices.unit, largest);
+      Value without = marksLostRows() ? b.splatLike(offset, kLostKeys) : offset;
+      first = b.select(b.equals(maximum, -kInfinity), without, first);
+      return {b.select(isNew, first, offset)};
+    };
+    Value isNew = hasNoKey(b, offset);
+    state.maximum =
+        b.where(isNew, {offset}, [&](TileBuilder &b) -> SmallVector<Value> {
+           // A row that sees no key at all comes here with each block: there is
+           // less to look at in the prepared sum. Loads through registers would
+           // wait for all that the loop has asked for ahead.
+           if (!slices.keySum.memory || !copiesPast)
+             return choose(b, isNew);
+           Value hasKeys = arith::AndIOp::create(
+               b, isNew, keepsSome(b, slices.keySum, tile));
+           return b.where(hasKeys, {offset},
+                          [&](TileBuilder &b) { return choose(b, hasKeys); });
+         }).front();
+    return state;
+  }
+
+  /// Of which queries the prepared sum keeps any key of a tile. What is NaN
+  /// does not count: its weights tell.
+  static Value keepsSome(TileBuilder &b, const BiasSlice &keySum,
+                         const LogitsTile &tile) {
+    Value sum = readBias(b, keySum, tile);
+    if (tile.seen)
+      sum = b.select(tile.seen, sum, b.splatLike(sum, -kInfinity));
+    Value largest = b.reduce(ReduceKind::Max, sum, 2);
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
+                                 b.splatLike(largest, -kInfinity));
   }
 
   /// What exponents relative to a maximum are made by adding; NaN where that
@@ -386,9 +428,8 @@ private:
     Value isUsual = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
                                           math::AbsFOp::create(b, maximum),
                                           b.splatLike(maximum, largest / unit));
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     return b.select(isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
-                    b.splatLike(maximum, nan));
+                    splatNaN(b, maximum));
   }
 
   /// The state relative to these logits' maximum, where a row has no key so far
@@ -604,8 +645,8 @@ private:
   bool startsFromBiases;
   /// Outside of rare work infinite scores come out as NaN.
   bool losesInfinities;
-  /// See BiasSlice.
-  bool fillsZeros;
+  /// See copiesPastRegisters, and of biases BiasSlice::fillsZeros.
+  bool copiesPast;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
