@@ -162,6 +162,9 @@ struct AttentionFacts {
   /// Of 2^16 draws those whose weight is dropped.
   int64_t dropThreshold = 0;
   WeightFacts weights = {};
+  /// Prepared sums over keys have multiples of so many, those of the largest
+  /// block among kernels that may share them.
+  int64_t keySumBlock = 1;
 };
 
 } // namespace mlir::evoformer

@@ -9,6 +9,8 @@
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK-NOT: remark
 
 // CHECK-LABEL: func @equal_kernels
@@ -55,6 +57,83 @@ func.func @assertions(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: inde
   evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
   evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
   memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// What a branch would prepare is what was prepared before it, and kept for it.
+// CHECK-LABEL: func @before_branches
+//       CHECK:   %[[A:.+]] = memref.alloc
+//  CHECK-NEXT:   evo_tile.launch @sum
+//  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]],
+//  CHECK-NEXT:   scf.if
+//  CHECK-NEXT:     evo_tile.launch @use {{.+}} args(%[[A]],
+//  CHECK-NEXT:   } else {
+//  CHECK-NEXT:     scf.if
+//  CHECK-NEXT:       evo_tile.launch @use {{.+}} args(%[[A]],
+//       CHECK:   memref.dealloc %[[A]]
+//  CHECK-NEXT:   return
+func.func @before_branches(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  scf.if %p {
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+  } else {
+    scf.if %p {
+      %c = memref.alloc(%n) : memref<?xf32>
+      evo_tile.launch @sum space(%c1) args(%x, %c : memref<?xf32>, memref<?xf32>)
+      evo_tile.launch @use space(%c1) args(%c, %y : memref<?xf32>, memref<?xf32>)
+      memref.dealloc %c : memref<?xf32>
+    }
+  }
+  return
+}
+
+// Not behind what the branch itself writes, nor in a loop that writes it later;
+// and what a branch has prepared may not be there behind it.
+// CHECK-LABEL: func @before_branches_written
+//       CHECK:   evo_tile.launch @sum
+//       CHECK:   scf.if
+//       CHECK:     evo_tile.launch @sum
+//       CHECK:   scf.for
+//       CHECK:     evo_tile.launch @sum
+//       CHECK:   scf.if
+//       CHECK:     evo_tile.launch @sum
+//       CHECK:   evo_tile.launch @sum
+//       CHECK:   return
+func.func @before_branches_written(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c0: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  scf.if %p {
+    evo_tile.launch @use space(%c1) args(%y, %x : memref<?xf32>, memref<?xf32>)
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+    evo_tile.launch @use space(%c1) args(%y, %x : memref<?xf32>, memref<?xf32>)
+  }
+  scf.if %p {
+    %b = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    evo_tile.launch @use space(%c1) args(%b, %y : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+  }
+  %c = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %c : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%c, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %c : memref<?xf32>
   return
 }
 
@@ -183,14 +262,14 @@ func.func @carried(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c0: index, 
 }
 
 // The first one's buffer lives longer.
-// CHECK-LABEL: func @nested
+// CHECK-LABEL: func @in_branches
 //       CHECK:   %[[A:.+]] = memref.alloc
 //  CHECK-NEXT:   evo_tile.launch @sum {{.+}}, %[[A]] :
 //  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]],
 //  CHECK-NEXT:   evo_tile.launch @use {{.+}} args(%[[A]],
 //  CHECK-NEXT:   memref.dealloc %[[A]]
 //  CHECK-NEXT:   return
-func.func @nested(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
+func.func @in_branches(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index) {
   %a = memref.alloc(%n) : memref<?xf32>
   evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
   %b = memref.alloc(%n) : memref<?xf32>

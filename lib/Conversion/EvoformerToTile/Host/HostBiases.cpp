@@ -94,7 +94,8 @@ KeySum HostBuilder::prepareKeySum(const AttentionFacts &facts,
     units.push_back(getProductUnit(facts.scale));
   SmallVector<OpFoldResult> sumSizes = sizes;
   sumSizes.insert(sumSizes.begin(), builder.getIndexAttr(units.size()));
-  sumSizes.push_back(padded(keys, getSharedBlock(keyBlock)));
+  sumSizes.push_back(
+      padded(keys, getSharedBlock(std::lcm(keyBlock, facts.keySumBlock))));
   Value sum = allocate(sumSizes, builder.getF32Type());
   Value maximum = hasFloat ? allocate(sizes, builder.getF32Type()) : Value();
 

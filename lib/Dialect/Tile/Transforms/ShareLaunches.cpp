@@ -79,11 +79,23 @@ private:
   SetVector<StringAttr> replaced;
 };
 
-/// The launches of a block.
+/// A launch whose results still are what it would compute now.
+struct KnownLaunch {
+  explicit KnownLaunch(LaunchOp launch);
+
+  LaunchOp launch;
+  /// The memory that it takes.
+  SmallVector<Value> roots;
+  /// Whether all of that is memory of its own, see isApart.
+  bool areApart = true;
+};
+
+/// The launches of a block, and of blocks in its operations.
 class BlockSharing {
 public:
-  BlockSharing(Block &block, Kernels &kernels)
-      : block(block), kernels(kernels) {}
+  /// `known`: launches of the blocks around it.
+  BlockSharing(Block &block, Kernels &kernels, ArrayRef<KnownLaunch> known = {})
+      : block(block), kernels(kernels), known(known) {}
 
   void run();
 
@@ -97,8 +109,7 @@ private:
 
   Block &block;
   Kernels &kernels;
-  /// Whose results still are what a launch would compute now.
-  SmallVector<LaunchOp> known;
+  SmallVector<KnownLaunch> known;
 };
 } // namespace
 
@@ -161,7 +172,9 @@ bool BlockSharing::computesSame(LaunchOp a, LaunchOp b) {
     auto mine = x.getDefiningOp<memref::AllocOp>(),
          other = y.getDefiningOp<memref::AllocOp>();
     // The one that stays must stand before all that is made of the other.
-    if (!other->isBeforeInBlock(mine) || mine.getType() != other.getType() ||
+    bool isBefore =
+        other->getBlock() != mine->getBlock() || other->isBeforeInBlock(mine);
+    if (!isBefore || mine.getType() != other.getType() ||
         mine.getAlignment() != other.getAlignment() ||
         !llvm::equal(mine->getOperands(), other->getOperands()))
       return false;
@@ -181,10 +194,19 @@ void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
   kernels.setReplaced(later);
   later.erase();
   for (auto [old, kept] : buffers) {
-    // It is freed where the last of both was.
+    // It is freed where the last of both was, or behind what that is in.
     Operation *first = *memref::findDealloc(kept);
     Operation *second = *memref::findDealloc(old);
-    (first->isBeforeInBlock(second) ? first : second)->erase();
+    Operation *last = first->getBlock()->findAncestorOpInBlock(*second);
+    bool isLater = first->isBeforeInBlock(last);
+    // What is moved has all of a block's operations counted again.
+    if (last == second) {
+      (isLater ? first : second)->erase();
+    } else {
+      if (isLater)
+        first->moveAfter(last);
+      second->erase();
+    }
     old.replaceAllUsesWith(kept);
     old.getDefiningOp()->erase();
   }
@@ -198,16 +220,22 @@ static bool isApart(Value memory) {
   return memory.getDefiningOp<memref::AllocOp>() != nullptr;
 }
 
+KnownLaunch::KnownLaunch(LaunchOp launch) : launch(launch) {
+  for (Value argument : launch.getArgs()) {
+    if (!isa<MemRefType>(argument.getType()))
+      continue;
+    roots.push_back(getMemoryRoot(argument));
+    areApart &= isApart(roots.back());
+  }
+}
+
 /// What reads the memory that has been written would compute something else.
 void BlockSharing::forgetReaders(Value written) {
   Value root = getMemoryRoot(written);
-  llvm::erase_if(known, [&](LaunchOp launch) {
-    return llvm::any_of(launch.getArgs(), [&](Value argument) {
-      if (!isa<MemRefType>(argument.getType()))
-        return false;
-      Value read = getMemoryRoot(argument);
-      return read == root || !(isApart(read) && isApart(root));
-    });
+  bool rootIsApart = isApart(root);
+  llvm::erase_if(known, [&](const KnownLaunch &one) {
+    return llvm::is_contained(one.roots, root) ||
+           !(rootIsApart && one.areApart);
   });
 }
 
@@ -227,20 +255,31 @@ void BlockSharing::forgetWritten(Operation *op) {
   });
 }
 
+/// What has none prepares nothing.
+static bool makesBuffers(Block &block) {
+  return block.walk([](memref::AllocOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 void BlockSharing::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto launch = dyn_cast<LaunchOp>(op);
     if (!launch || !isPreparation(launch)) {
       forgetWritten(&op);
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          if (makesBuffers(inner))
+            BlockSharing(inner, kernels, known).run();
       continue;
     }
-    auto *same = llvm::find_if(
-        known, [&](LaunchOp earlier) { return computesSame(launch, earlier); });
+    auto *same = llvm::find_if(known, [&](const KnownLaunch &earlier) {
+      return computesSame(launch, earlier.launch);
+    });
     if (same != known.end()) {
-      replace(launch, *same);
+      replace(launch, same->launch);
       continue;
     }
-    known.push_back(launch);
+    known.emplace_back(launch);
   }
 }
 
@@ -253,7 +292,8 @@ protected:
     Kernels kernels(module);
     for (auto host : module.getOps<FunctionOpInterface>())
       if (!isa<KernelOp>(host.getOperation()))
-        host->walk([&](Block *block) { BlockSharing(*block, kernels).run(); });
+        for (Block &block : host.getFunctionBody())
+          BlockSharing(block, kernels).run();
     for (StringAttr name : kernels.takeReplaced())
       if (KernelOp kernel = module.lookupSymbol<KernelOp>(name);
           SymbolTable::symbolKnownUseEmpty(kernel, module))

@@ -15,10 +15,11 @@ def ShareLaunches : Pass<"evo-tile-share-launches", "::mlir::ModuleOp"> {
   let description = [{
     Stays at the level tiles, and changes host functions only. The steps of
     one computation each prepare sums and copies for themselves. A launch
-    is left out where an earlier one of the same block ran an equal kernel on the
-    same values, wrote nothing but whole buffers of that block, which nothing else
-    writes, and nothing in between may have changed what it read. Its buffers take
-    the place of the later one's, and are freed where the last of both were.
+    is left out where an earlier one of the same block, or of one around it, ran an
+    equal kernel on the same values, wrote nothing but whole buffers of its block,
+    which nothing else writes, and nothing in between may have changed what it read.
+    Its buffers take the place of the later one's, and are freed where the last of
+    both were, or behind the branch or loop that the later one is in.
     Different arguments of the function are different memory, as they are in
     kernels. A kernel that nobody launches any more is erased, whatever its
     visibility. A remark names each launch that is left out.
