@@ -4,6 +4,7 @@
 
 #a = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = []>
 #b = #evo_tile.lane_map<registers = [[8, 1, 0]], lanes = [[16, 0, 1], [2, 8, 0]], subgroups = []>
+#row = #evo_tile.slice<dim = 1, size = 16, #a>
 
 // A load that is only converted is made in the other layout; so is a constant.
 // CHECK-LABEL: evo_tile.kernel @sources
@@ -72,6 +73,39 @@ evo_tile.kernel @carried(%m: memref<16x16xf32>, %o: memref<16x16xf32>, %n: index
   %r = arith.mulf %q, %q : tensor<16x16xf32, #b>
   %end = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> tensor<16x16xf32, #a> {
     %y = evo_tile.convert_layout %t : tensor<16x16xf32, #a> -> tensor<16x16xf32, #b>
+    %z = math.fma %y, %q, %r : tensor<16x16xf32, #b>
+    %w = evo_tile.convert_layout %z : tensor<16x16xf32, #b> -> tensor<16x16xf32, #a>
+    scf.yield %w : tensor<16x16xf32, #a>
+  }
+  evo_tile.store %end, %o[%c0, %c0] : tensor<16x16xf32, #a>, memref<16x16xf32>
+  evo_tile.return
+}
+
+// So it is where a factor of each row stands between, which is repeated in the
+// other layout.
+// CHECK-LABEL: evo_tile.kernel @carried_factor
+//       CHECK:   scf.for
+//   CHECK-NOT:     convert_layout {{.*}}tensor<16x16xf32
+//       CHECK:     evo_tile.broadcast
+//       CHECK:     arith.mulf
+//   CHECK-NOT:     convert_layout {{.*}}tensor<16x16xf32
+//       CHECK:     scf.yield
+//       CHECK:   evo_tile.convert_layout
+//       CHECK:   evo_tile.return
+// REMARK: remark: [Passed] conversions {{.*}}after=2, before=2
+evo_tile.kernel @carried_factor(%m: memref<16x16xf32>, %v: memref<16xf32>, %o: memref<16x16xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = evo_tile.load %m[%c0, %c0] : memref<16x16xf32> -> tensor<16x16xf32, #a>
+  %q = evo_tile.load %m[%c0, %c0] : memref<16x16xf32> -> tensor<16x16xf32, #b>
+  %r = arith.mulf %q, %q : tensor<16x16xf32, #b>
+  %end = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> tensor<16x16xf32, #a> {
+    %row = evo_tile.load %v[%c0] : memref<16xf32> -> tensor<16xf32, #row>
+    %factor = math.exp2 %row : tensor<16xf32, #row>
+    %s = arith.addf %factor, %row : tensor<16xf32, #row>
+    %all = evo_tile.broadcast %s dim 1 : tensor<16xf32, #row> -> tensor<16x16xf32, #a>
+    %p = arith.mulf %t, %all : tensor<16x16xf32, #a>
+    %y = evo_tile.convert_layout %p : tensor<16x16xf32, #a> -> tensor<16x16xf32, #b>
     %z = math.fma %y, %q, %r : tensor<16x16xf32, #b>
     %w = evo_tile.convert_layout %z : tensor<16x16xf32, #b> -> tensor<16x16xf32, #a>
     scf.yield %w : tensor<16x16xf32, #a>

@@ -54,9 +54,48 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
   return success();
 }
 
+/// What has no dimensions of its own to convert, or fewer.
+static bool isRepeated(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return isSplat(value) || (broadcast && broadcast->hasOneUse());
+}
+
+/// A conversion of what is repeated comes before that.
+static LogicalResult moveBeforeBroadcast(ConvertLayoutOp op,
+                                         PatternRewriter &rewriter) {
+  auto broadcast = op.getSource().getDefiningOp<BroadcastOp>();
+  if (!broadcast || !broadcast->hasOneUse())
+    return failure();
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t dim = broadcast.getDim();
+  auto slice = SliceAttr::get(op.getContext(), dim, type.getDimSize(dim),
+                              type.getEncoding());
+  auto source = cast<RankedTensorType>(broadcast.getSource().getType());
+  Value converted = ConvertLayoutOp::create(
+      rewriter, op.getLoc(), withLayout(source, slice), broadcast.getSource());
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, type, converted, dim);
+  return success();
+}
+
+/// Whether a loop carries this, and converts what comes next from `layout`.
+static bool isCarriedFrom(Value value, Attribute layout) {
+  auto carried = dyn_cast<BlockArgument>(value);
+  auto loop =
+      carried ? dyn_cast_or_null<scf::ForOp>(carried.getOwner()->getParentOp())
+              : nullptr;
+  if (!loop || value == loop.getInductionVar())
+    return false;
+  auto next = loop.getTiedLoopYieldedValue(carried)
+                  ->get()
+                  .getDefiningOp<ConvertLayoutOp>();
+  return next &&
+         cast<RankedTensorType>(next.getSource().getType()).getEncoding() ==
+             layout;
+}
+
 /// Whether a chain of elementwise ops, each the only user of the one before and
-/// constants aside of one tile, begins with something that can be made in
-/// `layout` or with a conversion from it. Anywhere else a conversion stays
+/// what is repeated aside of one tile, begins with something that can be made
+/// in `layout` or with a conversion from it. Anywhere else a conversion stays
 /// where it is: before work that narrows it would move more.
 static bool beginsIn(Value value, Attribute layout) {
   while (Operation *op = value.getDefiningOp()) {
@@ -73,7 +112,7 @@ static bool beginsIn(Value value, Attribute layout) {
       return false;
     Value next;
     for (Value operand : op->getOperands()) {
-      if (!isa<RankedTensorType>(operand.getType()) || isSplat(operand))
+      if (!isa<RankedTensorType>(operand.getType()) || isRepeated(operand))
         continue;
       if (next)
         return false;
@@ -83,7 +122,7 @@ static bool beginsIn(Value value, Attribute layout) {
       return false;
     value = next;
   }
-  return false;
+  return isCarriedFrom(value, layout);
 }
 
 /// A conversion of elementwise work moves to its operands where that makes
@@ -104,7 +143,7 @@ static LogicalResult moveToOperands(ConvertLayoutOp op,
   };
   int64_t removed = 1, added = 0;
   for (Value operand : source->getOperands()) {
-    if (!isa<RankedTensorType>(operand.getType()) || isSplat(operand))
+    if (!isa<RankedTensorType>(operand.getType()) || isRepeated(operand))
       continue;
     if (ConvertLayoutOp inner = undone(operand))
       removed += inner->hasOneUse();
@@ -194,6 +233,7 @@ protected:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(makeInLayout);
+    patterns.add(moveBeforeBroadcast);
     patterns.add(moveToOperands);
     patterns.add(convertOutside);
     FrozenRewritePatternSet frozen(std::move(patterns));
