@@ -38,6 +38,19 @@ SUITES = {
         "C384-f16": Shape(1, 384, 384, 4, 32, "float16"),
         "C384-f32": Shape(1, 384, 384, 4, 32, "float32"),
     },
+    # Other sizes of the same, up to short sequences with many heads.
+    "h200-sizes": {
+        "A256": Shape(4, 1, 256, 32, 64, "bfloat16"),
+        "A384": Shape(4, 1, 384, 32, 64, "bfloat16"),
+        "A512": Shape(4, 1, 512, 32, 64, "bfloat16"),
+        "A2048": Shape(4, 1, 2048, 32, 64, "bfloat16"),
+        "B256": Shape(1, 128, 256, 8, 32, "bfloat16"),
+        "C256": Shape(1, 256, 256, 4, 32, "bfloat16"),
+        "C512": Shape(1, 512, 512, 4, 32, "bfloat16"),
+        "C768": Shape(1, 768, 768, 4, 32, "bfloat16"),
+        "D24": Shape(1, 1, 768, 16, 24, "bfloat16"),
+        "D48": Shape(1, 1, 768, 16, 48, "bfloat16"),
+    },
     # For a processor, and for the tests of this program.
     "small": {
         "C24": Shape(1, 4, 24, 2, 8, "float32"),
