@@ -32,6 +32,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace mlir::evoformer {
 #define GEN_PASS_DEF_CONVERTEVOFORMERTOTILE
@@ -427,6 +428,7 @@ protected:
       }
     }
     facts.dropThreshold = family::getDropoutThreshold(op);
+    facts.keySumBlock = keySumBlock;
     if (WeightsAttr weights = family::getWeights(op)) {
       facts.weights.areLogits = true;
       if (weights.isNormalized())
@@ -532,7 +534,10 @@ protected:
                                requests.of(getGradientKind(operands)));
     if (failed(cut))
       return failure();
-    writeGradientProgram(builder, factory, facts, operands, *cut,
+    std::optional<GradientSchedule> ofFew = chooseGradientScheduleOfFewItems(
+        loc, host.getName(), chip, operands, facts,
+        requests.of(getGradientKind(operands)), *cut);
+    writeGradientProgram(builder, factory, facts, operands, {*cut, ofFew},
                          partialSumBytes);
     return success();
   }
@@ -619,6 +624,8 @@ protected:
       writeApart(builder);
       return failure(failedApart);
     }
+    llvm::SaveAndRestore sharing(keySumBlock, byHeads->blocks.keys);
+    facts.keySumBlock = keySumBlock;
     // Biases first, as everywhere.
     writeSome(builder, ofBiases);
     writeHeadProgram(builder, factory, facts, ofHead, *byHeads, partialSumBytes,
@@ -680,5 +687,7 @@ protected:
   llvm::SmallDenseSet<Operation *> totalScores;
   CheckedOperands checked;
   EqualOps equalOps;
+  /// See AttentionFacts.
+  int64_t keySumBlock = 1;
 };
 } // namespace

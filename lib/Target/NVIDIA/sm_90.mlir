@@ -67,4 +67,4 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_reserved = 1024, max_lds_static = 49152,
                 registers_per_processor = 65536, tensor_maps, uniform_registers},
   tuning = {enough_lanes = 256, group_depth = 48, latency_lanes = 384, most_subgroups = 8,
-            operand_reuse_crowded = 2, shared_vector_bytes = 16}>} {}
+            operand_reuse_crowded = 2, processors = 132, shared_vector_bytes = 16}>} {}

@@ -332,7 +332,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'carry_conditions' (unit), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'flushes_subnormals' (unit), 'group_matrix' (array of #evo_tile.group_matrix_instr), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'packed_i16' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'rounds_products' (unit), 'sched_barrier' (unit), 'tensor_maps' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
+// expected-error @below {{target 'odd': unknown property 'unalinged_acces'; known are 'buffer_resources' (i64 from 1 to 2147483647), 'carry_conditions' (unit), 'code_chip' (string with the name of a chip), 'copy_engine' (#evo_tile.copy_engine), 'early_starts' (unit), 'flushes_subnormals' (unit), 'group_matrix' (array of #evo_tile.group_matrix_instr), 'ldmatrix' (unit), 'lds_barrier' (unit), 'lds_reserved' (i64 from 1 to 1073741824), 'max_lds_static' (i64 from 1 to 1073741824), 'native_bf16_convert' (unit), 'packed_f32' (unit), 'packed_i16' (unit), 'permlane_x16' (unit), 'registers_per_processor' (i64 from 1 to 1073741824), 'rounds_products' (unit), 'sched_barrier' (unit), 'tensor_maps' (unit), 'unaligned_access' (unit), 'uniform' (string with the name of an LLVM intrinsic), 'uniform_registers' (unit)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   properties = {unalinged_acces}>
@@ -388,7 +388,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'group_depth' (i64 from 1 to 1048576), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'shared_vector_bytes' (i64 from 1 to 1048576), 'widening_rows' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
+// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'group_depth' (i64 from 1 to 1048576), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'processors' (i64 from 1 to 65536), 'shared_vector_bytes' (i64 from 1 to 1048576), 'widening_rows' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   tuning = {packed_f32}>

@@ -50,10 +50,11 @@ static SmallVector<Value *, 2> getSums(GradientOperands &operands,
 static PartCount countParts(TileBuilder &builder,
                             const GradientOperands &operands,
                             const AttentionFacts &facts,
-                            const AttentionBlocks &blocks, TargetAttr target,
+                            const GradientSchedule &schedule, TargetAttr target,
                             ArrayRef<Value *> sums, int64_t partialSumBytes) {
   if (sums.empty() || partialSumBytes == 0)
     return {};
+  const AttentionBlocks &blocks = schedule.blocks;
   Value items = atLeastOne(
       builder,
       getProduct(builder, getGradientSpace(builder, operands, blocks, facts)));
@@ -70,7 +71,11 @@ static PartCount countParts(TileBuilder &builder,
     elements = elements ? builder.add(elements, count) : count;
   }
   Value ofPart = atLeastOne(builder, builder.mul(elements, builder.index(4)));
-  Value parts = ceilDiv(builder, builder.index(getWantedItems(target)), items);
+  constexpr int64_t kMostTurns = 3;
+  int64_t atOnce = target.getProcessors() * schedule.attr.getResident();
+  Value parts =
+      atOnce ? fillTurns(builder, items, atOnce, kMostTurns, Turns::Few)
+             : ceilDiv(builder, builder.index(getWantedItems(target)), items);
   parts =
       atMost(builder, parts, arith::DivUIOp::create(builder, memory, ofPart));
   parts = atMost(builder, atLeastOne(builder, parts), steps);
@@ -99,33 +104,55 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
     Value none = host.allocate(sizes, builder.getF32Type());
     PartSumOperands sum = {none, gradient.memory};
     KernelOp kernel = createPartSumKernel(factory, builder.getLoc(), sum);
-    SmallVector<Value> space = getPartSumSpace(builder, sum);
+    SmallVector<Value> space =
+        getPartSumSpace(builder, sum, factory.getTarget());
     space.front() = builder.select(isEmpty, space.front(), zero);
     host.launch(builder, kernel, space, getPresent(sum));
   }
 }
 
+/// Of a kernel that sums nothing.
+static void writeLaunch(TileBuilder &builder, HostBuilder &host,
+                        KernelFactory &factory, const AttentionFacts &facts,
+                        const GradientOperands &operands,
+                        const GradientSchedules &schedules) {
+  GradientLaunch usual(host, factory, facts, operands, schedules.usual);
+  if (!schedules.ofFewItems)
+    return usual.write(builder, operands);
+  GradientLaunch ofFew(host, factory, facts, operands, *schedules.ofFewItems);
+  Value items =
+      getProduct(builder, getGradientSpace(builder, operands,
+                                           schedules.usual.blocks, facts));
+  Value isFew =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, items,
+                            builder.index(factory.getTarget().getProcessors()));
+  host.writeVariants(builder, isFew, [&](TileBuilder &at, bool isFew) {
+    (isFew ? ofFew : usual).write(at, operands);
+  });
+}
+
 static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
                           const AttentionFacts &facts,
                           const GradientOperands &given,
-                          const GradientSchedule &schedule,
+                          const GradientSchedules &schedules,
                           int64_t partialSumBytes, bool widens) {
   HostBuilder host(builder, factory);
+  const GradientSchedule &schedule = schedules.usual;
   GradientOperands operands =
       prepareOperands(builder, host, factory.getTarget(), facts, given,
                       schedule.blocks, widens);
-  GradientLaunch kernel(host, factory, facts, operands, schedule);
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);
-  PartCount parts = countParts(builder, operands, facts, schedule.blocks,
+  PartCount parts = countParts(builder, operands, facts, schedule,
                                factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts) {
-    kernel.write(builder, operands);
+    writeLaunch(builder, host, factory, facts, operands, schedules);
     clearWithoutQueries(builder, host, factory, operands);
     host.freeAll();
     return;
   }
 
+  GradientLaunch kernel(host, factory, facts, operands, schedule);
   // An unused buffer has no elements: it is freed like any other.
   Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
                                       parts.parts, builder.index(1));
@@ -165,7 +192,7 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
                                      KernelFactory &factory,
                                      const AttentionFacts &facts,
                                      const GradientOperands &given,
-                                     const GradientSchedule &schedule,
+                                     const GradientSchedules &schedules,
                                      int64_t partialSumBytes) {
   HostBuilder host(builder, factory);
   GradientOperands operands = given;
@@ -173,14 +200,14 @@ void evoformer::writeGradientProgram(TileBuilder &builder,
   Value widens;
   if (getGradientKind(given) == GradientKind::Query)
     widens = host.shouldWiden(given.biases, given.getShape(), facts,
-                              given.queryGrad, schedule.blocks.keys);
+                              given.queryGrad, schedules.usual.blocks.keys);
   // Both ways read one key sum.
   if (widens)
     operands.keySum = host.prepareKeySum(facts, given.biases, given.getShape(),
-                                         schedule.blocks.keys)
+                                         schedules.usual.blocks.keys)
                           .sum;
   host.writeVariants(builder, widens, [&](TileBuilder &at, bool widens) {
-    writeLaunches(at, factory, facts, operands, schedule, partialSumBytes,
+    writeLaunches(at, factory, facts, operands, schedules, partialSumBytes,
                   widens);
   });
   host.freeAll();

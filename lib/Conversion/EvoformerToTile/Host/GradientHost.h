@@ -12,13 +12,19 @@
 
 namespace mlir::evoformer {
 
+/// How a recomputation is cut, and if its items were fewer than processors.
+struct GradientSchedules {
+  GradientSchedule usual;
+  std::optional<GradientSchedule> ofFewItems;
+};
+
 /// Writes, at the builder's place, the launches of one recomputation.
 /// `operands` has no key sum yet, and all biases as they are. Partial sums take
 /// at most so many bytes; -1: those of the gradients of query, key and value.
 void writeGradientProgram(TileBuilder &builder, KernelFactory &factory,
                           const AttentionFacts &facts,
                           const GradientOperands &operands,
-                          const GradientSchedule &schedule,
+                          const GradientSchedules &schedules,
                           int64_t partialSumBytes);
 
 /// Whether one kernel of the target may compute all gradients.

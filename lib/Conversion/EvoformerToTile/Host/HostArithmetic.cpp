@@ -70,6 +70,38 @@ int64_t evoformer::getWantedItems(tile::TargetAttr target) {
   return target.getWorkItems();
 }
 
+Value evoformer::fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
+                           int64_t mostTurns, Turns preferred, Value most) {
+  constexpr int64_t kAlmost = 19, kFull = 20;
+  Value almost = builder.index(llvm::divideCeil(atOnce * kAlmost, kFull));
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(builder, predicate, x, y).getResult();
+  };
+  Value times, filled;
+  for (int64_t turns = 1; turns <= mostTurns; ++turns) {
+    Value mine =
+        arith::DivUIOp::create(builder, builder.index(turns * atOnce), items);
+    Value ofTurn = arith::DivUIOp::create(builder, builder.mul(mine, items),
+                                          builder.index(turns));
+    if (most)
+      ofTurn = builder.select(compare(arith::CmpIPredicate::ule, mine, most),
+                              ofTurn, builder.index(0));
+    if (!times) {
+      times = mine;
+      filled = ofTurn;
+      continue;
+    }
+    Value isBetter = preferred == Turns::Few
+                         ? compare(arith::CmpIPredicate::ugt,
+                                   atMost(builder, ofTurn, almost), filled)
+                         : compare(arith::CmpIPredicate::uge, ofTurn,
+                                   atMost(builder, filled, almost));
+    times = builder.select(isBetter, mine, times);
+    filled = builder.select(isBetter, ofTurn, filled);
+  }
+  return times;
+}
+
 Value evoformer::getPartBudget(TileBuilder &builder,
                                const GradientOperands &operands,
                                int64_t partialSumBytes) {

@@ -28,6 +28,17 @@ Value ceilDiv(TileBuilder &builder, Value value, Value divisor);
 /// The work items that fill the largest device of a chip.
 int64_t getWantedItems(tile::TargetAttr target);
 
+/// Which number of turns is worth more, where several leave few workgroups
+/// idle.
+enum class Turns { Few, Many };
+
+/// How many times `items` workgroups let those that a chip holds `atOnce` take
+/// turns of which the last is almost full: of one to `mostTurns` turns, or
+/// where none is, the fullest. Turns that take more than `most` times do not
+/// count.
+Value fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
+                int64_t mostTurns, Turns preferred, Value most = {});
+
 /// The bytes that partial sums may take: `partialSumBytes` or, where that is
 /// -1, those of the gradients of query, key and value.
 Value getPartBudget(TileBuilder &builder, const GradientOperands &operands,

@@ -65,7 +65,8 @@ void evoformer::launchPartSum(TileBuilder &at, HostBuilder &host,
                               KernelFactory &factory,
                               PartSumOperands operands) {
   KernelOp kernel = createPartSumKernel(factory, at.getLoc(), operands);
-  host.launch(at, kernel, getPartSumSpace(at, operands), getPresent(operands));
+  host.launch(at, kernel, getPartSumSpace(at, operands, factory.getTarget()),
+              getPresent(operands));
 }
 
 void evoformer::finishSums(TileBuilder &builder, HostBuilder &host,

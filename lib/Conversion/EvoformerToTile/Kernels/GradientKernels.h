@@ -182,7 +182,8 @@ struct PartSumOperands {
 tile::KernelOp createPartSumKernel(KernelFactory &factory, Location loc,
                                    const PartSumOperands &operands);
 SmallVector<Value> getPartSumSpace(TileBuilder &builder,
-                                   const PartSumOperands &operands);
+                                   const PartSumOperands &operands,
+                                   tile::TargetAttr target);
 
 tile::KernelOp createDeltaKernel(KernelFactory &factory, Location loc,
                                  const DeltaOperands &operands,

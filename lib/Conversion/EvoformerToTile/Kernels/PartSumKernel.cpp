@@ -11,8 +11,15 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// Of x and y in a tile.
-static constexpr int64_t kRows = 16, kColumns = 64;
+/// Of y in a tile.
+static constexpr int64_t kColumns = 64;
+
+/// Of x: few, so that sums of few elements have many items. A processor's takes
+/// time of its own.
+static int64_t getRows(TargetAttr target) { return target.isCPU() ? 16 : 4; }
+
+/// Parts are added one after the other, and several asked for ahead.
+static constexpr int64_t kStages = 4;
 
 SmallVector<Value *> PartSumOperands::present() {
   SmallVector<Value *> all = {&parts, &sum, &keyStarts, &mostKeys.value};
@@ -21,7 +28,8 @@ SmallVector<Value *> PartSumOperands::present() {
 }
 
 SmallVector<Value> evoformer::getPartSumSpace(TileBuilder &builder,
-                                              const PartSumOperands &operands) {
+                                              const PartSumOperands &operands,
+                                              TargetAttr target) {
   Value sum = operands.sum;
   SmallVector<Value> space;
   for (int64_t dim : {0, 1, 2})
@@ -33,17 +41,17 @@ SmallVector<Value> evoformer::getPartSumSpace(TileBuilder &builder,
     space.front() = shape.countBatches(builder, /*ofKeys=*/true);
     rows = operands.mostKeys.get(builder);
   }
-  space.push_back(builder.ceilDiv(rows, kRows));
+  space.push_back(builder.ceilDiv(rows, getRows(target)));
   space.push_back(builder.ceilDiv(builder.dim(sum, 4), kColumns));
   return space;
 }
 
 /// The rows of a tile that starts at `first` of all, or of the sequence `item`.
 static SliceDim findRows(TileBuilder &builder, const PartSumOperands &operands,
-                         Value item, Value first) {
+                         Value item, Value first, int64_t numRows) {
   OpFoldResult all = builder.dim(operands.sum, 3);
   if (!operands.keyStarts)
-    return {first, builder.remaining(all, first, kRows)};
+    return {first, builder.remaining(all, first, numRows)};
   Span span = Span::load(builder, operands.keyStarts, item, all,
                          operands.mostKeys.get(builder));
   Value left = arith::MaxSIOp::create(builder, builder.sub(span.length, first),
@@ -57,8 +65,9 @@ static SliceDim findRows(TileBuilder &builder, const PartSumOperands &operands,
 
 KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
                                         const PartSumOperands &operands) {
-  auto schedule =
-      ScheduleAttr::get(loc.getContext(), {1, kRows, kColumns}, {1, 1, 1}, 1);
+  int64_t numRows = getRows(factory.getTarget());
+  auto schedule = ScheduleAttr::get(loc.getContext(), {1, numRows, kColumns},
+                                    {1, 1, 1}, kStages);
   return factory.create<PartSumOperands>(
       loc, "sum_parts", operands, schedule,
       [&](TileBuilder &builder, const PartSumOperands &inside) {
@@ -67,12 +76,12 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
         for (int64_t dim : {0, 1, 2})
           outer.push_back(
               {Value(WorkItemIdOp::create(builder, dim)), OpFoldResult()});
-        Value row =
-            builder.mul(WorkItemIdOp::create(builder, 3), builder.index(kRows));
+        Value row = builder.mul(WorkItemIdOp::create(builder, 3),
+                                builder.index(numRows));
         Value column = builder.mul(WorkItemIdOp::create(builder, 4),
                                    builder.index(kColumns));
-        SliceDim rows =
-            findRows(builder, inside, cast<Value>(outer.front().offset), row);
+        SliceDim rows = findRows(
+            builder, inside, cast<Value>(outer.front().offset), row, numRows);
         if (inside.keyStarts)
           outer.front().offset = builder.getIndexAttr(0);
         SliceDim columns = {
@@ -88,12 +97,13 @@ KernelOp evoformer::createPartSumKernel(KernelFactory &factory, Location loc,
         int64_t alignment = inside.areWhole ? getVectorBytes(kColumns) : 0;
         auto load = [&](TileBuilder &b, Value slice) {
           Type element = cast<MemRefType>(slice.getType()).getElementType();
-          return b.convert(b.load(slice, {zero, zero}, {kRows, kColumns},
+          return b.convert(b.load(slice, {zero, zero}, {numRows, kColumns},
                                   inBounds, b.getZeroAttr(element), alignment),
                            f32);
         };
-        Value start = inside.isAdded ? load(builder, sliceSum())
-                                     : builder.splat({kRows, kColumns}, f32, 0);
+        Value start = inside.isAdded
+                          ? load(builder, sliceSum())
+                          : builder.splat({numRows, kColumns}, f32, 0);
         SmallVector<Value> total = builder.loop(
             zero, builder.index(builder.dim(parts, 0)), builder.index(1), start,
             [&](TileBuilder &b, Value part,
