@@ -37,8 +37,7 @@
 // CHECK:           %[[T:.*]] = evo_tile.mma %[[QT]], %[[KT]], %[[START]] : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
 // Of rows without a key so far the maximum is looked for; if they have lost all
 // of the block, that is noted.
-// CHECK:           %[[SIZE:.*]] = math.absf %[[M]] : tensor<1x256xf32>
-// CHECK:           %[[NEW:.*]] = arith.cmpf oeq, %[[SIZE]], %{{.*}} : tensor<1x256xf32>
+// CHECK:           %[[NEW:.*]] = arith.cmpf oge, %[[M]], %{{.*}} : tensor<1x256xf32>
 // CHECK:           %[[FIRST:.*]] = evo_tile.where %[[NEW]], %[[M]] {
 // CHECK:             evo_tile.reduce max %[[T]] dim 2
 // CHECK:             evo_tile.yield

@@ -44,9 +44,9 @@ SmallVector<Value, 4> evoformer::getAttentionSpace(
 }
 
 /// Of rows without a key so far, what is added to exponents; of others it is
-/// smaller, or they are done again. Finite: -inf plus this is -inf. Negated, of
-/// rows that have lost all keys that the prepared sum kept so far.
-static constexpr double kNoKey = 0x1p126, kLostKeys = -kNoKey;
+/// below, or they are done again. Finite: -inf plus this is -inf. The larger
+/// one of rows that have lost all keys that the prepared sum kept so far.
+static constexpr double kNoKey = 0x1p126, kLostKeys = 0x1p127;
 
 /// By how much exponents pass a raised reference before that is raised again:
 /// weights of that size and their sums are far from the ends of any type.
@@ -278,8 +278,10 @@ private:
 
   /// Rows without a key so far.
   Value hasNoKey(TileBuilder &b, Value offset) const {
-    return b.equals(marksLostRows() ? math::AbsFOp::create(b, offset) : offset,
-                    kNoKey);
+    auto predicate =
+        marksLostRows() ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OEQ;
+    return arith::CmpFOp::create(b, predicate, offset,
+                                 b.splatLike(offset, kNoKey));
   }
 
   static Value splatNaN(TileBuilder &b, Value like) {
@@ -414,12 +416,21 @@ private:
   /// does not count: its weights tell.
   static Value keepsSome(TileBuilder &b, const BiasSlice &keySum,
                          const LogitsTile &tile) {
+    auto isKept = [&](Value largest) {
+      return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
+                                   b.splatLike(largest, -kInfinity));
+    };
+    // Where all queries see the same keys a lane need not have those of its
+    // logits.
+    if (!tile.seen && keySum.dims.size() > 1) {
+      Value sum = readCapture(b, keySum, tile);
+      Value kept = isKept(b.reduce(ReduceKind::Max, sum, 1));
+      return b.broadcast(kept, {0}, ArrayRef(tile.shape).drop_back());
+    }
     Value sum = readBias(b, keySum, tile);
     if (tile.seen)
       sum = b.select(tile.seen, sum, b.splatLike(sum, -kInfinity));
-    Value largest = b.reduce(ReduceKind::Max, sum, 2);
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
-                                 b.splatLike(largest, -kInfinity));
+    return isKept(b.reduce(ReduceKind::Max, sum, 2));
   }
 
   /// What exponents relative to a maximum are made by adding; NaN where that
