@@ -67,8 +67,9 @@ void MemoryAccess::addToBuffer(int64_t d, int64_t reg, int64_t width,
     if (indices[d]) {
       Value index = lane.minUnsigned(indices[d], limit);
       Value left = builder.createOrFold<arith::SubIOp>(lane.loc, limit, index);
-      bytes = lane.minUnsigned(bytes, scale(left, d));
       address.subgroupBytes = lane.add(address.subgroupBytes, scale(index, d));
+      address.clamps.emplace_back(bytes, scale(left, d));
+      return;
     }
     address.laneBytes = lane.add(address.laneBytes, bytes);
     return;
@@ -94,6 +95,19 @@ void MemoryAccess::addToBuffer(int64_t d, int64_t reg, int64_t width,
     known += reg * memory.staticStrides[d] * memory.elementBytes;
 }
 
+/// What else a lane adds many pieces add alike. So it is added to both sides of
+/// a clamp: to the limit, which changes, once for all of these pieces, and to
+/// the rest outside of the loop.
+void MemoryAccess::addClamps(Address &address) {
+  bool isOne = address.clamps.size() == 1;
+  for (auto [bytes, limit] : address.clamps) {
+    Value shared = isOne ? address.laneBytes : Value();
+    Value clamped =
+        lane.minUnsigned(lane.add(bytes, shared), lane.add(limit, shared));
+    address.laneBytes = isOne ? clamped : lane.add(address.laneBytes, clamped);
+  }
+}
+
 MemoryAccess::Address MemoryAccess::getInBuffer(const Piece &piece) {
   OpBuilder &builder = lane.builder;
   SmallVector<int64_t> offset = map.registerOffset(piece.front());
@@ -115,6 +129,7 @@ MemoryAccess::Address MemoryAccess::getInBuffer(const Piece &piece) {
     }
     addToBuffer(d, reg, piece.size(), address, known);
   }
+  addClamps(address);
   int64_t immediate = known % kImmediates;
   if (known != immediate)
     address.laneBytes =

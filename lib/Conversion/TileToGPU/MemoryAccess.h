@@ -95,6 +95,8 @@ public:
     /// i32: bytes from where a buffer starts, of the lane and of the subgroup.
     /// What is not valid lies behind the buffer.
     Value laneBytes, subgroupBytes;
+    /// Bytes of the lane that are yet to be added, and at most how many.
+    SmallVector<std::pair<Value, Value>, 1> clamps = {};
 
     bool isInBuffer() const { return static_cast<bool>(laneBytes); }
   };
@@ -112,6 +114,7 @@ private:
   bool fitsBuffer() const;
   Address getInBuffer(const Piece &piece);
   /// What one dimension adds to an address in a buffer, of a piece's register.
+  void addClamps(Address &address);
   void addToBuffer(int64_t dim, int64_t reg, int64_t width, Address &address,
                    int64_t &known);
 

@@ -35,9 +35,8 @@
 // CHECK:           %[[START:.*]] = math.fma {{.*}}, %[[C]]
 // CHECK:           %[[KT:.*]] = evo_tile.transpose %[[K]] [0, 2, 1]
 // CHECK:           %[[T:.*]] = evo_tile.mma %[[QT]], %[[KT]], %[[START]] : tensor<1x256x32xbf16>, tensor<1x32x64xbf16>, tensor<1x256x64xf32>
-// Of rows without a key so far the maximum is looked for; if they have lost all
-// of the block, that is noted.
-// CHECK:           %[[NEW:.*]] = arith.cmpf oge, %[[M]], %{{.*}} : tensor<1x256xf32>
+// Of rows without a key so far the maximum is looked for.
+// CHECK:           %[[NEW:.*]] = arith.cmpf oeq, %[[M]], %{{.*}} : tensor<1x256xf32>
 // CHECK:           %[[FIRST:.*]] = evo_tile.where %[[NEW]], %[[M]] {
 // CHECK:             evo_tile.reduce max %[[T]] dim 2
 // CHECK:             evo_tile.yield
@@ -48,11 +47,15 @@
 // CHECK:           evo_tile.mma %[[PT]], %[[V]], %[[O]]
 // What has outgrown the first keys is done again: dropped keys score 0 then,
 // whatever they hold, and the maximum runs along.
+// CHECK:         %[[OUTSIDE:.*]] = arith.cmpf ugt, {{.*}} : tensor<1x256xf32>
 // So is a row that has lost all keys although the prepared sum keeps some: its
 // biases may have left f32 in units of products.
-// CHECK:         %[[SUM:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}}#2 : tensor<1x256xi1>, tensor<1x256xf32>
-// CHECK:         %[[OUTSIDE:.*]] = arith.cmpf ugt, %[[SUM]], {{.*}} : tensor<1x256xf32>
-// CHECK:         evo_tile.where %[[OUTSIDE]], {{.*}} {
+// CHECK:         %[[KEPT:.*]] = evo_tile.where %[[EMPTY:.*]], %{{.*}} {
+// CHECK:           evo_tile.reduce max
+// CHECK:         %[[SOME:.*]] = arith.cmpf oeq, %[[KEPT]], %{{.*}}
+// CHECK:         %[[LOST:.*]] = arith.andi %[[EMPTY]], %[[SOME]]
+// CHECK:         %[[AGAIN:.*]] = arith.ori %[[OUTSIDE]], %[[LOST]]
+// CHECK:         evo_tile.where %[[AGAIN]], {{.*}} {
 // CHECK:           scf.for {{.*}} step %c32
 // CHECK:             %[[AGAIN:.*]] = evo_tile.load {{.*}} -> tensor<1x32x32xbf16>
 // CHECK:             arith.select {{.*}}, {{.*}}, %[[AGAIN]] : tensor<1x32x32xi1>, tensor<1x32x32xbf16>
