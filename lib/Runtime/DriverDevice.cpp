@@ -117,7 +117,7 @@ private:
 
   std::string name, chip, lastKernel;
   /// Whether kernels may start before the one before ends, and whether that is
-  /// one of this device's launches, and nothing else, since `stream` was set.
+  /// a launch of this device's, since `stream` was set or a time was taken.
   bool mayStartEarly = false, followsOwn = false;
   Handle context = nullptr, stream = nullptr;
   int ordinal = 0;
@@ -373,7 +373,6 @@ int DriverDevice::launch(const DriverKernel &kernel, uint64_t workItems,
   const KernelInfo &info = kernel.info;
   // Behind what others launched it starts as ever.
   bool startsEarly = mayStartEarly && followsOwn && info.startsEarly;
-  followsOwn = true;
   if (!startsEarly)
     return call.launch(kernel.function, workItems, 1, 1, info.threads, 1, 1,
                        info.ldsBytes, stream, single, packed);
@@ -432,6 +431,7 @@ Error DriverDevice::launch(LoadedKernel &kernel, uint64_t workItems,
                     maps.empty() ? nullptr : single.data(),
                     maps.empty() ? extra : nullptr);
   lastKernel = info.name;
+  followsOwn = code == 0;
   return library.check(code, "launching kernel '" + info.name + "' with " +
                                  Twine(workItems) + " workgroups of " +
                                  Twine(info.threads) + " threads and " +

@@ -89,7 +89,12 @@ readKernel(JSONReader &reader, const json::Object &object,
     reader.fail("its ldsBytes or threads are out of range");
   kernel.ldsBytes = lds;
   kernel.threads = threads;
-  kernel.startsEarly = object.getBoolean("startsEarly").value_or(false);
+  if (const json::Value *early = object.get("startsEarly")) {
+    if (std::optional<bool> starts = early->getAsBoolean())
+      kernel.startsEarly = *starts;
+    else
+      reader.fail("its startsEarly is not true or false");
+  }
   for (const json::Value &value : reader.getArray(object, "argumentBytes")) {
     int64_t bytes = reader.asInteger(value, "argumentBytes");
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)

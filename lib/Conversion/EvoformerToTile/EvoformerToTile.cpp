@@ -624,7 +624,12 @@ protected:
       writeApart(builder);
       return failure(failedApart);
     }
-    llvm::SaveAndRestore sharing(keySumBlock, byHeads->blocks.keys);
+    // Where more keys are known it does not run, and nobody shares its sums.
+    int64_t numKeys = last.getSizes().keys;
+    bool mayRun =
+        ShapedType::isDynamic(numKeys) || numKeys <= byHeads->blocks.keys;
+    llvm::SaveAndRestore sharing(keySumBlock,
+                                 mayRun ? byHeads->blocks.keys : keySumBlock);
     facts.keySumBlock = keySumBlock;
     // Biases first, as everywhere.
     writeSome(builder, ofBiases);

@@ -11,6 +11,7 @@
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
+// REMARK: remark: [Passed] shared-launch | Category:evo-tile-share-launches | kernel=sum
 // REMARK-NOT: remark
 
 // CHECK-LABEL: func @equal_kernels
@@ -89,6 +90,29 @@ func.func @before_branches(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1:
       evo_tile.launch @use space(%c1) args(%c, %y : memref<?xf32>, memref<?xf32>)
       memref.dealloc %c : memref<?xf32>
     }
+  }
+  return
+}
+
+// What is freed where it has just been filled may be in the way of nobody.
+// CHECK-LABEL: func @freed_at_once
+//       CHECK:   evo_tile.launch @sum
+//       CHECK:   scf.if
+//   CHECK-NOT:     evo_tile.launch @sum
+//       CHECK:     evo_tile.launch @use
+//       CHECK:   return
+func.func @freed_at_once(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %c1: index, %p: i1) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  evo_tile.launch @sum space(%c1) args(%x, %a : memref<?xf32>, memref<?xf32>)
+  evo_tile.launch @use space(%c1) args(%a, %y : memref<?xf32>, memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  scf.if %p {
+    %b = memref.alloc(%n) : memref<?xf32>
+    %d = memref.alloc(%n) : memref<?xf32>
+    evo_tile.launch @sum space(%c1) args(%x, %b : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+    evo_tile.launch @use space(%c1) args(%y, %d : memref<?xf32>, memref<?xf32>)
+    memref.dealloc %d : memref<?xf32>
   }
   return
 }

@@ -171,6 +171,9 @@ TEST_P(DriverDevices, StartsKernelsEarlyBehindItsOwn) {
   (*device)->setStream(nullptr);
   EXPECT_EQ(run(), "");
   EXPECT_EQ(run(), early);
+  cantFail((*device)->startTimer());
+  EXPECT_EQ(run(), "");
+  EXPECT_EQ(run(), early);
   plan->kernels[0].startsEarly = false;
   EXPECT_EQ(run(), "");
 }

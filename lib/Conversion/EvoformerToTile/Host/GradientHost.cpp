@@ -73,12 +73,12 @@ static PartCount countParts(TileBuilder &builder,
   Value ofPart = atLeastOne(builder, builder.mul(elements, builder.index(4)));
   constexpr int64_t kMostTurns = 3;
   int64_t atOnce = target.getProcessors() * schedule.attr.getResident();
+  Value most =
+      atMost(builder, arith::DivUIOp::create(builder, memory, ofPart), steps);
   Value parts =
-      atOnce ? fillTurns(builder, items, atOnce, kMostTurns, Turns::Few)
+      atOnce ? fillTurns(builder, items, atOnce, kMostTurns, Turns::Few, most)
              : ceilDiv(builder, builder.index(getWantedItems(target)), items);
-  parts =
-      atMost(builder, parts, arith::DivUIOp::create(builder, memory, ofPart));
-  parts = atMost(builder, atLeastOne(builder, parts), steps);
+  parts = atLeastOne(builder, atMost(builder, parts, most));
   // Whole parts, none of them empty.
   Value length = ceilDiv(builder, steps, parts);
   return {ceilDiv(builder, steps, length), length};

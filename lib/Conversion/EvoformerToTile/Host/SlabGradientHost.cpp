@@ -107,20 +107,19 @@ public:
     int64_t atOnce =
         factory.getTarget().getProcessors() *
         std::max<int64_t>(gradients.keyValueSchedule.attr.getResident(), 1);
+    Value most = atLeastOne(builder, atMost(builder, held, rows));
+    slabRows = most;
     if (atOnce) {
       // Those whose workgroups take turns that are full; more gain nothing.
       constexpr int64_t kMostTurns = 4;
       Value full = fillTurns(builder, atLeastOne(builder, itemsOfRow), atOnce,
-                             kMostTurns, Turns::Many, held);
-      slabRows = atLeastOne(builder,
-                            atMost(builder, atMost(builder, full, held), rows));
-    } else {
-      // As many in each slab. The step of a loop that does not run is not 0.
-      Value slabs = ceilDiv(builder, atLeastOne(builder, rows),
-                            atLeastOne(builder, held));
-      slabRows = atLeastOne(builder, ceilDiv(builder, rows, slabs));
+                             kMostTurns, Turns::Many, most);
+      slabRows = atLeastOne(builder, atMost(builder, full, most));
     }
-    Value items = builder.mul(slabRows, itemsOfRow);
+    // As many in each slab. The step of a loop that does not run is not 0.
+    Value slabs = ceilDiv(builder, atLeastOne(builder, rows), slabRows);
+    slabRows = atLeastOne(builder, ceilDiv(builder, rows, slabs));
+    Value items = builder.mul(most, itemsOfRow);
     Value isEnough = arith::CmpIOp::create(
         builder, arith::CmpIPredicate::uge, items,
         builder.index(getWantedItems(factory.getTarget()) / kItemShare));

@@ -205,8 +205,8 @@ private:
     end.maximum = b.select(hasNoKey(b, offset), b.splatLike(offset, -kInfinity),
                            b.mulf(offset, b.splatLike(offset, -1 / unit)));
     if (marksLostRows())
-      end.sum =
-          b.select(b.equals(offset, kLostKeys), splatNaN(b, end.sum), end.sum);
+      end.sum = b.select(onlyPresent(b.equals(offset, kLostKeys)),
+                         splatNaN(b, end.sum), end.sum);
     return end;
   }
 
@@ -270,10 +270,21 @@ private:
     return hasLargeBias || (sumsNumbers && !facts.elementType.isF16());
   }
 
-  /// Whether the loop tells rows that have lost all keys: it looks at each
-  /// block of a row without a key so far.
+  /// Whether the loop tells rows that have lost all keys: it asks the prepared
+  /// sum, where there is one, in each block of a row without a key so far.
   bool marksLostRows() const {
-    return reference == Reference::First && mayLoseKeys();
+    return reference == Reference::First && mayLoseKeys() &&
+           (copiesPast || !operands.keySum.memory);
+  }
+
+  /// Of rows for which something holds those that there are.
+  Value onlyPresent(Value rows) {
+    if (item.queries.fits)
+      return rows;
+    return arith::AndIOp::create(
+        builder, rows,
+        item.queries.isPresent(builder, TileBuilder::typeOf(rows).getShape(),
+                               /*dim=*/1, zero));
   }
 
   /// Rows without a key so far.
@@ -293,12 +304,7 @@ private:
   Value findLostRows(const Sources &sources, const State &state) {
     Value isEmpty = builder.equals(state.maximum, -kInfinity);
     // Subgroups that have none may have skipped the loop.
-    if (!item.queries.fits)
-      isEmpty = arith::AndIOp::create(
-          builder, isEmpty,
-          item.queries.isPresent(builder,
-                                 TileBuilder::typeOf(state.maximum).getShape(),
-                                 /*dim=*/1, zero));
+    isEmpty = onlyPresent(isEmpty);
     Value none = builder.splatLike(state.sum, 0);
     Value kept =
         builder

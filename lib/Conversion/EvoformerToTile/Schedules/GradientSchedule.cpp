@@ -601,8 +601,10 @@ std::optional<GradientSchedule> evoformer::chooseGradientScheduleOfFewItems(
     return std::nullopt;
   ScheduleRequest half = request;
   half.queries = usual.blocks.queries / 2;
-  // Nobody has asked for it: what cannot be done is no error.
-  ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) {});
+  // Nobody has asked for it: what cannot be done is no error. Remarks pass.
+  ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
+  });
   FailureOr<GradientSchedule> found =
       chooseGradientSchedule(loc, function, target, operands, facts, half);
   // One kernel reads what was prepared for the other.

@@ -103,6 +103,7 @@ private:
   bool onlyReads(Value memory, LaunchOp except);
   bool isPreparation(LaunchOp launch);
   bool computesSame(LaunchOp a, LaunchOp b);
+  /// Leaves `later` without arguments, to be erased.
   void replace(LaunchOp later, LaunchOp earlier);
   void forgetWritten(Operation *op);
   void forgetReaders(Value written);
@@ -192,7 +193,7 @@ void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
     if (kernels.mayWrite(later, index))
       buffers.emplace_back(std::get<0>(pair), std::get<1>(pair));
   kernels.setReplaced(later);
-  later.erase();
+  later.getArgsMutable().clear();
   for (auto [old, kept] : buffers) {
     // It is freed where the last of both was, or behind what that is in.
     Operation *first = *memref::findDealloc(kept);
@@ -200,13 +201,11 @@ void BlockSharing::replace(LaunchOp later, LaunchOp earlier) {
     Operation *last = first->getBlock()->findAncestorOpInBlock(*second);
     bool isLater = first->isBeforeInBlock(last);
     // What is moved has all of a block's operations counted again.
-    if (last == second) {
-      (isLater ? first : second)->erase();
-    } else {
-      if (isLater)
-        first->moveAfter(last);
-      second->erase();
-    }
+    if (last == second && isLater)
+      std::swap(first, second);
+    else if (isLater)
+      first->moveAfter(last);
+    second->erase();
     old.replaceAllUsesWith(kept);
     old.getDefiningOp()->erase();
   }
@@ -262,7 +261,8 @@ static bool makesBuffers(Block &block) {
 }
 
 void BlockSharing::run() {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
+  for (auto next = block.begin(); next != block.end();) {
+    Operation &op = *next;
     auto launch = dyn_cast<LaunchOp>(op);
     if (!launch || !isPreparation(launch)) {
       forgetWritten(&op);
@@ -270,6 +270,7 @@ void BlockSharing::run() {
         for (Block &inner : region)
           if (makesBuffers(inner))
             BlockSharing(inner, kernels, known).run();
+      ++next;
       continue;
     }
     auto *same = llvm::find_if(known, [&](const KnownLaunch &earlier) {
@@ -277,9 +278,13 @@ void BlockSharing::run() {
     });
     if (same != known.end()) {
       replace(launch, same->launch);
+      // What stood next may be gone.
+      next = std::next(op.getIterator());
+      launch.erase();
       continue;
     }
     known.emplace_back(launch);
+    ++next;
   }
 }
 

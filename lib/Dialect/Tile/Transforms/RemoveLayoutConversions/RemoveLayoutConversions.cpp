@@ -57,7 +57,9 @@ static LogicalResult makeInLayout(ConvertLayoutOp op,
 /// What has no dimensions of its own to convert, or fewer.
 static bool isRepeated(Value value) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
-  return isSplat(value) || (broadcast && broadcast->hasOneUse());
+  return isSplat(value) || (broadcast && broadcast->hasOneUse() &&
+                            cast<RankedTensorType>(value.getType())
+                                    .getDimSize(broadcast.getDim()) > 1);
 }
 
 /// A conversion of what is repeated comes before that.
@@ -77,13 +79,14 @@ static LogicalResult moveBeforeBroadcast(ConvertLayoutOp op,
   return success();
 }
 
-/// Whether a loop carries this, and converts what comes next from `layout`.
+/// Whether a loop carries this for one use, and converts what comes next from
+/// `layout`.
 static bool isCarriedFrom(Value value, Attribute layout) {
   auto carried = dyn_cast<BlockArgument>(value);
   auto loop =
       carried ? dyn_cast_or_null<scf::ForOp>(carried.getOwner()->getParentOp())
               : nullptr;
-  if (!loop || value == loop.getInductionVar())
+  if (!loop || value == loop.getInductionVar() || !value.hasOneUse())
     return false;
   auto next = loop.getTiedLoopYieldedValue(carried)
                   ->get()
