@@ -178,6 +178,27 @@ TEST_P(DriverDevices, StartsKernelsEarlyBehindItsOwn) {
   EXPECT_EQ(run(), "");
 }
 
+/// Before CUDA 12.3 graphs did not take launches that start early.
+TEST_P(DriverDevices, LaunchesAsEverWithOldDrivers) {
+  function<void(int)>("standInVersion")(12020);
+  auto device = create();
+  ASSERT_TRUE(bool(device)) << toString(device.takeError());
+  Expected<Plan> plan = parsePlan(iotaText(getFormat(), "iota", 0), ".");
+  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
+  plan->kernels[0].startsEarly = true;
+  Session session(*plan, **device);
+  DeviceBuffer buffer =
+      cantFail(DeviceBuffer::create(**device, "x", 4 * 8, 256));
+  uint64_t address = buffer.getAddress();
+  HostValue arguments[2];
+  arguments[0].memref = {address, address, 0, {4}, {1}};
+  Workspace none(0, 0);
+  for (int i = 0; i < 2; ++i)
+    cantFail(session.run(plan->functions[0], arguments, none).takeError());
+  EXPECT_CONTAINS(getRecording(), "launch(");
+  EXPECT_EQ(getRecording().find("attribute("), std::string::npos);
+}
+
 TEST_P(DriverDevices, NamesTheDriversErrors) {
   auto device = create();
   ASSERT_TRUE(bool(device)) << toString(device.takeError());

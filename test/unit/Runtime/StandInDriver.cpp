@@ -40,6 +40,8 @@ using mlir::evoformer::runtime::CUDALaunch;
 static std::string recording;
 static std::string failingFunction;
 static int failingCode = 0;
+constexpr int usualVersion = 13000;
+static int driverVersion = usualVersion;
 
 static const bool isQuiet = [] {
   const char *mode = std::getenv("EVOFORMER_STAND_IN");
@@ -66,7 +68,9 @@ EXPORT Handle standInStream() { return lastStream; }
 EXPORT void standInReset() {
   recording.clear();
   failingFunction.clear();
+  driverVersion = usualVersion;
 }
+EXPORT void standInVersion(int version) { driverVersion = version; }
 EXPORT void standInFail(const char *function, int code) {
   failingFunction = function;
   failingCode = code;
@@ -128,7 +132,7 @@ EXPORT int NAME(cuModuleLoadDataEx,
   return 218;
 }
 EXPORT int cuDriverGetVersion(int *version) {
-  *version = 13000;
+  *version = driverVersion;
   return 0;
 }
 /// What is linked is the PTX itself.
