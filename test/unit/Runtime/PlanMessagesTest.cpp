@@ -218,6 +218,8 @@ TEST(PlanMessages, OfKernelsAndObjects) {
        "its ldsBytes or threads are out of range"},
       {"\"threads\": 64", "\"threads\": 0",
        "its ldsBytes or threads are out of range"},
+      {"\"threads\": 64", "\"threads\": 64, \"startsEarly\": 1",
+       "its startsEarly is not true or false"},
       {"[8, 8, 8, 8, 8, 4, 8]", "[8, 8, 3, 8, 8, 4, 8]",
        "an argument takes 1, 2, 4 or 8 bytes"},
       {"\"threads\": 64", "\"threads\": 64, \"tensorMaps\": [{\"slot\": 4}]",
