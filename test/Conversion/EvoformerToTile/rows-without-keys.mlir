@@ -5,13 +5,12 @@
 // the block: one that sees no key at all has less to do with each block.
 // CHECK-LABEL: evo_tile.kernel @masked_attention
 // CHECK:         scf.for {{.*}} iter_args({{.*}}, %[[OFFSET:[^ ]+]] = {{.*}}, %{{[^ ]+}} = {{.*}})
-// CHECK:           %[[NEW:.*]] = arith.cmpf oge, %[[OFFSET]], %{{.*}}
+// CHECK:           %[[SIZE:.*]] = math.absf %[[OFFSET]]
+// CHECK:           %[[NEW:.*]] = arith.cmpf oeq, %[[SIZE]], %{{.*}}
 // CHECK:           evo_tile.where %[[NEW]], %[[OFFSET]] {
-// CHECK:             %[[SUM:.*]] = evo_tile.load {{.*}} -> tensor<1x32xf32>
-// CHECK:             %[[LARGEST:.*]] = evo_tile.reduce max %[[SUM]] dim 1
+// CHECK:             %[[LARGEST:.*]] = evo_tile.reduce max {{.*}} dim 2
 // CHECK:             %[[KEEPS:.*]] = arith.cmpf ugt, %[[LARGEST]], %{{.*}}
-// CHECK:             %[[ALL:.*]] = evo_tile.broadcast %[[KEEPS]]
-// CHECK:             %[[HAS:.*]] = arith.andi %[[NEW]], %[[ALL]]
+// CHECK:             %[[HAS:.*]] = arith.andi %[[NEW]], %[[KEEPS]]
 // CHECK:             evo_tile.where %[[HAS]], %[[OFFSET]] {
 // CHECK:               %[[MAXIMUM:.*]] = evo_tile.reduce max {{.*}} dim 2
 // All keys that the sum keeps may have been lost.

@@ -43,10 +43,10 @@ SmallVector<Value, 4> evoformer::getAttentionSpace(
   return space;
 }
 
-/// Of rows without a key so far, what is added to exponents; of others it is
-/// below, or they are done again. Finite: -inf plus this is -inf. The larger
-/// one of rows that have lost all keys that the prepared sum kept so far.
-static constexpr double kNoKey = 0x1p126, kLostKeys = 0x1p127;
+/// Of rows without a key so far, what is added to exponents. Finite: -inf plus
+/// this is -inf. Of rows with keys it is smaller, or NaN. Negated, it is that
+/// of rows whose keys, of which the prepared sum has kept some, are all lost.
+static constexpr double kNoKey = 0x1p126, kLostKeys = -kNoKey;
 
 /// By how much exponents pass a raised reference before that is raised again:
 /// weights of that size and their sums are far from the ends of any type.
@@ -289,10 +289,8 @@ private:
 
   /// Rows without a key so far.
   Value hasNoKey(TileBuilder &b, Value offset) const {
-    auto predicate =
-        marksLostRows() ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OEQ;
-    return arith::CmpFOp::create(b, predicate, offset,
-                                 b.splatLike(offset, kNoKey));
+    return b.equals(marksLostRows() ? math::AbsFOp::create(b, offset) : offset,
+                    kNoKey);
   }
 
   static Value splatNaN(TileBuilder &b, Value like) {
@@ -407,8 +405,9 @@ private:
         b.where(isNew, {offset}, [&](TileBuilder &b) -> SmallVector<Value> {
            // A row that sees no key at all comes here with each block: there is
            // less to look at in the prepared sum. Loads through registers would
-           // wait for all that the loop has asked for ahead.
-           if (!slices.keySum.memory || !copiesPast)
+           // wait for all that the loop has asked for ahead, and the registers
+           // of these would spill in f16, which does not lose keys.
+           if (!slices.keySum.memory || !marksLostRows())
              return choose(b, isNew);
            Value hasKeys = arith::AndIOp::create(
                b, isNew, keepsSome(b, slices.keySum, tile));
@@ -422,21 +421,12 @@ private:
   /// does not count: its weights tell.
   static Value keepsSome(TileBuilder &b, const BiasSlice &keySum,
                          const LogitsTile &tile) {
-    auto isKept = [&](Value largest) {
-      return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
-                                   b.splatLike(largest, -kInfinity));
-    };
-    // Where all queries see the same keys a lane need not have those of its
-    // logits.
-    if (!tile.seen && keySum.dims.size() > 1) {
-      Value sum = readCapture(b, keySum, tile);
-      Value kept = isKept(b.reduce(ReduceKind::Max, sum, 1));
-      return b.broadcast(kept, {0}, ArrayRef(tile.shape).drop_back());
-    }
     Value sum = readBias(b, keySum, tile);
     if (tile.seen)
       sum = b.select(tile.seen, sum, b.splatLike(sum, -kInfinity));
-    return isKept(b.reduce(ReduceKind::Max, sum, 2));
+    Value largest = b.reduce(ReduceKind::Max, sum, 2);
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
+                                 b.splatLike(largest, -kInfinity));
   }
 
   /// What exponents relative to a maximum are made by adding; NaN where that
