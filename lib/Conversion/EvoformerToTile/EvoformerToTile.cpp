@@ -529,14 +529,13 @@ protected:
                                    FunctionOpInterface host,
                                    TileBuilder &builder,
                                    KernelFactory &factory) {
-    FailureOr<GradientSchedule> cut =
-        chooseGradientSchedule(loc, host.getName(), chip, operands, facts,
-                               requests.of(getGradientKind(operands)));
+    const ScheduleRequest &request = requests.of(getGradientKind(operands));
+    FailureOr<GradientSchedule> cut = chooseGradientSchedule(
+        loc, host.getName(), chip, operands, facts, request);
     if (failed(cut))
       return failure();
     std::optional<GradientSchedule> ofFew = chooseGradientScheduleOfFewItems(
-        loc, host.getName(), chip, operands, facts,
-        requests.of(getGradientKind(operands)), *cut);
+        loc, host.getName(), chip, operands, facts, request, *cut);
     writeGradientProgram(builder, factory, facts, operands, {*cut, ofFew},
                          partialSumBytes);
     return success();

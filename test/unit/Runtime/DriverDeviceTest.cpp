@@ -137,24 +137,44 @@ TEST_P(DriverDevices, DescribesMemoryToKernels) {
   EXPECT_CONTAINS(message, "kernel 'iota': a tensor map needs an address");
 }
 
+namespace {
+/// Launches of `iota` as a kernel that may start early.
+class EarlyLaunches {
+public:
+  EarlyLaunches(std::unique_ptr<Device> made, StringRef format)
+      : device(std::move(made)),
+        plan(cantFail(parsePlan(iotaText(format, "iota", 0), "."))),
+        session(plan, *device),
+        buffer(cantFail(DeviceBuffer::create(*device, "x", 4 * 8, 256))) {
+    uint64_t address = buffer.getAddress();
+    arguments[0].memref = {address, address, 0, {4}, {1}};
+    EXPECT_FALSE(plan.kernels[0].startsEarly);
+    plan.kernels[0].startsEarly = true;
+  }
+
+  void run() {
+    Workspace none(0, 0);
+    cantFail(session.run(plan.functions[0], arguments, none).takeError());
+  }
+
+  std::unique_ptr<Device> device;
+  Plan plan;
+
+private:
+  Session session;
+  DeviceBuffer buffer;
+  HostValue arguments[2];
+};
+} // namespace
+
 TEST_P(DriverDevices, StartsKernelsEarlyBehindItsOwn) {
   auto device = create();
   ASSERT_TRUE(bool(device)) << toString(device.takeError());
-  Expected<Plan> plan = parsePlan(iotaText(getFormat(), "iota", 0), ".");
-  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
-  ASSERT_FALSE(plan->kernels[0].startsEarly);
-  plan->kernels[0].startsEarly = true;
-  Session session(*plan, **device);
-  DeviceBuffer buffer =
-      cantFail(DeviceBuffer::create(**device, "x", 4 * 8, 256));
-  uint64_t address = buffer.getAddress();
-  HostValue arguments[2];
-  arguments[0].memref = {address, address, 0, {4}, {1}};
-  Workspace none(0, 0);
+  EarlyLaunches launches(std::move(*device), getFormat());
   // The attribute and its value where a launch has it.
   auto run = [&]() -> std::string {
     function<void()>("standInReset")();
-    cantFail(session.run(plan->functions[0], arguments, none).takeError());
+    launches.run();
     StringRef text = function<const char *()>("standInRecording")();
     size_t begin = text.find("attribute(");
     return begin == StringRef::npos
@@ -168,13 +188,13 @@ TEST_P(DriverDevices, StartsKernelsEarlyBehindItsOwn) {
   EXPECT_EQ(run(), early);
   EXPECT_EQ(run(), early);
   // Whatever is there on another stream, or between.
-  (*device)->setStream(nullptr);
+  launches.device->setStream(nullptr);
   EXPECT_EQ(run(), "");
   EXPECT_EQ(run(), early);
-  cantFail((*device)->startTimer());
+  cantFail(launches.device->startTimer());
   EXPECT_EQ(run(), "");
   EXPECT_EQ(run(), early);
-  plan->kernels[0].startsEarly = false;
+  launches.plan.kernels[0].startsEarly = false;
   EXPECT_EQ(run(), "");
 }
 
@@ -183,18 +203,9 @@ TEST_P(DriverDevices, LaunchesAsEverWithOldDrivers) {
   function<void(int)>("standInVersion")(12020);
   auto device = create();
   ASSERT_TRUE(bool(device)) << toString(device.takeError());
-  Expected<Plan> plan = parsePlan(iotaText(getFormat(), "iota", 0), ".");
-  ASSERT_TRUE(bool(plan)) << toString(plan.takeError());
-  plan->kernels[0].startsEarly = true;
-  Session session(*plan, **device);
-  DeviceBuffer buffer =
-      cantFail(DeviceBuffer::create(**device, "x", 4 * 8, 256));
-  uint64_t address = buffer.getAddress();
-  HostValue arguments[2];
-  arguments[0].memref = {address, address, 0, {4}, {1}};
-  Workspace none(0, 0);
-  for (int i = 0; i < 2; ++i)
-    cantFail(session.run(plan->functions[0], arguments, none).takeError());
+  EarlyLaunches launches(std::move(*device), getFormat());
+  launches.run();
+  launches.run();
   EXPECT_CONTAINS(getRecording(), "launch(");
   EXPECT_EQ(getRecording().find("attribute("), std::string::npos);
 }

@@ -83,9 +83,8 @@ Value evoformer::fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
         arith::DivUIOp::create(builder, builder.index(turns * atOnce), items);
     Value ofTurn = arith::DivUIOp::create(builder, builder.mul(mine, items),
                                           builder.index(turns));
-    if (most)
-      ofTurn = builder.select(compare(arith::CmpIPredicate::ule, mine, most),
-                              ofTurn, builder.index(0));
+    ofTurn = builder.select(compare(arith::CmpIPredicate::ule, mine, most),
+                            ofTurn, builder.index(0));
     if (!times) {
       times = mine;
       filled = ofTurn;

@@ -37,7 +37,7 @@ enum class Turns { Few, Many };
 /// where none is, the fullest. Turns that take more than `most` times do not
 /// count.
 Value fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
-                int64_t mostTurns, Turns preferred, Value most = {});
+                int64_t mostTurns, Turns preferred, Value most);
 
 /// The bytes that partial sums may take: `partialSumBytes` or, where that is
 /// -1, those of the gradients of query, key and value.

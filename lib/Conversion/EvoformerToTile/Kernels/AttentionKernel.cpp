@@ -281,10 +281,13 @@ private:
   Value onlyPresent(Value rows) {
     if (item.queries.fits)
       return rows;
-    return arith::AndIOp::create(
-        builder, rows,
-        item.queries.isPresent(builder, TileBuilder::typeOf(rows).getShape(),
-                               /*dim=*/1, zero));
+    return arith::AndIOp::create(builder, rows, isPresent(rows));
+  }
+
+  /// Which rows of a tile lie before the end.
+  Value isPresent(Value like) {
+    return item.queries.isPresent(builder, TileBuilder::typeOf(like).getShape(),
+                                  /*dim=*/1, zero);
   }
 
   /// Rows without a key so far.
@@ -334,8 +337,7 @@ private:
 
   /// Queries behind the row's end have no keys.
   void forgetAbsent(State &state) {
-    Value present = item.queries.isPresent(
-        builder, TileBuilder::typeOf(state.sum).getShape(), /*dim=*/1, zero);
+    Value present = isPresent(state.sum);
     auto choose = [&](Value tile, double otherwise) {
       return builder.select(present, tile, builder.splatLike(tile, otherwise));
     };

@@ -594,10 +594,9 @@ std::optional<GradientSchedule> evoformer::chooseGradientScheduleOfFewItems(
     Location loc, StringRef function, TargetAttr target,
     const GradientOperands &operands, const AttentionFacts &facts,
     const ScheduleRequest &request, const GradientSchedule &usual) {
-  constexpr int64_t kRows = 1;
   if (target.getProcessors() == 0 || request.isForced() ||
       getGradientKind(operands) != GradientKind::Query || operands.slab ||
-      cast<MemRefType>(operands.query.getType()).getDimSize(kRows) != 1)
+      cast<MemRefType>(operands.query.getType()).getDimSize(kBiasN) != 1)
     return std::nullopt;
   ScheduleRequest half = request;
   half.queries = usual.blocks.queries / 2;

@@ -22,8 +22,8 @@ FailureOr<GradientSchedule> chooseGradientSchedule(
     const ScheduleRequest &request);
 
 /// The cut where items of `usual`'s are fewer than the target's processors: of
-/// half the queries. None where kernels of several rows have items enough, or
-/// what owns keys is smaller anyway.
+/// half the queries. None but for the query's gradient, of rows that are known
+/// to be one, where nothing is forced.
 std::optional<GradientSchedule> chooseGradientScheduleOfFewItems(
     Location loc, StringRef function, tile::TargetAttr target,
     const GradientOperands &operands, const AttentionFacts &facts,

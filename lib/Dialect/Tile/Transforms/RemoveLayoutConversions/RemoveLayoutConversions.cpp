@@ -79,21 +79,24 @@ static LogicalResult moveBeforeBroadcast(ConvertLayoutOp op,
   return success();
 }
 
+static bool convertsFrom(ConvertLayoutOp op, Attribute layout) {
+  return cast<RankedTensorType>(op.getSource().getType()).getEncoding() ==
+         layout;
+}
+
 /// Whether a loop carries this for one use, and converts what comes next from
 /// `layout`.
 static bool isCarriedFrom(Value value, Attribute layout) {
   auto carried = dyn_cast<BlockArgument>(value);
-  auto loop =
-      carried ? dyn_cast_or_null<scf::ForOp>(carried.getOwner()->getParentOp())
-              : nullptr;
-  if (!loop || value == loop.getInductionVar() || !value.hasOneUse())
+  if (!carried || !value.hasOneUse())
+    return false;
+  auto loop = dyn_cast_or_null<scf::ForOp>(carried.getOwner()->getParentOp());
+  if (!loop || value == loop.getInductionVar())
     return false;
   auto next = loop.getTiedLoopYieldedValue(carried)
                   ->get()
                   .getDefiningOp<ConvertLayoutOp>();
-  return next &&
-         cast<RankedTensorType>(next.getSource().getType()).getEncoding() ==
-             layout;
+  return next && convertsFrom(next, layout);
 }
 
 /// Whether a chain of elementwise ops, each the only user of the one before and
@@ -103,8 +106,7 @@ static bool isCarriedFrom(Value value, Attribute layout) {
 static bool beginsIn(Value value, Attribute layout) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto convert = dyn_cast<ConvertLayoutOp>(op))
-      return cast<RankedTensorType>(convert.getSource().getType())
-                 .getEncoding() == layout;
+      return convertsFrom(convert, layout);
     if (!op->hasOneUse())
       return false;
     if (auto load = dyn_cast<LoadOp>(op))
