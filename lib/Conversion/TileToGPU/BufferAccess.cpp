@@ -97,13 +97,15 @@ void MemoryAccess::addToBuffer(int64_t d, int64_t reg, int64_t width,
 
 /// What else a lane adds many pieces add alike. So it is added to both sides of
 /// a clamp: to the limit, which changes, once for all of these pieces, and to
-/// the rest outside of the loop.
-void MemoryAccess::addClamps(Address &address) {
-  bool isOne = address.clamps.size() == 1;
-  for (auto [bytes, limit] : address.clamps) {
+/// the rest outside of the loop. Of pieces below a word a lane has so many that
+/// a sum for each would not find registers.
+void MemoryAccess::addClamps(Address &address, int64_t bytes) {
+  constexpr int64_t kWord = 4;
+  bool isOne = address.clamps.size() == 1 && bytes >= kWord;
+  for (auto [given, limit] : address.clamps) {
     Value shared = isOne ? address.laneBytes : Value();
     Value clamped =
-        lane.minUnsigned(lane.add(bytes, shared), lane.add(limit, shared));
+        lane.minUnsigned(lane.add(given, shared), lane.add(limit, shared));
     address.laneBytes = isOne ? clamped : lane.add(address.laneBytes, clamped);
   }
 }
@@ -129,7 +131,7 @@ MemoryAccess::Address MemoryAccess::getInBuffer(const Piece &piece) {
     }
     addToBuffer(d, reg, piece.size(), address, known);
   }
-  addClamps(address);
+  addClamps(address, piece.size() * memory.elementBytes);
   int64_t immediate = known % kImmediates;
   if (known != immediate)
     address.laneBytes =

@@ -113,7 +113,7 @@ private:
   Value getSize(int64_t dim);
   bool fitsBuffer() const;
   Address getInBuffer(const Piece &piece);
-  void addClamps(Address &address);
+  void addClamps(Address &address, int64_t bytes);
   /// What one dimension adds to an address in a buffer, of a piece's register.
   void addToBuffer(int64_t dim, int64_t reg, int64_t width, Address &address,
                    int64_t &known);
