@@ -165,6 +165,9 @@ struct AttentionFacts {
   /// Prepared sums over keys have multiples of so many, those of the largest
   /// block among kernels that may share them.
   int64_t keySumBlock = 1;
+  /// Rows of tiles are whole lines of 128 bytes, those of memory are shorter:
+  /// they begin where no line does and touch one more.
+  bool straddlesLines = false;
 };
 
 } // namespace mlir::evoformer

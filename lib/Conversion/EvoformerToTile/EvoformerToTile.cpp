@@ -403,6 +403,10 @@ protected:
                             valueDepth,        op.getScaleValue(),
                             sizes.queries,     {op.getGroupSizeOrOne()},
                             getKernelRange(op)};
+    constexpr int64_t kLineBytes = 128;
+    facts.straddlesLines =
+        depth > sizes.depth &&
+        depth * element.getIntOrFloatBitWidth() / 8 % kLineBytes == 0;
     std::array<bool, 2> shared = family::getSharedKeyDims(op);
     facts.shared.batch = shared[0];
     facts.shared.rows = shared[1];

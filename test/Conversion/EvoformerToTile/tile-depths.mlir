@@ -7,6 +7,7 @@
 
 !x = memref<1x2x64x1x72xbf16>
 !v = memref<1x2x64x1x40xbf16>
+!wide = memref<1x2x64x1x136xbf16>
 !odd = memref<1x2x64x1x71xbf16>
 !few = memref<1x2x64x1x24xbf16>
 !f32 = memref<1x2x64x1x72xf32>
@@ -21,6 +22,16 @@
 // AS-ROWS-NOT:   -> tensor<1x{{[0-9]+}}x80xbf16>
 func.func @words(%q: !x, %k: !x, %v: !v, %out: !v) {
   evoformer.attention query(%q : !x) key(%k : !x) value(%v : !v) outs(%out : !v)
+  return
+}
+
+// Where that is at most an eighth more, two steps: 160 and not 144.
+// CHECK-LABEL: evo_tile.kernel @wide_attention(
+// CHECK-NOT:     x144xbf16
+// CHECK:         evo_tile.load %{{.*}} : memref<{{.*}}x136xbf16{{.*}} -> tensor<1x{{[0-9]+}}x160xbf16>
+// CHECK-NOT:     x144xbf16
+func.func @wide(%q: !wide, %k: !wide, %v: !wide, %out: !wide) {
+  evoformer.attention query(%q : !wide) key(%k : !wide) value(%v : !wide) outs(%out : !wide)
   return
 }
 

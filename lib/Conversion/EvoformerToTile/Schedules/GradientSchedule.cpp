@@ -415,9 +415,10 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   // the other side share what is read of the own one, and a tile of two atoms
   // each way lets every fragment serve twice, unless groups of subgroups read
   // all where it lies; where fewer than two such workgroups have the memory,
-  // one has more subgroups.
+  // or rows touch more lines of memory, one has more subgroups.
   constexpr int64_t kSomeResident = 2;
   bool isShared = cut.products == ProductScope::Group &&
+                  !facts.straddlesLines &&
                   cost.ldsBytes * kSomeResident <= target.getLdsBytes();
   if (isCut && kind == GradientKind::Bias && machine.streamsMatrices(facts) &&
       owned != OwnedDim::None && !isShared && !request.isForced() &&

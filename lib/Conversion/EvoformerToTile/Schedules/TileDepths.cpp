@@ -23,6 +23,15 @@ static int64_t getGroupStep(TargetAttr target, Type elementType) {
   return 0;
 }
 
+/// Whole steps that hold a row. Two of them, where that is at most an eighth
+/// more: workgroup memory holds rows in panels as wide as divides them, and
+/// panels of a single step are copied in pieces of 32 bytes.
+static int64_t getTileDepth(int64_t depth, int64_t step) {
+  int64_t whole = llvm::alignTo(depth, step);
+  int64_t pairs = llvm::alignTo(depth, 2 * step);
+  return depth != whole && 8 * (pairs - whole) <= whole ? pairs : whole;
+}
+
 TileDepths evoformer::chooseTileDepths(TargetAttr target, Type elementType,
                                        TileDepths rows) {
   int64_t step = getGroupStep(target, elementType);
@@ -31,9 +40,8 @@ TileDepths evoformer::chooseTileDepths(TargetAttr target, Type elementType,
   if (step == 0 || rows.depth % wordElements != 0 ||
       rows.valueDepth % wordElements != 0)
     return rows;
-  TileDepths whole = {
-      static_cast<int64_t>(llvm::alignTo(rows.depth, step)),
-      static_cast<int64_t>(llvm::alignTo(rows.valueDepth, step))};
+  TileDepths whole = {getTileDepth(rows.depth, step),
+                      getTileDepth(rows.valueDepth, step)};
   return std::min(whole.depth, whole.valueDepth) >= target.getGroupDepth()
              ? whole
              : rows;
