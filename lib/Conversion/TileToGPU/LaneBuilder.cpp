@@ -181,6 +181,15 @@ Value LaneBuilder::exchangeWord(Value word, int64_t mask) {
       .getShuffleResult();
 }
 
+Value LaneBuilder::readLane(Value word, int64_t ownBits, int64_t fixedBits) {
+  Value number = builder.createOrFold<arith::OrIOp>(
+      loc, andI(context.lane, constant(ownBits)), constant(fixedBits));
+  return gpu::ShuffleOp::create(builder, loc, word, number,
+                                constant(context.target.getSubgroupSize()),
+                                gpu::ShuffleMode::IDX)
+      .getShuffleResult();
+}
+
 Value LaneBuilder::exchange(Value value, int64_t mask) {
   Type type = value.getType();
   Type i32 = builder.getI32Type();

@@ -71,6 +71,9 @@ public:
   /// The value (scalar or vector of 16, 32 or 64 bits) that lane xor `mask`
   /// holds.
   Value exchange(Value value, int64_t mask);
+  /// The word of 32 bits of the lane whose number has the `ownBits` of this
+  /// lane's, and the `fixedBits`.
+  Value readLane(Value word, int64_t ownBits, int64_t fixedBits);
 
   OpBuilder &builder;
   Location loc;

@@ -18,6 +18,12 @@ namespace {
 /// register.
 using Sources = std::vector<std::pair<int, int>>;
 
+/// The number of the lane that a lane reads: some bits of its own, the others
+/// fixed.
+struct ReadLane {
+  int64_t ownBits, fixedBits;
+};
+
 struct ConvertLayoutPattern : KernelPattern<ConvertLayoutOp> {
   using KernelPattern::KernelPattern;
 
@@ -95,13 +101,25 @@ private:
     auto packedType = VectorType::get({width}, elementType(held));
     auto wordType = VectorType::get({1}, builder.getI32Type());
     bool packed = width > 1;
-    Value result;
-    for (auto [i, key] : llvm::enumerate(classes)) {
-      Value word = lane.assemble(held.slice(key.second, width));
+    auto getWord = [&](int64_t from) -> Value {
+      Value word = lane.assemble(held.slice(from, width));
       if (packed)
         word = vector::ExtractOp::create(
             builder, lane.loc,
             vector::BitCastOp::create(builder, lane.loc, wordType, word), 0);
+      return word;
+    };
+    std::optional<ReadLane> read;
+    if (packed && classes.size() > 1 && kernel.target.hasIndexedExchange())
+      read = findReadLane(sources, reg, lanes);
+    Value result;
+    if (read) {
+      result = lane.readLane(getWord(classes.front().second), read->ownBits,
+                             read->fixedBits);
+      classes.clear();
+    }
+    for (auto [i, key] : llvm::enumerate(classes)) {
+      Value word = getWord(key.second);
       if (key.first != 0)
         word = lane.exchange(word, key.first);
       result = result
@@ -117,6 +135,28 @@ private:
           vector::BroadcastOp::create(builder, lane.loc, wordType, result));
     for (int64_t i = 0; i < width; ++i)
       wanted.emplace_back(result, i);
+  }
+
+  /// Which lane each lane reads its word from, where all read the same register
+  /// and every bit of that lane's number is its own or fixed.
+  static std::optional<ReadLane> findReadLane(const Sources &sources,
+                                              int64_t reg, int64_t lanes) {
+    int64_t own = lanes - 1, ones = lanes - 1, zeros = lanes - 1;
+    std::optional<int> from;
+    for (int64_t l = 0; l < lanes; ++l) {
+      auto [source, word] = sources[reg * lanes + l];
+      if (source < 0)
+        continue; // padding: anything will do
+      if (from && *from != word)
+        return std::nullopt;
+      from = word;
+      own &= ~(source ^ l);
+      ones &= source;
+      zeros &= ~source;
+    }
+    if ((own | ones | zeros) != lanes - 1)
+      return std::nullopt;
+    return ReadLane{own, ones & ~own};
   }
 
   static Type elementType(ArrayRef<LaneElement> held) {

@@ -43,4 +43,5 @@ module attributes {evo_tile.target = #evo_tile.target<
   properties = {buffer_resources = 822243328 : i64, unaligned_access,
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions, rounds_products,
-                uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16}>} {}
+                uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
+  tuning = {indexed_exchange}>} {}

@@ -128,6 +128,8 @@ defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
     "for targets with `registers_per_processor`: lanes on a processor that hide the latencies of memory; more gain less than the registers that they cost">,
   Tile_TargetCount<"group_depth", "getGroupDepth", "0x100000", 0x100000,
     "depth of operands from which on loops use `group_matrix`; absent: never. Of smaller products a subgroup does more while it would wait">,
+  Tile_TargetFlag<"indexed_exchange", "hasIndexedExchange",
+    "words that lanes read from another one by its number take an instruction that the vector unit has no part in, which spares it an exchange and a choice">,
   Tile_TargetCount<"latency_lanes", "getLatencyLanes", "getEnoughLanes()", 0x100000,
     "the same for loops that read all of their operands anew in each step, where registers save no reads; absent: `enough_lanes`">,
   Tile_TargetCount<"memory_sum_items", "getMemorySumItems", "0", 0x100000,
