@@ -388,7 +388,7 @@ module attributes {x = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1,
 
 // -----
 
-// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'group_depth' (i64 from 1 to 1048576), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'processors' (i64 from 1 to 65536), 'shared_vector_bytes' (i64 from 1 to 1048576), 'widening_rows' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
+// expected-error @below {{target 'odd': unknown tuning property 'packed_f32'; known are 'enough_lanes' (i64 from 1 to 1048576), 'group_depth' (i64 from 1 to 1048576), 'indexed_exchange' (unit), 'latency_lanes' (i64 from 1 to 1048576), 'memory_sum_items' (i64 from 1 to 1048576), 'most_subgroups' (i64 from 1 to 1024), 'operand_reuse' (i64 from 1 to 1048576), 'operand_reuse_crowded' (i64 from 1 to 1048576), 'processors' (i64 from 1 to 65536), 'shared_vector_bytes' (i64 from 1 to 1048576), 'widening_rows' (i64 from 1 to 1048576), 'work_items' (i64 from 1 to 1048576)}}
 #odd = #evo_tile.target<chip = "odd", triple = "x", features = "", subgroup_size = 32,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = [],
   tuning = {packed_f32}>

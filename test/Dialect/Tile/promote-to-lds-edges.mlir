@@ -1,8 +1,8 @@
 // RUN: %python %S/Inputs/with_target.py gfx1100 %s 'block = [1], subgroups = [1, 2, 2], stages = 2' > %t.mlir
 // RUN: evoformer-opt %t.mlir --evo-tile-promote-to-lds | FileCheck %s
-// RUN: sed 's/properties = {/tuning = {shared_vector_bytes = 8}, properties = {/' %t.mlir > %t.short.mlir
+// RUN: sed 's/tuning = {/tuning = {shared_vector_bytes = 8, /' %t.mlir > %t.short.mlir
 // RUN: evoformer-opt %t.short.mlir --evo-tile-promote-to-lds | FileCheck %s --check-prefix=SHORT
-// RUN: sed 's/properties = {/tuning = {shared_vector_bytes = 9}, properties = {/' %t.mlir > %t.longer.mlir
+// RUN: sed 's/tuning = {/tuning = {shared_vector_bytes = 9, /' %t.mlir > %t.longer.mlir
 // RUN: evoformer-opt %t.longer.mlir --evo-tile-promote-to-lds | FileCheck %s
 
 #rows = #evo_tile.lane_map<registers = [[8, 0, 1]], lanes = [[2, 0, 8], [16, 1, 0]], subgroups = [[2, 0, 0], [2, 16, 0]]>
