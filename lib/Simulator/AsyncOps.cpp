@@ -184,6 +184,37 @@ static const Inst *ldmatrix(Wave &w, const Inst *i) {
   return memoryDone(w, i);
 }
 
+/// CDNA4 ISA, DS_READ_B64_TR_B16: of 16 lanes, lane l gives the address of four
+/// elements of row l / 4, from 4 * (l % 4) on, and receives element l of the
+/// four rows.
+static const Inst *readAcrossRows(Wave &w, const Inst *i) {
+  constexpr unsigned kRows = 4, kLanes = 16, kBytes = 8;
+  checkConverged(w, i);
+  const uint32_t *pointer = w.reg<uint32_t>(i->a);
+  uint32_t offsets[64];
+  for (unsigned first = 0; first < w.lanes; first += kLanes) {
+    uint16_t rows[kRows][kLanes];
+    for (unsigned l = 0; l < kLanes; ++l) {
+      uint32_t address = uint32_t(pointer[first + l] + i->imm64);
+      offsets[first + l] = address;
+      checkAlignment(w, i, first + l, address, kBytes);
+      uint16_t *row = &rows[l / kRows][kRows * (l % kRows)];
+      if (const uint8_t *p =
+              ldsAddress(w, i, first + l, address, kBytes, Access::Read))
+        std::memcpy(row, p, kBytes);
+      else
+        std::memset(row, 0, kBytes);
+    }
+    for (unsigned row = 0; row < kRows; ++row)
+      for (unsigned l = 0; l < kLanes; ++l)
+        w.reg<uint16_t>(i->dst + row * i->imm2)[first + l] = rows[row][l];
+  }
+  countBanks(w, i, offsets, kBytes);
+  ++w.counters->ldsLoads;
+  w.counters->ldsBytes += kBytes * w.lanes;
+  return memoryDone(w, i);
+}
+
 /// The reverse of ldmatrix; b is the first of n source registers.
 static const Inst *stmatrix(Wave &w, const Inst *i) {
   checkConverged(w, i);
@@ -221,4 +252,5 @@ Handler mlir::evoformer::sim::bufferLoadToLDSHandler() {
 Handler mlir::evoformer::sim::waitCountHandler() { return waitCount; }
 Handler mlir::evoformer::sim::fenceHandler() { return fence; }
 Handler mlir::evoformer::sim::ldmatrixHandler() { return ldmatrix; }
+Handler mlir::evoformer::sim::readAcrossRowsHandler() { return readAcrossRows; }
 Handler mlir::evoformer::sim::stmatrixHandler() { return stmatrix; }

@@ -176,6 +176,21 @@ std::optional<LogicalResult> Decoder::decodeAMD(Operation *op, StringRef name,
                      i.imm = uint32_t(*pattern & 0xffff);
                    });
   }
+  if (base.starts_with("ds.read.tr16.b64")) {
+    Part pointer = single(args[0].value);
+    FailureOr<Part> to = defineScalar(op->getResult(0));
+    if (failed(to) || to->count != 4 || bytesOf(to->kind) != bytesOf(Kind::I16))
+      return unsupported(op);
+    if (target.chip != "gfx950")
+      return unsupported(op, target.chip + " has no reads across rows");
+    if (pointer.kind != Kind::I32)
+      return unsupported(op, "the pointer must be in address space 3");
+    Inst inst;
+    inst.a = pointer.offset;
+    inst.dst = to->offset;
+    inst.imm2 = bytesOf(to->kind);
+    return emitChecked(op, readAcrossRowsHandler(), inst);
+  }
   if (base == "update.dpp" || base == "mov.dpp") {
     bool hasOld = base == "update.dpp";
     unsigned first = hasOld ? 1 : 0;

@@ -173,6 +173,8 @@ Handler bufferLoadToLDSHandler();
 Handler waitCountHandler();
 /// Releases to the workgroup: LDS stores are complete.
 Handler fenceHandler();
+/// ds_read_b64_tr_b16: four elements of 16 bits at dst, imm2 bytes apart.
+Handler readAcrossRowsHandler();
 /// ldmatrix: n matrices, imm = 1 transposes; results at dst in a row.
 Handler ldmatrixHandler();
 Handler stmatrixHandler();

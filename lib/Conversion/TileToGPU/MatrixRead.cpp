@@ -16,6 +16,55 @@ using namespace mlir::evoformer::tile;
 
 static constexpr int64_t kRowBytes = 16;
 
+/// Whether the whole tile lies in memory: rows are read whole.
+static bool isInside(RankedTensorType type, const Memory &memory) {
+  return llvm::none_of(llvm::zip(type.getShape(), memory.staticSizes),
+                       [](auto sizes) {
+                         auto [size, inMemory] = sizes;
+                         return size > inMemory;
+                       });
+}
+
+/// Bytes from an index of a tile in LDS to the next of each dimension, summed.
+static int64_t getBytes(const Memory &memory, ArrayRef<int64_t> offset) {
+  int64_t bytes = 0;
+  for (auto [i, stride] : llvm::zip(offset, memory.staticStrides))
+    bytes += i * stride * memory.elementBytes;
+  return bytes;
+}
+
+/// Where the tile starts, in bytes; null: 0.
+static Value getStart(LaneBuilder &lane, const Memory &memory,
+                      ValueRange indices) {
+  Value start;
+  for (auto [index, stride] : llvm::zip(indices, memory.staticStrides))
+    if (getConstantIntValue(index) != 0)
+      start = lane.add(start,
+                       lane.mul(lane.toI32(index),
+                                lane.constant(stride * memory.elementBytes)));
+  return start;
+}
+
+/// The pointer to `offset` and the `known` bytes in LDS.
+static Value getPointer(LaneBuilder &lane, const Memory &memory,
+                        LaneOffset offset, int64_t known) {
+  auto [address, rest] = applySwizzle(lane, memory.swizzle, offset, known);
+  rest += memory.constantBytes;
+  Value pointer = memory.base;
+  auto advance = [&](LLVM::GEPArg bytes) {
+    pointer = LLVM::GEPOp::create(
+        lane.builder, lane.loc, pointer.getType(), lane.builder.getI8Type(),
+        pointer, ArrayRef<LLVM::GEPArg>{bytes}, LLVM::GEPNoWrapFlags::inbounds);
+  };
+  if (memory.dynamicBytes)
+    advance(memory.dynamicBytes);
+  if (address)
+    advance(address);
+  if (rest)
+    advance(static_cast<int32_t>(rest));
+  return pointer;
+}
+
 std::optional<SmallVector<LaneElement>>
 mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
                                     const LaneMap &map, RankedTensorType type,
@@ -25,10 +74,9 @@ mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
   if (!memory.isLDS || memory.alignment % kRowBytes != 0 ||
       (memory.swizzle && memory.swizzle.base < llvm::Log2_64(kRowBytes)))
     return std::nullopt;
-  // Rows are read whole: inside the memory, from a multiple of their width on.
-  for (auto [size, inMemory] : llvm::zip(type.getShape(), memory.staticSizes))
-    if (size > inMemory)
-      return std::nullopt;
+  if (!isInside(type, memory))
+    return std::nullopt;
+  // From a multiple of their width on.
   std::optional<MatrixRead> matrix = matchMatrixRead(
       map, type.getShape(), memory.contiguous, memory.elementBytes);
   if (!matrix || getConstantIntValue(indices[memory.contiguous]).value_or(1) %
@@ -38,19 +86,7 @@ mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
 
   OpBuilder &builder = lane.builder;
   Location loc = lane.loc;
-  auto bytesAt = [&](ArrayRef<int64_t> offset) {
-    int64_t bytes = 0;
-    for (auto [i, stride] : llvm::zip(offset, memory.staticStrides))
-      bytes += i * stride * memory.elementBytes;
-    return bytes;
-  };
-  // The start of the tile.
-  Value start;
-  for (auto [index, stride] : llvm::zip(indices, memory.staticStrides))
-    if (getConstantIntValue(index) != 0)
-      start = lane.add(start,
-                       lane.mul(lane.toI32(index),
-                                lane.constant(stride * memory.elementBytes)));
+  Value start = getStart(lane, memory, indices);
   // Lane l gives the address of row l % 8 of matrix l / 8.
   LaneMap rows(map.rank);
   for (ArrayRef<int64_t> bit : matrix->rowBits)
@@ -77,7 +113,7 @@ mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
   auto pairType = VectorType::get({2}, type.getElementType());
   for (int64_t p = 0; p < pairs;) {
     auto offsetOf = [&](int64_t index) {
-      return bytesAt(map.registerOffset(2 * (p + index)));
+      return getBytes(memory, map.registerOffset(2 * (p + index)));
     };
     // As many matrices as have offsets linear in the bits of their number.
     int64_t count = 1;
@@ -89,21 +125,8 @@ mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
     SmallVector<int64_t, 2> matrixBits;
     for (int64_t other = 1; other < count; other *= 2)
       matrixBits.push_back(offsetOf(other) - offsetOf(0));
-    auto [address, known] =
-        applySwizzle(lane, memory.swizzle, getOffset(matrixBits), offsetOf(0));
-    known += memory.constantBytes;
-    Value pointer = memory.base;
-    auto advance = [&](LLVM::GEPArg bytes) {
-      pointer = LLVM::GEPOp::create(
-          builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-          ArrayRef<LLVM::GEPArg>{bytes}, LLVM::GEPNoWrapFlags::inbounds);
-    };
-    if (memory.dynamicBytes)
-      advance(memory.dynamicBytes);
-    if (address)
-      advance(address);
-    if (known)
-      advance(static_cast<int32_t>(known));
+    Value pointer =
+        getPointer(lane, memory, getOffset(matrixBits), offsetOf(0));
     Type resultType = i32;
     if (count > 1)
       resultType = LLVM::LLVMStructType::getLiteral(
@@ -127,6 +150,44 @@ mlir::evoformer::tile::readMatrices(LaneBuilder &lane, const Memory &memory,
       elements[2 * (p + i) + 1] = {pair, 1};
     }
     p += count;
+  }
+  return elements;
+}
+
+std::optional<SmallVector<LaneElement>>
+mlir::evoformer::tile::readAcrossRows(LaneBuilder &lane, const Memory &memory,
+                                      const LaneMap &map, RankedTensorType type,
+                                      ValueRange indices) {
+  constexpr int64_t kRows = 4, kPiece = 4, kPieceBytes = 8;
+  if (!lane.context.target.hasLDSTranspose() || !memory.isLDS ||
+      memory.alignment % kPieceBytes != 0 ||
+      (memory.swizzle && memory.swizzle.base < llvm::Log2_64(kPieceBytes)) ||
+      !isInside(type, memory))
+    return std::nullopt;
+  std::optional<LaneMap> read = matchTransposedRead(
+      map, type.getShape(), memory.contiguous, memory.elementBytes);
+  if (!read ||
+      getConstantIntValue(indices[memory.contiguous]).value_or(1) % kPiece != 0)
+    return std::nullopt;
+  OpBuilder &builder = lane.builder;
+  LaneOffset offset = LaneOffset::get(lane, getByteMap(*read, memory));
+  if (Value start = getStart(lane, memory, indices))
+    offset = {lane.add(start, offset.bytes), -1};
+  auto words = VectorType::get({kRows}, builder.getI16Type());
+  auto pieceType = VectorType::get({kRows}, type.getElementType());
+  SmallVector<LaneElement> elements;
+  for (int64_t r = 0, e = map.getNumRegisters(); r < e; r += kRows) {
+    Value pointer = getPointer(lane, memory, offset,
+                               getBytes(memory, map.registerOffset(r)));
+    Value piece =
+        LLVM::CallIntrinsicOp::create(
+            builder, lane.loc, words,
+            builder.getStringAttr("llvm.amdgcn.ds.read.tr16.b64.v4i16"),
+            ValueRange{pointer})
+            ->getResult(0);
+    piece = vector::BitCastOp::create(builder, lane.loc, pieceType, piece);
+    for (int64_t row = 0; row < kRows; ++row)
+      elements.emplace_back(piece, row);
   }
   return elements;
 }

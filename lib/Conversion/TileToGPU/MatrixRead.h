@@ -19,6 +19,13 @@ std::optional<SmallVector<LaneElement>>
 readMatrices(LaneBuilder &lane, const Memory &memory, const LaneMap &map,
              RankedTensorType type, ValueRange indices);
 
+/// Reads it across rows of LDS, four at a time ("AMD Instinct CDNA4 Instruction
+/// Set Architecture", DS_READ_B64_TR_B16), where the target does so and the
+/// layout asks for it. Nothing where it does not apply.
+std::optional<SmallVector<LaneElement>>
+readAcrossRows(LaneBuilder &lane, const Memory &memory, const LaneMap &map,
+               RankedTensorType type, ValueRange indices);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_CONVERSION_TILETOGPU_MATRIXREAD_H

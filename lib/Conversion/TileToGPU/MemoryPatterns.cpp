@@ -74,9 +74,12 @@ struct LoadPattern : KernelPattern<LoadOp> {
     LaneMap map = mapOf(op.getResult());
     SmallVector<Value> indices = startAt(lane, *memory, op.getIndices(),
                                          type.getShape(), op.getInBounds());
-    if (auto elements = readMatrices(lane, *memory, map, type, indices)) {
+    auto matrices = readMatrices(lane, *memory, map, type, indices);
+    if (!matrices)
+      matrices = readAcrossRows(lane, *memory, map, type, indices);
+    if (matrices) {
       rewriter.replaceOpWithMultiple(
-          op, {lane.pack(*elements, map.getVectorSize())});
+          op, {lane.pack(*matrices, map.getVectorSize())});
       return success();
     }
     MemoryAccess access(lane, *memory, map, type.getShape(), indices,

@@ -75,7 +75,7 @@ module attributes {evo_tile.target = #evo_tile.target<
             #mfma_f32_32x32x2_f32, #mfma_f32_16x16x32_bf16,
             #mfma_f32_16x16x32_f16, #mfma_f32_16x16x4_f32],
   properties = {buffer_resources = 159744 : i64, unaligned_access,
-                lds_barrier, sched_barrier,
+                lds_barrier, lds_transpose, sched_barrier,
                 packed_i16, carry_conditions,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32,
                 native_bf16_convert},

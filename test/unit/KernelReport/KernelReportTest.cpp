@@ -50,6 +50,7 @@ TEST(AMDInstructions, Widths) {
       countAMD("\tds_read_b128 v[0:3], v4\n"
                "\tds_read2_b32 v[0:1], v4 offset1:1\n"
                "\tds_load_b64 v[0:1], v4\n"
+               "\tds_read_b64_tr_b16 v[0:1], v4 offset:512\n"
                "\tds_read_u16_d16_hi v0, v4\n"
                "\tds_write_b8 v4, v0\n"
                "\tglobal_load_dwordx4 v[0:3], v[4:5], off\n"
@@ -59,7 +60,7 @@ TEST(AMDInstructions, Widths) {
                "\tbuffer_load_dword v4, s[0:3], 0 offen lds\n"
                "\tscratch_load_dwordx2 v[0:1], off, s32\n");
   EXPECT_EQ(counts.byWidth[unsigned(Class::LDSRead)],
-            (std::map<unsigned, int64_t>{{2, 1}, {8, 2}, {16, 1}}));
+            (std::map<unsigned, int64_t>{{2, 1}, {8, 3}, {16, 1}}));
   EXPECT_EQ(counts.byWidth[unsigned(Class::LDSWrite)],
             (std::map<unsigned, int64_t>{{1, 1}}));
   EXPECT_EQ(counts.byWidth[unsigned(Class::GlobalRead)],

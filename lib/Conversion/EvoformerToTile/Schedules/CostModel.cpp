@@ -166,7 +166,7 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
   // Instructions that read matrices read them across their rows, too.
-  bool copiesTwice = !readsMatrices(machine.target, facts.elementType);
+  bool copiesTwice = !readsAcrossRows(machine.target, facts.elementType);
   loop.copied = {{facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice}};
   if (facts.valueDepth != 0)
     loop.copied.push_back(

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Source: "Parallel Thread Execution ISA", "Warp-level matrix load instruction:
-// ldmatrix".
+// Sources: "Parallel Thread Execution ISA", "Warp-level matrix load
+// instruction: ldmatrix"; "AMD Instinct CDNA4 Instruction Set Architecture",
+// DS_READ_B64_TR_B16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -157,4 +158,62 @@ std::optional<MatrixRead> mlir::evoformer::tile::matchMatrixRead(
   if (ArrayRef(map.getBox()) != shape)
     return std::nullopt;
   return read;
+}
+
+std::optional<LaneMap> mlir::evoformer::tile::matchTransposedRead(
+    const LaneMap &map, ArrayRef<int64_t> shape, int64_t contiguousDim,
+    int64_t elementBytes) {
+  constexpr int64_t kRows = 4, kLanes = 16, kPiece = 4;
+  int64_t registers = map.getNumRegisters(), lanes = map.getNumLanes();
+  if (elementBytes != 2 || contiguousDim < 0 || registers % kRows != 0 ||
+      lanes <= kLanes || !llvm::isPowerOf2_64(lanes) ||
+      ArrayRef(map.getBox()) != shape)
+    return std::nullopt;
+  SmallVector<int64_t> none(map.rank, 0), along = none;
+  along[contiguousDim] = 1;
+  // Each register a row behind the one before it, alike in all matrices.
+  SmallVector<int64_t> step =
+      combine(map.registerOffset(1), -1, map.registerOffset(0));
+  if (step[contiguousDim] != 0)
+    return std::nullopt;
+  for (int64_t r = 0; r < registers; r += kRows) {
+    SmallVector<int64_t> first = map.registerOffset(r);
+    if (first[contiguousDim] % kPiece != 0)
+      return std::nullopt;
+    for (int64_t row = 1; row < kRows; ++row)
+      if (combine(first, row, step) != map.registerOffset(r + row))
+        return std::nullopt;
+  }
+  for (int64_t l = 0; l < kPiece; ++l)
+    if (map.laneOffset(l) != combine(none, l, along))
+      return std::nullopt;
+  // Four lanes get their elements of one piece of each row.
+  LaneMap addresses(map.rank), bits(map.rank);
+  auto addBit = [](LaneMap &to, int64_t scale, ArrayRef<int64_t> offset) {
+    SmallVector<int64_t, 4> strides(offset);
+    for (int64_t &stride : strides)
+      stride *= scale;
+    to.lanes.push_back({2, strides});
+  };
+  for (int64_t bit = kPiece; bit < lanes; bit *= 2) {
+    SmallVector<int64_t> offset = map.laneOffset(bit);
+    if (offset[contiguousDim] % kPiece != 0)
+      return std::nullopt;
+    if (bit == kLanes) {
+      addBit(addresses, 1, step);
+      addBit(addresses, 2, step);
+    }
+    addBit(addresses, 1, offset);
+    addBit(bits, 1, offset);
+  }
+  // What a piece's number adds, it adds bit by bit.
+  for (int64_t piece = 0; piece < lanes / kPiece; ++piece)
+    if (bits.laneOffset(piece) != map.laneOffset(piece * kPiece))
+      return std::nullopt;
+  addresses.registers = map.registers;
+  addresses.subgroups = map.subgroups;
+  for (const LayoutAxis &axis : map.subgroups)
+    if (axis.size > 1 && axis.strides[contiguousDim] % kPiece != 0)
+      return std::nullopt;
+  return addresses;
 }

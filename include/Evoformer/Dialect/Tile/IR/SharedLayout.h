@@ -113,6 +113,17 @@ std::optional<MatrixRead> matchMatrixRead(const LaneMap &map,
                                           int64_t contiguousDim,
                                           int64_t elementBytes);
 
+/// The lanes' addresses of reads of 4x16 matrices of 16-bit elements across
+/// their rows, each row four pieces of 8 bytes. Of 16 lanes, lane l gives the
+/// address of piece l % 4 of row l / 4, and gets element l of the four rows:
+/// four of `map`'s registers, from a multiple of four on. Nothing where lanes
+/// and registers of a tile in memory that is contiguous along `contiguousDim`
+/// form no such matrices.
+std::optional<LaneMap> matchTransposedRead(const LaneMap &map,
+                                           llvm::ArrayRef<int64_t> shape,
+                                           int64_t contiguousDim,
+                                           int64_t elementBytes);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_DIALECT_TILE_IR_SHAREDLAYOUT_H

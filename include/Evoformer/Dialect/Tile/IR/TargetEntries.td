@@ -95,6 +95,8 @@ defvar Tile_TargetProperties = Tile_TargetEntries<"Properties", [
     "a barrier that waits for LDS but not for global memory">,
   Tile_TargetCount<"lds_reserved", "getLDSReserved", "0", 0x40000000,
     "LDS bytes that each resident workgroup takes besides its own; a processor has `lds_bytes` and these for one">,
+  Tile_TargetFlag<"lds_transpose", "hasLDSTranspose",
+    "4x16 16-bit matrix reads from LDS across their rows">,
   Tile_TargetCount<"max_lds_static", "getMaxLDSStatic", "getLdsBytes()", 0x40000000,
     "LDS bytes that a kernel may declare statically; absent: all of `lds_bytes`">,
   Tile_TargetFlag<"native_bf16_convert", "hasNativeBF16Convert",

@@ -183,3 +183,30 @@ std::optional<LDSCycles> mlir::evoformer::tile::countMatrixReads(
   cycles.extend(matrices, all);
   return cycles;
 }
+
+std::optional<LDSCycles> mlir::evoformer::tile::countTransposedReads(
+    const LaneMap &map, const SharedLayout &layout, int64_t banks) {
+  constexpr int64_t kPieceBytes = 8, kRows = 4;
+  std::optional<LaneMap> read = matchTransposedRead(
+      map, layout.shape, layout.contiguousDim, layout.elementBytes);
+  if (!read)
+    return std::nullopt;
+  LDSCycles cycles;
+  SmallVector<int64_t> starts;
+  for (int64_t r = 0; r < map.getNumRegisters(); r += kRows)
+    starts.push_back(r);
+  cycles.addressing = countAddressing(*read, layout, starts);
+  int64_t all = starts.size(), lanes = read->getNumLanes();
+  int64_t phase = std::min(lanes, banks * kBankBytes / kPieceBytes);
+  starts.resize(std::min(all, kSampledVectors));
+  for (int64_t start : starts)
+    for (int64_t first = 0; first < lanes; first += phase) {
+      SmallVector<int64_t> addresses;
+      for (int64_t l = first; l < first + phase; ++l)
+        addresses.push_back(layout.addressOf(read->at(0, l, start)));
+      cycles.actual += countPhase(addresses, kPieceBytes, banks);
+      ++cycles.ideal;
+    }
+  cycles.extend(starts.size(), all);
+  return cycles;
+}

@@ -52,6 +52,11 @@ LDSCycles countVectorAccess(const LaneMap &map, const SharedLayout &layout,
 std::optional<LDSCycles>
 countMatrixReads(const LaneMap &map, const SharedLayout &layout, int64_t banks);
 
+/// The same of reads across rows (matchTransposedRead), of 8 bytes each.
+std::optional<LDSCycles> countTransposedReads(const LaneMap &map,
+                                              const SharedLayout &layout,
+                                              int64_t banks);
+
 } // namespace mlir::evoformer::tile
 
 #endif // EVOFORMER_LIB_DIALECT_TILE_TRANSFORMS_BANKCONFLICTS_H

@@ -111,6 +111,25 @@ bool mlir::evoformer::tile::usesMatrixReads(RankedTensorType reader,
              .has_value();
 }
 
+bool mlir::evoformer::tile::readsAcrossRows(RankedTensorType reader,
+                                            int64_t contiguousDim,
+                                            TargetAttr target) {
+  return target.hasLDSTranspose() &&
+         matchTransposedRead(*getLaneMap(reader), reader.getShape(),
+                             contiguousDim, getElementBytes(reader))
+             .has_value();
+}
+
+/// Bytes of a lane that instructions read which are made for matrices; 0 where
+/// there are none for this reader.
+static int64_t getMatrixBytes(RankedTensorType reader, int64_t contiguousDim,
+                              TargetAttr target) {
+  constexpr int64_t kWide = 16, kAcross = 8;
+  if (usesMatrixReads(reader, contiguousDim, target))
+    return kWide;
+  return readsAcrossRows(reader, contiguousDim, target) ? kAcross : 0;
+}
+
 /// Bytes of one access of a lane along `dim`.
 static int64_t getRunBytes(RankedTensorType tile, int64_t dim) {
   int64_t bytes = getElementBytes(tile);
@@ -127,7 +146,7 @@ int64_t mlir::evoformer::tile::getWantedDim(RankedTensorType reader,
       best = d;
       bestBytes = bytes;
     }
-  if (sourceDim < 0 || usesMatrixReads(reader, sourceDim, target))
+  if (sourceDim < 0 || getMatrixBytes(reader, sourceDim, target))
     return sourceDim < 0 ? best : sourceDim;
   int64_t sourceBytes = getRunBytes(reader, sourceDim);
   if (sourceBytes >= kWideBytes || bestBytes <= sourceBytes)
@@ -154,9 +173,9 @@ StagingCount mlir::evoformer::tile::countStaging(RankedTensorType reader,
   int64_t sourceDim = getContiguousDim(memory, reader.getShape());
   int64_t wantedDim = getWantedDim(reader, sourceDim, machine.target);
   int64_t bytes = map.getNumRegisters() * getElementBytes(reader);
-  int64_t width = usesMatrixReads(reader, wantedDim, machine.target)
-                      ? kWordsAnAccess * kNarrowBytes
-                      : getRunBytes(reader, wantedDim);
+  int64_t width = getMatrixBytes(reader, wantedDim, machine.target);
+  if (width == 0)
+    width = getRunBytes(reader, wantedDim);
   int64_t copied = getCopiedWords(reader, machine);
   // Across memory's order a copy moves half as much at once, and takes words of
   // two rows apart.
@@ -205,7 +224,7 @@ mlir::evoformer::tile::decidePromotion(RankedTensorType tile, MemRefType memory,
   if (bytes >= kNarrowBytes)
     return PromotionReason::Direct;
   int64_t wanted = getWantedDim(tile, sourceDim, machine.target);
-  if (!usesMatrixReads(tile, wanted, machine.target) &&
+  if (!getMatrixBytes(tile, wanted, machine.target) &&
       getRunBytes(tile, wanted) < kNarrowBytes)
     return PromotionReason::NoWiderAccess;
   int64_t accesses = map.getNumRegisters() * getElementBytes(tile) / bytes;
@@ -263,6 +282,8 @@ static LDSCycles countReads(ArrayRef<RankedTensorType> readers,
     std::optional<LDSCycles> cycles;
     if (usesMatrixReads(reader, layout.contiguousDim, target))
       cycles = countMatrixReads(map, layout, target.getLdsBanks());
+    else if (readsAcrossRows(reader, layout.contiguousDim, target))
+      cycles = countTransposedReads(map, layout, target.getLdsBanks());
     if (!cycles)
       cycles = countVectorAccess(map, layout, target.getLdsBanks());
     reads.actual += cycles->actual;
@@ -288,9 +309,9 @@ int64_t mlir::evoformer::tile::getRowAlignment(const SharedLayout &layout) {
 }
 
 /// Adds the swizzles of buffers of `bytes` that XOR the bits from `base` on
-/// with `count` ascending ones above them.
+/// with `count` ones above them, ascending unless in `anyOrder`.
 static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
-                        int64_t base, int64_t count) {
+                        int64_t base, int64_t count, bool anyOrder) {
   // A period divides the buffer; lower bits come first.
   int64_t most = llvm::countr_zero(static_cast<uint64_t>(bytes)) - 1;
   SmallVector<Swizzle> open = {{base, {}, {}}};
@@ -300,8 +321,11 @@ static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
       swizzles.push_back(swizzle);
       continue;
     }
-    int64_t least = swizzle ? swizzle.from.back() + 1 : base + count;
+    int64_t least =
+        swizzle && !anyOrder ? swizzle.from.back() + 1 : base + count;
     for (int64_t bit = most; bit >= least; --bit) {
+      if (llvm::is_contained(swizzle.from, bit))
+        continue;
       open.push_back(swizzle);
       open.back().from.push_back(bit);
     }
@@ -311,17 +335,21 @@ static void addSwizzles(SmallVectorImpl<Swizzle> &swizzles, int64_t bytes,
 /// How rows of `rowBytes` may be kept from meeting in a bank: not at all, by
 /// padding, or by exchanging pieces as wide as the widest access. Addresses of
 /// padded rows differ by what an instruction holds, exchanged ones are computed
-/// (LDSCycles::addressing).
+/// (LDSCycles::addressing). Reads along rows and across them want the same bits
+/// in different places: for both, these come in `anyOrder`.
 static SmallVector<std::pair<int64_t, Swizzle>>
-getSpreads(int64_t rowBytes, int64_t rows, int64_t alignment) {
-  constexpr int64_t kPieceBits = 4, kMostBits = 3;
+getSpreads(int64_t rowBytes, int64_t rows, int64_t alignment, int64_t banks,
+           bool anyOrder) {
+  // As many pieces as all banks deliver in a cycle.
+  constexpr int64_t kPieceBits = 4;
+  int64_t mostBits = llvm::Log2_64(banks * kNarrowBytes) - kPieceBits;
   SmallVector<std::pair<int64_t, Swizzle>> spreads;
   for (int64_t padding : {0, 8, 16, 32})
     if ((rowBytes + padding) % alignment == 0)
       spreads.push_back({padding, Swizzle()});
   SmallVector<Swizzle> swizzles;
-  for (int64_t bits = 1; bits <= kMostBits; ++bits)
-    addSwizzles(swizzles, rows * rowBytes, kPieceBits, bits);
+  for (int64_t bits = 1; bits <= mostBits; ++bits)
+    addSwizzles(swizzles, rows * rowBytes, kPieceBits, bits, anyOrder);
   for (const Swizzle &swizzle : swizzles)
     spreads.push_back({0, swizzle});
   return spreads;
@@ -342,11 +370,13 @@ static LDSPlan makePlan(const SharedLayout &layout, Type element,
   return plan;
 }
 
-/// With `consecutiveBytes`, only copies whose lanes write so much side by side.
+/// With `consecutiveBytes`, only copies whose lanes write so much side by side;
+/// see getSpreads for `anyOrder`.
 static std::optional<LDSPlan>
 choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
            int64_t wantedDim, int64_t maxBytes, const LDSMachine &machine,
-           std::optional<int64_t> consecutiveBytes) {
+           std::optional<int64_t> consecutiveBytes = {},
+           bool anyOrder = false) {
   RankedTensorType tile = readers.front();
   ArrayRef<int64_t> shape = tile.getShape();
   int64_t bytes = getElementBytes(tile);
@@ -359,14 +389,16 @@ choosePlan(ArrayRef<RankedTensorType> readers, int64_t sourceDim,
     SharedLayout tight =
         getPlacement(shape, wantedDim, bytes, shape[wantedDim] * bytes);
     int64_t alignment = std::max<int64_t>(8, getAccessBytes(copy.map, tight));
-    for (RankedTensorType reader : readers)
-      alignment =
-          std::max(alignment, usesMatrixReads(reader, wantedDim, machine.target)
-                                  ? 16
-                                  : getAccessBytes(*getLaneMap(reader), tight));
+    for (RankedTensorType reader : readers) {
+      int64_t ofReader = getMatrixBytes(reader, wantedDim, machine.target);
+      if (ofReader == 0)
+        ofReader = getAccessBytes(*getLaneMap(reader), tight);
+      alignment = std::max(alignment, ofReader);
+    }
     int64_t rowBytes = llvm::alignTo(shape[wantedDim] * bytes, alignment);
-    for (auto [padding, swizzle] : getSpreads(
-             rowBytes, tile.getNumElements() / shape[wantedDim], alignment)) {
+    for (auto [padding, swizzle] :
+         getSpreads(rowBytes, tile.getNumElements() / shape[wantedDim],
+                    alignment, machine.target.getLdsBanks(), anyOrder)) {
       SharedLayout layout =
           getPlacement(shape, wantedDim, bytes, rowBytes + padding);
       layout.swizzle = swizzle;
@@ -398,8 +430,16 @@ LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
                                        int64_t sourceDim, int64_t wantedDim,
                                        int64_t maxBytes,
                                        const LDSMachine &machine) {
-  return *choosePlan(readers, sourceDim, wantedDim, maxBytes, machine,
-                     std::nullopt);
+  LDSPlan plan = *choosePlan(readers, sourceDim, wantedDim, maxBytes, machine);
+  bool readsAcross = llvm::any_of(readers, [&](RankedTensorType reader) {
+    return readsAcrossRows(reader, wantedDim, machine.target);
+  });
+  if (!readsAcross || plan.reads.actual <= plan.reads.ideal)
+    return plan;
+  // There are many orders.
+  LDSPlan other = *choosePlan(readers, sourceDim, wantedDim, maxBytes, machine,
+                              std::nullopt, /*anyOrder=*/true);
+  return other.getCost() < plan.getCost() ? other : plan;
 }
 
 LDSPlan mlir::evoformer::tile::planLDS(ArrayRef<RankedTensorType> readers,
@@ -447,8 +487,9 @@ LDSPlan mlir::evoformer::tile::planExchange(RankedTensorType writer,
     int64_t alignment = std::max<int64_t>(
         8, std::max(getAccessBytes(from, tight), getAccessBytes(to, tight)));
     int64_t rowBytes = llvm::alignTo(shape[dim] * bytes, alignment);
-    for (auto [padding, swizzle] : getSpreads(
-             rowBytes, reader.getNumElements() / shape[dim], alignment)) {
+    for (auto [padding, swizzle] :
+         getSpreads(rowBytes, reader.getNumElements() / shape[dim], alignment,
+                    target.getLdsBanks(), /*anyOrder=*/false)) {
       SharedLayout layout = getPlacement(shape, dim, bytes, rowBytes + padding);
       layout.swizzle = swizzle;
       LDSPlan plan =

@@ -65,6 +65,11 @@ int64_t getWantedDim(RankedTensorType reader, int64_t sourceDim,
 bool usesMatrixReads(RankedTensorType reader, int64_t contiguousDim,
                      TargetAttr target);
 
+/// True if lanes can read it across the rows of such a buffer, four at a time
+/// (matchTransposedRead).
+bool readsAcrossRows(RankedTensorType reader, int64_t contiguousDim,
+                     TargetAttr target);
+
 /// Whether each of several subgroups has the whole tile.
 bool isSharedByAll(const LaneMap &map, const LDSMachine &machine);
 
