@@ -210,6 +210,7 @@ static const Inst *readAcrossRows(Wave &w, const Inst *i) {
         w.reg<uint16_t>(i->dst + row * i->imm2)[first + l] = rows[row][l];
   }
   countBanks(w, i, offsets, kBytes);
+  w.ldsAccesses = LDSAccesses::UnderWay;
   ++w.counters->ldsLoads;
   w.counters->ldsBytes += kBytes * w.lanes;
   return memoryDone(w, i);

@@ -403,6 +403,7 @@ protected:
                             valueDepth,        op.getScaleValue(),
                             sizes.queries,     {op.getGroupSizeOrOne()},
                             getKernelRange(op)};
+    // Of rows that lie one behind the other, as most do.
     constexpr int64_t kLineBytes = 128;
     facts.straddlesLines =
         depth > sizes.depth &&

@@ -109,8 +109,11 @@ private:
             vector::BitCastOp::create(builder, lane.loc, wordType, word), 0);
       return word;
     };
+    // RDNA's instruction does not reach the other half of 64 lanes.
+    constexpr int64_t kIndexedLanes = 32;
     std::optional<ReadLane> read;
-    if (packed && classes.size() > 1 && kernel.target.hasIndexedExchange())
+    if (packed && classes.size() > 1 && lanes <= kIndexedLanes &&
+        kernel.target.hasIndexedExchange())
       read = findReadLane(sources, reg, lanes);
     Value result;
     if (read) {
@@ -137,16 +140,14 @@ private:
       wanted.emplace_back(result, i);
   }
 
-  /// Which lane each lane reads its word from, where all read the same register
-  /// and every bit of that lane's number is its own or fixed.
+  /// Which lane each lane reads its packed word from, where all read the same
+  /// register and every bit of that lane's number is its own or fixed.
   static std::optional<ReadLane> findReadLane(const Sources &sources,
                                               int64_t reg, int64_t lanes) {
     int64_t own = lanes - 1, ones = lanes - 1, zeros = lanes - 1;
     std::optional<int> from;
     for (int64_t l = 0; l < lanes; ++l) {
       auto [source, word] = sources[reg * lanes + l];
-      if (source < 0)
-        continue; // padding: anything will do
       if (from && *from != word)
         return std::nullopt;
       from = word;

@@ -25,8 +25,8 @@ static bool startsWithAny(StringRef name, ArrayRef<StringRef> prefixes) {
 /// Bytes a lane that a memory instruction moves, from its name's last parts.
 static unsigned getWidth(StringRef name) {
   SmallVector<StringRef> parts;
-  // What is read across rows has the elements' bits last.
-  name.split("_tr_").first.split(parts, '_');
+  // What is read across rows of LDS has the elements' bits last.
+  (name.starts_with("ds_") ? name.split("_tr_").first : name).split(parts, '_');
   unsigned factor = name.contains("2addr") || name.starts_with("ds_read2") ||
                             name.starts_with("ds_write2")
                         ? 2

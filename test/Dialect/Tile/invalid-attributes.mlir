@@ -556,3 +556,10 @@ func.func private @swizzle(!evo_tile.tensor_map<of = 0, box = [8, 8], ends = [-1
 module attributes {test.target = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "",
   subgroup_size = 64, max_workgroup = 1024, registers = 256, lds_bytes = 65536, lds_banks = 32, matrix = [],
   properties = {tensor_maps}>} {}
+
+// -----
+
+// expected-error @below {{target 'sm_90': no chip of the triple 'nvptx64-nvidia-cuda' reads across rows of workgroup memory}}
+module attributes {test.target = #evo_tile.target<chip = "sm_90", triple = "nvptx64-nvidia-cuda", features = "",
+  subgroup_size = 32, max_workgroup = 1024, registers = 255, lds_bytes = 65536, lds_banks = 32, matrix = [],
+  properties = {lds_transpose}>} {}

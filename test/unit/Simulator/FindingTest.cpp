@@ -204,6 +204,28 @@ TEST(Finding, AccessNotAwaited) {
            "before the barrier");
 }
 
+TEST(Finding, ReadAcrossRowsNotAwaited) {
+  Broken b("gfx950", lds + R"(
+  llvm.store %t, %pw : i32, !llvm.ptr<3>
+  llvm.fence syncscope("workgroup") release
+  rocdl.s.waitcnt 49279
+  rocdl.s.barrier
+  llvm.fence syncscope("workgroup") acquire
+  %c63 = llvm.mlir.constant(63 : i32) : i32
+  %l = llvm.and %t, %c63 : i32
+  %pr = llvm.getelementptr %p[%l] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i64
+  %r = llvm.call_intrinsic "llvm.amdgcn.ds.read.tr16.b64.v4i16"(%pr) : (!llvm.ptr<3>) -> vector<4xi16>
+  rocdl.s.barrier
+  %w = llvm.bitcast %r : vector<4xi16> to vector<2xi32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  %v = llvm.extractelement %w[%z : i32] : vector<2xi32>
+)" + store,
+           128);
+  b.expect(FindingKind::AccessNotAwaited,
+           "LDS accesses of this subgroup are not fenced and then waited for "
+           "before the barrier");
+}
+
 /// The code generator may drop the wait that it makes of a fence, and without a
 /// fence an access may move behind the wait.
 TEST(Finding, AccessFencedOrAwaited) {

@@ -165,12 +165,18 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
   bool readsValuesTwice = ofKeys && cut.sumsValue && needsValues;
   loop.otherOperands = depth + valueDepth + (readsRowsTwice ? depth : 0) +
                        (readsValuesTwice ? valueDepth : 0);
-  // Instructions that read matrices read them across their rows, too.
-  bool copiesTwice = !readsAcrossRows(machine.target, facts.elementType);
-  loop.copied = {{facts.depth, /*plain=*/true, readsRowsTwice && copiesTwice}};
+  // Instructions that read matrices read them across their rows, too; others
+  // that read across rows, those of whole atoms.
+  auto copiesTwice = [&](int64_t depth) {
+    return !mayReadAcrossRows(machine.target, facts.elementType) ||
+           (!readsMatrices(machine.target, facts.elementType) &&
+            depth % machine.instr.getN() != 0);
+  };
+  loop.copied = {{facts.depth, /*plain=*/true,
+                  readsRowsTwice && copiesTwice(facts.depth)}};
   if (facts.valueDepth != 0)
-    loop.copied.push_back(
-        {facts.valueDepth, /*plain=*/true, readsValuesTwice && copiesTwice});
+    loop.copied.push_back({facts.valueDepth, /*plain=*/true,
+                           readsValuesTwice && copiesTwice(facts.valueDepth)});
   // Those of the output's gradient are copied once more, without what NaN
   // spoils.
   if (cut.products == ProductScope::Group && ofKeys &&

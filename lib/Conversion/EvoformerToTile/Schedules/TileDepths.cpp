@@ -23,9 +23,11 @@ static int64_t getGroupStep(TargetAttr target, Type elementType) {
   return 0;
 }
 
-/// Whole steps that hold a row. Two of them, where that is at most an eighth
-/// more: workgroup memory holds rows in panels as wide as divides them, and
-/// panels of a single step are copied in pieces of 32 bytes.
+/// Whole steps that hold a row. Pairs of them, where that is at most an eighth
+/// more than needed: workgroup memory holds rows in panels as wide as divides
+/// them, and panels of a single step are copied in pieces of 32 bytes. Rows of
+/// whole steps stay as they are: their copies need no zeros, and are none of
+/// boxes.
 static int64_t getTileDepth(int64_t depth, int64_t step) {
   int64_t whole = llvm::alignTo(depth, step);
   int64_t pairs = llvm::alignTo(depth, 2 * step);

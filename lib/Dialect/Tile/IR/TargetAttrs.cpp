@@ -292,6 +292,9 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef chip,
   if (properties.get("tensor_maps") && !llvm::Triple(triple).isNVPTX())
     return fail() << "no chip of the triple '" << triple
                   << "' copies by tensor maps";
+  if (properties.get("lds_transpose") && !llvm::Triple(triple).isAMDGCN())
+    return fail() << "no chip of the triple '" << triple
+                  << "' reads across rows of workgroup memory";
   return success();
 }
 

@@ -41,8 +41,9 @@ inline bool readsMatrices(TargetAttr target, Type element) {
   return target.hasLdmatrix() && element.getIntOrFloatBitWidth() == kBits;
 }
 
-/// Whether instructions read them across their rows at least.
-inline bool readsAcrossRows(TargetAttr target, Type element) {
+/// Whether instructions read them across their rows at least, where layouts
+/// suit these.
+inline bool mayReadAcrossRows(TargetAttr target, Type element) {
   constexpr unsigned kBits = 16;
   return readsMatrices(target, element) ||
          (target.hasLDSTranspose() && element.getIntOrFloatBitWidth() == kBits);

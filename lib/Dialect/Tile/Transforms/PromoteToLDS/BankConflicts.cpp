@@ -197,12 +197,13 @@ std::optional<LDSCycles> mlir::evoformer::tile::countTransposedReads(
     starts.push_back(r);
   cycles.addressing = countAddressing(*read, layout, starts);
   int64_t all = starts.size(), lanes = read->getNumLanes();
-  int64_t phase = std::min(lanes, banks * kBankBytes / kPieceBytes);
+  int64_t phase =
+      std::clamp<int64_t>(banks * kBankBytes / kPieceBytes, 1, lanes);
   starts.resize(std::min(all, kSampledVectors));
   for (int64_t start : starts)
     for (int64_t first = 0; first < lanes; first += phase) {
       SmallVector<int64_t> addresses;
-      for (int64_t l = first; l < first + phase; ++l)
+      for (int64_t l = first; l < std::min(first + phase, lanes); ++l)
         addresses.push_back(layout.addressOf(read->at(0, l, start)));
       cycles.actual += countPhase(addresses, kPieceBytes, banks);
       ++cycles.ideal;

@@ -342,7 +342,8 @@ getSpreads(int64_t rowBytes, int64_t rows, int64_t alignment, int64_t banks,
            bool anyOrder) {
   // As many pieces as all banks deliver in a cycle.
   constexpr int64_t kPieceBits = 4;
-  int64_t mostBits = llvm::Log2_64(banks * kNarrowBytes) - kPieceBits;
+  int64_t mostBits =
+      llvm::Log2_64(std::max<int64_t>(banks, 1) * kNarrowBytes) - kPieceBits;
   SmallVector<std::pair<int64_t, Swizzle>> spreads;
   for (int64_t padding : {0, 8, 16, 32})
     if ((rowBytes + padding) % alignment == 0)
