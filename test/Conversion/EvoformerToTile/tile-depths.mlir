@@ -8,6 +8,7 @@
 !x = memref<1x2x64x1x72xbf16>
 !v = memref<1x2x64x1x40xbf16>
 !wide = memref<1x2x64x1x136xbf16>
+!steps = memref<1x2x64x1x144xbf16>
 !odd = memref<1x2x64x1x71xbf16>
 !few = memref<1x2x64x1x24xbf16>
 !f32 = memref<1x2x64x1x72xf32>
@@ -32,6 +33,16 @@ func.func @words(%q: !x, %k: !x, %v: !v, %out: !v) {
 // CHECK-NOT:     x144xbf16
 func.func @wide(%q: !wide, %k: !wide, %v: !wide, %out: !wide) {
   evoformer.attention query(%q : !wide) key(%k : !wide) value(%v : !wide) outs(%out : !wide)
+  return
+}
+
+// Rows of whole steps stay as they are.
+// CHECK-LABEL: evo_tile.kernel @steps_attention(
+// CHECK:         -> tensor<1x{{[0-9]+}}x144xbf16>
+// CHECK-NOT:     x160xbf16
+// CHECK:         evo_tile.return
+func.func @steps(%q: !steps, %k: !steps, %v: !steps, %out: !steps) {
+  evoformer.attention query(%q : !steps) key(%k : !steps) value(%v : !steps) outs(%out : !steps)
   return
 }
 
