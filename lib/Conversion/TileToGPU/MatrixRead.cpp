@@ -25,7 +25,7 @@ static bool isInside(RankedTensorType type, const Memory &memory) {
                        });
 }
 
-/// Bytes from an index of a tile in LDS to the next of each dimension, summed.
+/// The bytes that an index of a tile in LDS, `offset`, moves by.
 static int64_t getBytes(const Memory &memory, ArrayRef<int64_t> offset) {
   int64_t bytes = 0;
   for (auto [i, stride] : llvm::zip(offset, memory.staticStrides))

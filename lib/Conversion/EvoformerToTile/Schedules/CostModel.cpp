@@ -167,10 +167,11 @@ LoopShape evoformer::getGradientLoop(const Machine &machine, GradientKind kind,
                        (readsValuesTwice ? valueDepth : 0);
   // Instructions that read matrices read them across their rows, too; others
   // that read across rows, those of whole atoms.
+  bool isHalf = facts.elementType.getIntOrFloatBitWidth() == 16;
   auto copiesTwice = [&](int64_t depth) {
-    return !mayReadAcrossRows(machine.target, facts.elementType) ||
-           (!readsMatrices(machine.target, facts.elementType) &&
-            depth % machine.instr.getN() != 0);
+    bool readsAtoms = machine.target.hasLDSTranspose() && isHalf &&
+                      depth % machine.instr.getN() == 0;
+    return !readsMatrices(machine.target, facts.elementType) && !readsAtoms;
   };
   loop.copied = {{facts.depth, /*plain=*/true,
                   readsRowsTwice && copiesTwice(facts.depth)}};

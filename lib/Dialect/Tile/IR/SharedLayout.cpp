@@ -188,28 +188,21 @@ std::optional<LaneMap> mlir::evoformer::tile::matchTransposedRead(
     if (map.laneOffset(l) != combine(none, l, along))
       return std::nullopt;
   // Four lanes get their elements of one piece of each row.
-  LaneMap addresses(map.rank), bits(map.rank);
-  auto addBit = [](LaneMap &to, int64_t scale, ArrayRef<int64_t> offset) {
-    SmallVector<int64_t, 4> strides(offset);
-    for (int64_t &stride : strides)
-      stride *= scale;
-    to.lanes.push_back({2, strides});
+  LaneMap addresses(map.rank);
+  auto addBit = [&](int64_t scale, ArrayRef<int64_t> offset) {
+    addresses.lanes.push_back(
+        {2, SmallVector<int64_t, 4>(combine(none, scale, offset))});
   };
   for (int64_t bit = kPiece; bit < lanes; bit *= 2) {
     SmallVector<int64_t> offset = map.laneOffset(bit);
     if (offset[contiguousDim] % kPiece != 0)
       return std::nullopt;
     if (bit == kLanes) {
-      addBit(addresses, 1, step);
-      addBit(addresses, 2, step);
+      addBit(1, step);
+      addBit(2, step);
     }
-    addBit(addresses, 1, offset);
-    addBit(bits, 1, offset);
+    addBit(1, offset);
   }
-  // What a piece's number adds, it adds bit by bit.
-  for (int64_t piece = 0; piece < lanes / kPiece; ++piece)
-    if (bits.laneOffset(piece) != map.laneOffset(piece * kPiece))
-      return std::nullopt;
   addresses.registers = map.registers;
   addresses.subgroups = map.subgroups;
   for (const LayoutAxis &axis : map.subgroups)

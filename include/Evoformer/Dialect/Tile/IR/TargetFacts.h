@@ -41,14 +41,6 @@ inline bool readsMatrices(TargetAttr target, Type element) {
   return target.hasLdmatrix() && element.getIntOrFloatBitWidth() == kBits;
 }
 
-/// Whether instructions read them across their rows at least, where layouts
-/// suit these.
-inline bool mayReadAcrossRows(TargetAttr target, Type element) {
-  constexpr unsigned kBits = 16;
-  return readsMatrices(target, element) ||
-         (target.hasLDSTranspose() && element.getIntOrFloatBitWidth() == kBits);
-}
-
 /// Whether code of the target has instructions that one chip alone runs, of
 /// which NVIDIA's names end in a letter ("CUDA C++ Programming Guide",
 /// "Architecture-Specific Features").
