@@ -47,6 +47,38 @@ static void endPhase(ArrivalBarrier &barrier) {
     return;
   ++barrier.phase;
   barrier.pending = barrier.count;
+  barrier.known = barrier.arriving;
+}
+
+/// Adds what `from` knows of each wave's accesses.
+static void learn(std::vector<uint32_t> &known,
+                  const std::vector<uint32_t> &from) {
+  known.resize(std::max(known.size(), from.size()));
+  for (auto [mine, theirs] : llvm::zip(known, from))
+    mine = std::max(mine, theirs);
+}
+
+/// What the wave has accessed, and knows of others, is known to who waits for
+/// the phase.
+static void tell(Wave &w, ArrivalBarrier &barrier) {
+  learn(barrier.arriving, w.known);
+  if (barrier.arriving.size() <= w.index)
+    barrier.arriving.resize(w.index + 1);
+  barrier.arriving[w.index] = w.clock++;
+}
+
+/// Boxes are there for who has waited for their phase, and for all behind the
+/// next barrier. The asynchronous proxy has written them.
+static void landBoxes(Wave &w, uint32_t object, const CopyGroup &boxes) {
+  Workgroup &g = *w.group;
+  landCopies(w, boxes);
+  g.landedBoxes.emplace_back(object, uint32_t(boxes.sequence));
+  uint32_t mark = uint32_t(g.landedBoxes.size()) << 8 | landedBox;
+  for (const PendingCopy &copy : boxes.copies)
+    for (unsigned k = 0; k < copy.size; ++k) {
+      g.state[copy.lds + k].writer = mark;
+      g.state[copy.lds + k].proxy = asyncProxy;
+    }
 }
 
 static const Inst *initBarrier(Wave &w, const Inst *i) {
@@ -65,6 +97,10 @@ static const Inst *initBarrier(Wave &w, const Inst *i) {
     barrier.count = barrier.pending = w.reg<uint32_t>(i->b)[lane];
     barrier.madeAt = w.group->epoch;
     barrier.madeBy = w.index;
+    // Others will know of reads without a barrier of all.
+    Workgroup &g = *w.group;
+    if (barrier.count > 1 && g.readers.empty())
+      g.readers.resize(g.lds.size() * g.fenced.size());
   });
   return memoryDone(w, i);
 }
@@ -91,6 +127,7 @@ static const Inst *arrive(Wave &w, const Inst *i) {
       return;
     }
     --barrier->pending;
+    tell(w, *barrier);
     endPhase(*barrier);
   });
   return memoryDone(w, i);
@@ -114,9 +151,13 @@ static const Inst *waitForArrival(Wave &w, const Inst *i) {
     return nullptr;
   }
   ++w.counters->waits;
+  if (barrier) {
+    learn(w.known, barrier->known);
+    w.seenPhases[w.arrival] = barrier->phase;
+  }
   while (barrier && !barrier->copies.empty() &&
          barrier->copies.front().sequence < barrier->phase) {
-    landCopies(w, barrier->copies.front());
+    landBoxes(w, w.arrival, barrier->copies.front());
     barrier->copies.pop_front();
   }
   uint8_t *result = w.reg<uint8_t>(i->dst);

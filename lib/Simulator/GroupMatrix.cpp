@@ -61,6 +61,8 @@ static void checkProxy(Wave &w, const Inst *i, uint32_t offset, unsigned size) {
   const Workgroup &g = *w.group;
   for (unsigned k = 0; k < size; ++k) {
     const ByteState &s = g.state[offset + k];
+    if (s.proxy == asyncProxy)
+      continue;
     unsigned writer = s.proxy & 255;
     uint32_t fences = writer == w.index ? w.proxyFences : g.fenced[writer];
     if (s.writer == 0 || fences > s.proxy >> 8)

@@ -63,16 +63,19 @@ struct LaunchContext {
   std::vector<MemoryRegion> regions;
 };
 
-/// History of one byte of LDS. Epochs count barriers, from 1.
+/// History of one byte of LDS. The clock is that of the wave.
 struct ByteState {
-  uint32_t writer = 0; // epoch << 8 | wave; 0: never written
-  uint32_t reader = 0; // epoch << 8 | wave
+  uint32_t writer = 0; // clock << 8 | wave; 0: never written
+  uint32_t reader = 0; // clock << 8 | wave
   uint32_t proxy = 0;  // proxy fences of the writer before << 8 | writer
 };
 /// In the place of a wave: several waves; a copy that landed; atomic updates by
-/// several waves; added to a wave: it made an atomic update.
+/// several waves; a box that landed, with its number for a clock; added to a
+/// wave: it made an atomic update.
 constexpr uint32_t severalWaves = 255, landedCopy = 254, severalAtomics = 253,
-                   atomicUpdate = 128;
+                   landedBox = 252, atomicUpdate = 128;
+/// In the place of proxy fences: written through the asynchronous proxy.
+constexpr uint32_t asyncProxy = ~uint32_t(0);
 
 /// One asynchronous copy of up to 16 bytes by one lane.
 struct PendingCopy {
@@ -97,12 +100,19 @@ struct ArrivalBarrier {
   std::deque<CopyGroup> copies;
   /// Who initialised it, and after how many barriers.
   uint32_t madeAt = 0, madeBy = 0;
+  /// By wave: up to which clock of its those who arrived in this phase know
+  /// what it accessed, and those of ended phases, which tell who waits.
+  std::vector<uint32_t> arriving, known;
 };
 
 struct Workgroup {
   std::array<uint32_t, 3> id;
   uint32_t linearId = 0;
+  /// Barriers so far, from 1.
   uint32_t epoch = 1;
+  /// Accesses up to this clock of any wave come before a barrier that all have
+  /// passed.
+  uint32_t known = 0;
   std::vector<uint8_t> lds;
   std::vector<ByteState> state;
   /// Wave + 1 whose copy to this byte has been issued but not awaited.
@@ -111,6 +121,13 @@ struct Workgroup {
   std::vector<uint32_t> fenced;
   /// Barrier objects by their addresses in LDS.
   std::map<uint32_t, ArrivalBarrier> arrivals;
+  /// Per byte and wave the clock of the last read, where waves may know of one
+  /// another's accesses without a barrier of all; else empty.
+  std::vector<uint32_t> readers;
+  /// The objects and phases of boxes that landed, by their numbers from 1, and
+  /// the last one before a barrier that all have passed.
+  std::vector<std::pair<uint32_t, uint32_t>> landedBoxes;
+  size_t knownBoxes = 0;
 };
 
 enum class WaveStatus { Ready, AtBarrier, AtArrival, Done, Hung };
@@ -141,6 +158,13 @@ struct Wave {
   uint32_t barrierSite = 0;
   /// The barrier object that it waits for, and the parity of the phase.
   uint32_t arrival = 0, arrivalParity = 0;
+  /// Counts its barriers and arrivals, from 1.
+  uint32_t clock = 1;
+  /// By wave: up to which clock of its this one knows what it accessed, as
+  /// barrier objects have told.
+  std::vector<uint32_t> known;
+  /// By barrier object: its phases that this wave has seen end.
+  std::map<uint32_t, uint32_t> seenPhases;
 
   /// Lanes waiting at the start of a block, and which blocks have any.
   std::vector<uint64_t> waiting;

@@ -186,7 +186,33 @@ uint8_t *mlir::evoformer::sim::globalAddress(Wave &w, const Inst *i,
 }
 
 static bool isAtomicMark(uint32_t wave) {
-  return wave >= atomicUpdate && wave <= severalAtomics;
+  return wave >= atomicUpdate && wave <= severalAtomics && wave != landedBox;
+}
+
+/// Up to which clock of another wave this one knows what it accessed.
+static uint32_t getKnown(const Wave &w, uint32_t other) {
+  uint32_t told = other < w.known.size() ? w.known[other] : 0;
+  return std::max(w.group->known, told);
+}
+
+/// Whether nothing orders the access that has left a mark before what `w` does
+/// now.
+static bool isConcurrent(const Wave &w, uint32_t mark) {
+  const Workgroup &g = *w.group;
+  uint32_t clock = mark >> 8, other = mark & 255;
+  if (other == landedBox) {
+    if (clock <= g.knownBoxes)
+      return false;
+    auto [object, phase] = g.landedBoxes[clock - 1];
+    auto seen = w.seenPhases.find(object);
+    return seen == w.seenPhases.end() || seen->second <= phase;
+  }
+  if (clock <= g.known)
+    return false;
+  if (other >= severalAtomics)
+    return true;
+  other %= atomicUpdate;
+  return other != w.index && clock > getKnown(w, other);
 }
 
 /// Records the bytes [offset, offset + size) as accessed by `w`.
@@ -194,12 +220,12 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
                      unsigned size, Access access) {
   Workgroup &g = *w.group;
   const bool write = access != Access::Read, atomic = access == Access::Atomic;
-  const uint32_t now = g.epoch << 8 | w.index, update = now | atomicUpdate;
+  const uint32_t now = w.clock << 8 | w.index, update = now | atomicUpdate;
+  const size_t numWaves = g.fenced.size();
   bool unwritten = false, race = false, inFlight = false;
   uint32_t other = 0;
   auto check = [&](uint32_t mark) {
-    if ((mark >> 8) != g.epoch || mark == now || mark == update ||
-        (atomic && isAtomicMark(mark & 255)))
+    if (!isConcurrent(w, mark) || (atomic && isAtomicMark(mark & 255)))
       return;
     race = true;
     other = mark & 255;
@@ -208,33 +234,41 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
   const uint8_t *flight = g.inFlight.data() + offset;
   for (unsigned k = 0; k < size; ++k) {
     ByteState &s = state[k];
+    uint32_t *readers =
+        g.readers.empty() ? nullptr : &g.readers[(offset + k) * numWaves];
     inFlight |= flight[k] != 0;
     unwritten |= access != Access::Write && s.writer == 0;
     check(s.writer);
-    if (write)
+    if (write && !readers)
       check(s.reader);
+    for (uint32_t wave = 0; write && readers && wave < numWaves; ++wave)
+      check(readers[wave] << 8 | wave);
     if (write)
       s.proxy = w.proxyFences << 8 | w.index;
+    else if (readers)
+      readers[w.index] = w.clock;
     if (atomic) {
-      bool shared = (s.writer >> 8) == g.epoch && s.writer != update &&
-                    isAtomicMark(s.writer & 255);
-      s.writer = shared ? g.epoch << 8 | severalAtomics : update;
+      bool shared = isConcurrent(w, s.writer) && isAtomicMark(s.writer & 255);
+      s.writer = shared ? w.clock << 8 | severalAtomics : update;
     } else if (write) {
       s.writer = now;
-    } else if ((s.reader >> 8) != g.epoch) {
+    } else if (!isConcurrent(w, s.reader)) {
       s.reader = now;
-    } else if (s.reader != now) {
+    } else {
       s.reader = now | severalWaves;
     }
   }
   other = isAtomicMark(other) && other != severalAtomics ? other - atomicUpdate
                                                          : other;
   const char *verb = write ? "writes" : "reads";
-  if (race && other == landedCopy)
+  bool isCopy = other == landedCopy || other == landedBox;
+  if (race && isCopy)
     report(w, i, FindingKind::CopyNotAwaited, lane, offset, [&] {
       return llvm::formatv("{0} LDS bytes of an asynchronous copy that was "
-                           "waited for, but no barrier follows the wait",
-                           verb)
+                           "waited for, but {1}",
+                           verb,
+                           other == landedBox ? "not by this subgroup"
+                                              : "no barrier follows the wait")
           .str();
     });
   else if (inFlight)
@@ -249,13 +283,13 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
       return std::string(atomic ? "updates" : "reads") +
              " LDS that nothing has written";
     });
-  if (race && other != landedCopy)
+  if (race && !isCopy)
     report(w, i, FindingKind::LDSRace, lane, offset, [&] {
       std::string who = other == severalWaves || other == severalAtomics
                             ? std::string("several other subgroups")
                             : "subgroup " + std::to_string(other);
       return std::string(verb) + " LDS that " + who +
-             " accessed since the last barrier";
+             " accessed, with no barrier between";
     });
 }
 
@@ -355,7 +389,7 @@ void mlir::evoformer::sim::landCopies(Wave &w, const CopyGroup &group) {
     trackLDS(w, &issued, copy.lane, copy.lds, copy.size, Access::Write);
     // Visible to nobody, the issuing subgroup included, before a barrier.
     for (unsigned k = 0; k < copy.size; ++k)
-      g.state[copy.lds + k].writer = g.epoch << 8 | landedCopy;
+      g.state[copy.lds + k].writer = w.clock << 8 | landedCopy;
     if (!copy.landed)
       std::memcpy(g.lds.data() + copy.lds, copy.data, copy.size);
   }

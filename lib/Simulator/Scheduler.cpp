@@ -122,6 +122,9 @@ void Worker::reset(Wave &w) {
   w.ldsAccesses = LDSAccesses::Done;
   w.needsAcquire = false;
   w.proxyFences = 0;
+  w.clock = 1;
+  w.known.clear();
+  w.seenPhases.clear();
   w.next = program.code.data() + program.blocks[0].first;
   ++w.executions[0];
   w.activeLanes[0] += present;
@@ -181,8 +184,13 @@ bool Worker::releaseBarriers() {
       if (other.status == WaveStatus::AtBarrier && other.barrier == id &&
           other.barrierThreads == count)
         other.status = WaveStatus::Ready;
-    for (const Wave &other : waves)
+    for (const Wave &other : waves) {
       group.fenced[other.index] = other.proxyFences;
+      group.known = std::max(group.known, other.clock);
+    }
+    for (Wave &other : waves)
+      other.clock = group.known + 1;
+    group.knownBoxes = group.landedBoxes.size();
     ++group.epoch;
     progress = true;
   }
@@ -223,6 +231,10 @@ void Worker::interleave(uint32_t linearId) {
               linearId / launch.grid[0] % launch.grid[1],
               linearId / launch.grid[0] / launch.grid[1]};
   group.epoch = 1;
+  group.known = 0;
+  group.readers.clear();
+  group.landedBoxes.clear();
+  group.knownBoxes = 0;
   // All ones is a NaN in every floating-point format.
   llvm::fill(group.lds, 0xff);
   llvm::fill(group.state, ByteState());

@@ -11,6 +11,11 @@
 // lane of the workgroup initialises, copies and arrives; each phase has this
 // one arrival and the bytes of its copies.
 //
+// Where subgroups release slots, a second object lies behind the first. Each of
+// its phases has an arrival of every subgroup, and ends between the phase of
+// the first object that brought what they have read and the next one. So both
+// are waited for with the same parity.
+//
 //===----------------------------------------------------------------------===//
 
 #include "CopyEngine.h"
@@ -27,7 +32,7 @@ using namespace mlir::evoformer::tile;
 
 static constexpr int64_t kParityBit = 31;
 
-/// The barrier object of a slot.
+/// The barrier object of a slot that tells of arrival.
 static Value getBarrier(LaneBuilder &lane, Value slot) {
   Value address =
       arith::AndIOp::create(lane.builder, lane.loc, slot,
@@ -37,11 +42,36 @@ static Value getBarrier(LaneBuilder &lane, Value slot) {
       LLVM::LLVMPointerType::get(lane.builder.getContext(), 3), address);
 }
 
+/// That which tells of release.
+static Value getReleaseBarrier(LaneBuilder &lane, Value slot) {
+  return getBarrier(lane, lane.add(slot, lane.constant(kBarrierBytes)));
+}
+
 /// What follows is done by one lane of the workgroup.
 static void onlyByFirstLane(LaneBuilder &lane) {
   auto branch =
       scf::IfOp::create(lane.builder, lane.loc, lane.context.isFirstLane);
   lane.builder.setInsertionPointToStart(branch.thenBlock());
+}
+
+/// Waits for the end of the phase that the slot's parity names.
+static void waitForPhase(LaneBuilder &lane, Value barrier, Value slot) {
+  OpBuilder &builder = lane.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  Value parity = arith::ShRUIOp::create(builder, lane.loc, slot,
+                                        lane.constant(kParityBit));
+  auto loop =
+      scf::WhileOp::create(builder, lane.loc, TypeRange(), ValueRange());
+  builder.createBlock(&loop.getBefore());
+  Value done =
+      NVVM::MBarrierTryWaitOp::create(builder, lane.loc, builder.getI1Type(),
+                                      barrier, parity, /*ticks=*/Value());
+  Value again = arith::XOrIOp::create(
+      builder, lane.loc, done,
+      arith::ConstantIntOp::create(builder, lane.loc, 1, 1));
+  scf::ConditionOp::create(builder, lane.loc, again, ValueRange());
+  builder.createBlock(&loop.getAfter());
+  scf::YieldOp::create(builder, lane.loc);
 }
 
 namespace {
@@ -64,19 +94,26 @@ struct CopySlotsPattern : KernelPattern<CopySlotsOp> {
         lane.add(LLVM::PtrToIntOp::create(rewriter, op.getLoc(),
                                           rewriter.getI32Type(), base),
                  lane.constant(kernel.ldsOffsets.lookup(op)));
+    int64_t bytes = getSlotBytes(op.getReleased());
     SmallVector<Value> slots;
     for (size_t i = 0; i < op.getNumResults(); ++i)
       // As if closed in a phase of parity 1: the first one has 0.
       slots.push_back(arith::OrIOp::create(
-          rewriter, op.getLoc(), lane.add(first, lane.constant(i * kSlotBytes)),
+          rewriter, op.getLoc(), lane.add(first, lane.constant(i * bytes)),
           lane.constant(int64_t(1) << kParityBit)));
     {
       OpBuilder::InsertionGuard guard(rewriter);
       onlyByFirstLane(lane);
-      for (Value slot : slots)
-        NVVM::MBarrierInitOp::create(rewriter, op.getLoc(),
-                                     getBarrier(lane, slot), lane.constant(1),
+      auto init = [&](Value barrier, int64_t arrivals) {
+        NVVM::MBarrierInitOp::create(rewriter, op.getLoc(), barrier,
+                                     lane.constant(arrivals),
                                      /*predicate=*/Value());
+      };
+      for (Value slot : slots) {
+        init(getBarrier(lane, slot), 1);
+        if (op.getReleased())
+          init(getReleaseBarrier(lane, slot), kernel.numSubgroups);
+      }
       NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
     }
     rewriter.replaceOp(op, slots);
@@ -172,25 +209,54 @@ struct WaitSlotPattern : KernelPattern<WaitSlotOp> {
   LogicalResult
   matchAndRewrite(WaitSlotOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    Value slot = adaptor.getSlot().front();
+    waitForPhase(lane, getBarrier(lane, slot), slot);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ReleaseSlotPattern : KernelPattern<ReleaseSlotOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ReleaseSlotOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     LaneBuilder lane(rewriter, loc, kernel);
-    Value slot = adaptor.getSlot().front();
-    Value barrier = getBarrier(lane, slot);
-    Value parity =
-        arith::ShRUIOp::create(rewriter, loc, slot, lane.constant(kParityBit));
-    auto loop = scf::WhileOp::create(rewriter, loc, TypeRange(), ValueRange());
+    // One lane speaks for all, behind what they have read.
+    constexpr int64_t kAllLanes = 0xffffffff;
+    NVVM::SyncWarpOp::create(rewriter, loc, lane.constant(kAllLanes));
     {
       OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.createBlock(&loop.getBefore());
-      Value done = NVVM::MBarrierTryWaitOp::create(
-          rewriter, loc, rewriter.getI1Type(), barrier, parity,
-          /*ticks=*/Value());
-      Value again = arith::XOrIOp::create(
-          rewriter, loc, done,
-          arith::ConstantIntOp::create(rewriter, loc, 1, 1));
-      scf::ConditionOp::create(rewriter, loc, again, ValueRange());
-      rewriter.createBlock(&loop.getAfter());
-      scf::YieldOp::create(rewriter, loc);
+      auto branch = scf::IfOp::create(
+          rewriter, loc,
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                kernel.lane, lane.constant(0)));
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      NVVM::MBarrierArriveOp::create(
+          rewriter, loc, rewriter.getI64Type(),
+          getReleaseBarrier(lane, adaptor.getSlot().front()),
+          /*count=*/Value());
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ClaimSlotPattern : KernelPattern<ClaimSlotOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(ClaimSlotOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    LaneBuilder lane(rewriter, op.getLoc(), kernel);
+    Value slot = adaptor.getSlot().front();
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      onlyByFirstLane(lane);
+      waitForPhase(lane, getReleaseBarrier(lane, slot), slot);
     }
     rewriter.eraseOp(op);
     return success();
@@ -202,9 +268,9 @@ struct WaitSlotPattern : KernelPattern<WaitSlotOp> {
 void mlir::evoformer::tile::populateBoxPatterns(const TypeConverter &converter,
                                                 RewritePatternSet &patterns,
                                                 const KernelContext &kernel) {
-  patterns
-      .add<CopySlotsPattern, BoxCopyPattern, CloseSlotPattern, WaitSlotPattern>(
-          converter, patterns.getContext(), kernel);
+  patterns.add<CopySlotsPattern, BoxCopyPattern, CloseSlotPattern,
+               WaitSlotPattern, ReleaseSlotPattern, ClaimSlotPattern>(
+      converter, patterns.getContext(), kernel);
 }
 
 void mlir::evoformer::tile::setMapAttributes(gpu::GPUFuncOp kernel,

@@ -20,6 +20,8 @@ struct KernelContext {
   TargetAttr target;
   /// Within the subgroup, and the subgroup within the workgroup; i32.
   Value lane, subgroup;
+  /// Of the workgroup.
+  int64_t numSubgroups = 1;
   /// Whether this is lane 0 of subgroup 0; null where nobody asks.
   Value isFirstLane;
   /// Byte offsets of the kernel's LDS buffers, and the global they lie in.

@@ -124,9 +124,9 @@ static LogicalResult placeBuffers(KernelOp kernel, KernelContext &context) {
   context.ldsBytes = placement.bytes;
   kernel.walk([&](CopySlotsOp op) {
     context.ldsAlignment = std::max(context.ldsAlignment, kBoxAlignment);
-    context.ldsBytes = llvm::alignTo(context.ldsBytes, kSlotBytes);
+    context.ldsBytes = llvm::alignTo(context.ldsBytes, kBarrierBytes);
     context.ldsOffsets[op] = context.ldsBytes;
-    context.ldsBytes += op.getNumResults() * kSlotBytes;
+    context.ldsBytes += op.getNumResults() * getSlotBytes(op.getReleased());
   });
   // Instructions that read matrices and copies of boxes XOR whole addresses.
   auto align = [&](Value operand) {
@@ -211,10 +211,42 @@ static LogicalResult prepareCopies(KernelOp kernel, KernelContext &context) {
   return success();
 }
 
+/// Where a slot was made; null where that does not show.
+static CopySlotsOp findMaker(Value slot) {
+  while (true) {
+    if (auto closed = slot.getDefiningOp<CloseSlotOp>()) {
+      slot = closed.getSlot();
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(slot);
+    auto loop = argument ? dyn_cast<LoopLikeOpInterface>(
+                               argument.getOwner()->getParentOp())
+                         : LoopLikeOpInterface();
+    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+    if (!init)
+      return slot.getDefiningOp<CopySlotsOp>();
+    slot = init->get();
+  }
+}
+
+/// Only slots with an object for it are claimed and released.
+static LogicalResult checkReleases(KernelOp kernel) {
+  WalkResult found = kernel.walk([&](Operation *op) {
+    if (!isa<ReleaseSlotOp, ClaimSlotOp>(op))
+      return WalkResult::advance();
+    CopySlotsOp maker = findMaker(op->getOperand(0));
+    if (maker && maker.getReleased())
+      return WalkResult::advance();
+    return WalkResult(op->emitOpError(
+        "needs a slot of 'evo_tile.copy_slots released'"));
+  });
+  return failure(found.wasInterrupted());
+}
+
 /// Copies of boxes are of chips that have them.
 static LogicalResult checkBoxes(KernelOp kernel, TargetAttr target) {
   if (target.hasTensorMaps())
-    return success();
+    return checkReleases(kernel);
   if (llvm::any_of(kernel.getArgumentTypes(), llvm::IsaPred<TensorMapType>))
     return kernel.emitOpError("takes tensor maps, which target ")
            << target.getChip() << " does not have";
@@ -353,6 +385,7 @@ protected:
     if (failed(rank))
       return failure();
     KernelContext context;
+    context.numSubgroups = kernel.getSchedule()->getNumSubgroups();
     context.target = *kernel.getTarget();
     if (failed(checkBoxes(kernel, context.target)) ||
         failed(placeBuffers(kernel, context)) ||

@@ -50,3 +50,26 @@ evo_tile.kernel @chosen(%x: memref<?x32xf16>, %p: i1, %map: !map)
   evo_tile.box_copy %map[%c0, %c0] to %lds in %slot : !map, !box
   evo_tile.return
 }
+
+// -----
+
+#sm_90 = #evo_tile.target<chip = "sm_90", triple = "nvptx64-nvidia-cuda", features = "",
+  subgroup_size = 32, max_workgroup = 1024, registers = 128, lds_bytes = 65536,
+  lds_banks = 32, matrix = [], properties = {tensor_maps}>
+#schedule = #evo_tile.schedule<v1, block = [1], subgroups = [1, 1, 1], stages = 1>
+evo_tile.kernel @unreleased(%n: index) attributes {target = #sm_90, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %slot = evo_tile.copy_slots : !evo_tile.slot
+  %released = evo_tile.copy_slots released : !evo_tile.slot
+  scf.for %i = %c0 to %n step %c1 iter_args(%a = %slot, %b = %released) -> (!evo_tile.slot, !evo_tile.slot) {
+    evo_tile.claim_slot %b
+    %closed = evo_tile.close_slot %b
+    evo_tile.wait_slot %closed
+    evo_tile.release_slot %closed
+    // expected-error @below {{'evo_tile.claim_slot' op needs a slot of 'evo_tile.copy_slots released'}}
+    evo_tile.claim_slot %a
+    scf.yield %a, %closed : !evo_tile.slot, !evo_tile.slot
+  }
+  evo_tile.return
+}

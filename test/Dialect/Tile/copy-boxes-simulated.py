@@ -2,8 +2,8 @@
 """Copies of boxes, executed: one kernel with rings of two, three and four slots, rows
 of every swizzle that tensor maps know and without one, longer rows, which are boxes side
 by side, the last box partly beyond the memory, under several interleavings and both
-times of arrival; and each of its waits and barriers is needed: without them the simulator finds a slot that is read too early
-or written too soon."""
+times of arrival; and each of its waits, claims, releases and barriers is needed: without
+them the simulator finds a slot that is read too early or written too soon."""
 
 import pathlib
 import sys
@@ -11,8 +11,8 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).with_name("Inputs")))
 from simulate_copies import opt, problems_of
 
-# Rows of two boxes and a half, so that the last copies lie partly beyond.
-BOXES = 2.5
+# Rows of so many boxes that slots are filled again, the last one partly beyond.
+BOXES = 6.5
 # Elements of a row, and the bits that its pieces are XORed with.
 ROWS = ((64, []), (16, []), (8, [7]), (16, [7, 8]), (32, [7, 8, 9]), (64, [7, 8, 9]),
         (128, [7, 8, 9]))
@@ -76,7 +76,7 @@ def main(scratch):
             rows = int(BOXES * box)
             swizzle = 16 << len(bits) if bits else 0
             problems += [f"{what}: {problem}" for problem in problems_of(
-                kernel, ("wait_slot", "barrier"), 64, rows, columns,
+                kernel, ("wait_slot", "claim_slot", "release_slot", "barrier"), 64, rows, columns,
                 [f"map:0:4:{columns}x{rows}:{width}x{box}:{swizzle}"], scratch)]
     if problems:
         sys.exit("\n".join(problems))

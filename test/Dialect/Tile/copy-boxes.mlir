@@ -18,21 +18,25 @@
 !paddedslot = memref<16x16xf32, strided<[20, 1], offset: ?>, #gpu.address_space<workgroup>>
 
 // One row of a matrix of matrices: the row is the first coordinate, and what lies
-// behind the end of %rows, by whose size the view is cut, is zero.
+// behind the end of %rows, by whose size the view is cut, is zero. Nothing but boxes is
+// under way, so no token is, and subgroups release slots instead of meeting.
 // CHECK-LABEL: evo_tile.kernel @boxes
 //  CHECK-SAME:   %[[ROWS:[a-z0-9]+]]: memref<?x?x16xf32>, %[[OTHER:[a-z0-9]+]]: memref<?x?xf32>
 //  CHECK-SAME:   %[[MAP:[a-z0-9]+]]: !evo_tile.tensor_map<of = 0, box = [1, 16, 16], ends = [0, 0, 1, 0, -1, 16]>
-//       CHECK:   %[[SLOTS:.*]]:2 = evo_tile.copy_slots : !evo_tile.slot, !evo_tile.slot
-//       CHECK:   %[[GROUP:.*]] = evo_tile.async_group()
+//       CHECK:   %[[SLOTS:.*]]:2 = evo_tile.copy_slots released : !evo_tile.slot, !evo_tile.slot
+//   CHECK-NOT:   async_group
 //       CHECK:   evo_tile.box_copy %[[MAP]][%[[ITEM:.*]], %{{.*}}, %{{.*}}] to %{{.*}} in %[[SLOTS]]#0 if %{{.*}}
 //       CHECK:   %[[CLOSED:.*]] = evo_tile.close_slot %[[SLOTS]]#0
 //       CHECK:   evo_tile.barrier
 //       CHECK:   scf.for %[[I:.*]] = {{.*}} iter_args({{.*}}, %[[UNDERWAY:.*]] = %[[CLOSED]], %[[FREE:.*]] = %[[SLOTS]]#1)
-//       CHECK:     evo_tile.box_copy %[[MAP]][%[[ITEM]], %[[NEXT:.*]], %{{.*}}] to %{{.*}} in %[[FREE]] if %{{.*}}
+//       CHECK:     evo_tile.claim_slot %[[FREE]]
+//  CHECK-NEXT:     evo_tile.box_copy %[[MAP]][%[[ITEM]], %[[NEXT:.*]], %{{.*}}] to %{{.*}} in %[[FREE]] if %{{.*}}
 //       CHECK:     %[[AFTER:.*]] = evo_tile.close_slot %[[FREE]]
+//   CHECK-NOT:     async_group
 //       CHECK:     evo_tile.wait_slot %[[UNDERWAY]]
-//       CHECK:     evo_tile.barrier
-//       CHECK:     scf.yield {{.*}}, %[[AFTER]], %[[UNDERWAY]]
+//   CHECK-NOT:     evo_tile.barrier
+//       CHECK:     evo_tile.release_slot %[[UNDERWAY]]
+//  CHECK-NEXT:     scf.yield {{.*}}, %[[AFTER]], %[[UNDERWAY]]
 evo_tile.kernel @boxes(%rows: memref<?x?x16xf32>, %other: memref<?x?xf32>)
     attributes {target = #target, schedule = #schedule} {
   %c0 = arith.constant 0 : index

@@ -132,6 +132,12 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1, %map: !ma
   %closed = evo_tile.close_slot %slots#0
   // CHECK-NEXT: evo_tile.wait_slot %[[CLOSED]]
   evo_tile.wait_slot %closed
+  // CHECK-NEXT: %[[RELEASED:.*]] = evo_tile.copy_slots released : !evo_tile.slot
+  %released = evo_tile.copy_slots released : !evo_tile.slot
+  // CHECK-NEXT: evo_tile.claim_slot %[[RELEASED]]
+  evo_tile.claim_slot %released
+  // CHECK-NEXT: evo_tile.release_slot %[[RELEASED]]
+  evo_tile.release_slot %released
   // CHECK-NEXT: evo_tile.store %{{.*}}, %[[LDS]][%{{.*}}, %{{.*}}] : tensor<2x16xf16>, memref<
   evo_tile.store %a, %lds[%i, %i] : tensor<2x16xf16>, !lds
   // CHECK-NEXT: evo_tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] {alignment = 4 : i64, in_bounds = array<i1: true, true>} : tensor<2x16xf16>, memref<?x?xf16>

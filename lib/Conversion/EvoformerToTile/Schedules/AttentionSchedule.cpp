@@ -219,13 +219,13 @@ cutFor(const Machine &machine, const AttentionFacts &facts, int64_t queries,
       copiesWords(facts)
           ? getResidentLanes() / (choice.subgroups * target.getSubgroupSize())
           : 0);
-  int64_t more = choice.stages + 1;
-  if (!request.stages && choice.stages > 1 &&
-      choice.cost.ldsBytes / choice.stages * more *
-              std::max<int64_t>(choice.resident, 1) <=
-          target.getLdsBytes()) {
-    choice.stages = more;
+  if (!request.stages && choice.stages > 1) {
+    AttentionSchedule before = choice;
+    ++choice.stages;
     cut(last.first, last.second);
+    if (choice.cost.ldsBytes * std::max<int64_t>(choice.resident, 1) >
+        target.getLdsBytes())
+      choice = before;
   }
   return {choice, isWanted ? choice : wanted};
 }

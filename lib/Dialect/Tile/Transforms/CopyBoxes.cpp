@@ -375,6 +375,10 @@ private:
   /// Puts those copies of the group into the slot and closes it.
   Value rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers, Value slot);
   void rewriteCopy(AsyncCopyOp copy, Value slot);
+  void dropTokens(CopyingLoop &found);
+  void liftFences(scf::ForOp loop);
+  void replaceBarriers(scf::ForOp loop, ArrayRef<BarrierOp> barriers,
+                       Value read, Value next);
   Value getMap(const Box &box);
 
   KernelOp kernel;
@@ -444,8 +448,9 @@ Value BoxCopier::rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers,
   return CloseSlotOp::create(rewriter, group.getLoc(), slot.getType(), slot);
 }
 
-/// Carries slots: those under way, the oldest first, and the one that the next
-/// group takes where it is made before the oldest has been waited for.
+/// Carries slots: those under way, the oldest first, and behind them free ones,
+/// that which the next group takes first. A group that is made after the oldest
+/// has been waited for may take that.
 void BoxCopier::addSlots(CopyingLoop &found, ValueRange slots) {
   FailureOr<LoopLikeOpInterface> replaced =
       found.loop.replaceWithAdditionalYields(
@@ -463,7 +468,7 @@ bool BoxCopier::hasRoomForSlots(int64_t count) {
   for (LDSBuffer &buffer : buffers)
     buffer.period = std::max(buffer.period, kBoxAlignment);
   kernel.walk([&](CopySlotsOp slots) { count += slots.getNumResults(); });
-  return placeLDS(buffers).bytes + count * kSlotBytes <=
+  return placeLDS(buffers).bytes + count * getSlotBytes(/*released=*/true) <=
          kernel.getTarget()->getLdsBytes();
 }
 
@@ -488,6 +493,117 @@ static bool waitsForBoxes(const CopyingLoop &found, int64_t bytes) {
          products < kProductsOfByte * bytes;
 }
 
+/// Whether a product is of all subgroups of the workgroup together, which then
+/// meet in any case.
+static bool isOfAllSubgroups(GroupMmaOp mma) {
+  auto kernel = mma->getParentOfType<KernelOp>();
+  auto sums =
+      dyn_cast<FragAttr>(cast<RankedTensorType>(mma.getType()).getEncoding());
+  return sums &&
+         llvm::any_of(kernel.getTarget()
+                          ->getGroupMatrix()
+                          .getAsRange<GroupMatrixInstrAttr>(),
+                      [&](GroupMatrixInstrAttr instr) {
+                        return instr.getEach() == sums.getInstr() &&
+                               instr.getSubgroups() >=
+                                   kernel.getSchedule()->getNumSubgroups();
+                      });
+}
+
+/// The loop's barriers, where it needs them for nothing but its copies and
+/// subgroups go their own way without them; none elsewhere.
+static SmallVector<BarrierOp> findBarriersOfCopies(scf::ForOp loop) {
+  SmallVector<BarrierOp> barriers;
+  WalkResult found = loop.getBody()->walk([&](Operation *op) {
+    bool isOther = isa<ExchangeOp>(op);
+    if (auto barrier = dyn_cast<BarrierOp>(op)) {
+      barriers.push_back(barrier);
+      isOther = barrier.getHandover() || barrier->getParentOp() != loop;
+    } else if (auto mma = dyn_cast<GroupMmaOp>(op)) {
+      isOther = isOfAllSubgroups(mma);
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      isOther = isWorkgroupMemory(store.getDestType());
+    }
+    return isOther ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted() ? SmallVector<BarrierOp>() : barriers;
+}
+
+/// A loop that has nothing but boxes under way carries no tokens.
+void BoxCopier::dropTokens(CopyingLoop &found) {
+  scf::ForOp loop = found.loop;
+  rewriter.eraseOp(found.wait);
+  llvm::BitVector isToken(loop.getNumRegionIterArgs() + 1);
+  SmallVector<Value> inits, results;
+  for (auto [number, init] : llvm::enumerate(loop.getInits())) {
+    if (isa<TokenType>(init.getType()))
+      isToken.set(number + 1);
+    else
+      inits.push_back(init);
+  }
+  rewriter.setInsertionPoint(loop);
+  auto fresh = scf::ForOp::create(
+      rewriter, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
+      loop.getStep(), inits, /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
+  fresh->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  Operation *yield = loop.getBody()->getTerminator();
+  for (int64_t number = isToken.size() - 1; number > 0; --number)
+    if (isToken.test(number))
+      yield->eraseOperand(number - 1);
+  loop.getBody()->eraseArguments(isToken);
+  fresh.getRegion().takeBody(loop.getRegion());
+  unsigned next = 0;
+  for (OpResult result : loop.getResults())
+    if (!isToken.test(result.getResultNumber() + 1))
+      result.replaceAllUsesWith(fresh.getResult(next++));
+  rewriter.eraseOp(loop);
+  for (AsyncGroupOp group : found.getGroups())
+    rewriter.eraseOp(group);
+  found.loop = fresh;
+}
+
+/// What the loop's barrier has handed to products of groups was written before
+/// the loop.
+void BoxCopier::liftFences(scf::ForOp loop) {
+  SmallVector<ProxyFenceOp> fences(loop.getBody()->getOps<ProxyFenceOp>());
+  if (!fences.empty())
+    ProxyFenceOp::create(rewriter, loop.getLoc());
+  for (ProxyFenceOp fence : fences)
+    rewriter.eraseOp(fence);
+}
+
+/// How many steps' tiles the buffers of these copies hold; 0: that is not
+/// known.
+static int64_t getRingSize(AsyncGroupOp group) {
+  int64_t size = 0;
+  for (size_t i = 0; i < group.getCopies().size(); ++i) {
+    Value dest = getCopy(group, i).getDest();
+    auto view = dest.getDefiningOp<memref::SubViewOp>();
+    if (!view || !view.getSource().getDefiningOp<AllocLDSOp>() ||
+        view.getSourceType().getRank() <= view.getType().getRank())
+      return 0;
+    int64_t slots = view.getSourceType().getDimSize(0);
+    size = size ? std::min(size, slots) : slots;
+  }
+  return size;
+}
+
+/// Has subgroups release the slot that they have read, instead of meeting: only
+/// who copies to the next one waits for the others.
+void BoxCopier::replaceBarriers(scf::ForOp loop, ArrayRef<BarrierOp> barriers,
+                                Value read, Value next) {
+  for (BarrierOp barrier : barriers)
+    rewriter.eraseOp(barrier);
+  Operation *copy = loop.getBody()->getTerminator();
+  for (Operation *user : next.getUsers())
+    if (user->isBeforeInBlock(copy))
+      copy = user;
+  rewriter.setInsertionPoint(copy);
+  ClaimSlotOp::create(rewriter, loop.getLoc(), next);
+  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
+  ReleaseSlotOp::create(rewriter, loop.getLoc(), read);
+}
+
 int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   SmallVector<AsyncGroupOp> groups = found.getGroups();
   SmallVector<size_t> numbers;
@@ -504,14 +620,21 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
     allBytes += bytes;
     boxBytes += llvm::is_contained(numbers, i) ? bytes : 0;
   }
-  if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes) ||
-      !hasRoomForSlots(found.first.size() + 1))
-    return 0;
-
+  bool areAll = numbers.size() == found.group.getCopies().size();
+  int64_t underWay = found.first.size(), ringSize = getRingSize(found.group);
+  SmallVector<BarrierOp> barriers;
+  if (areAll && ringSize > underWay)
+    barriers = findBarriersOfCopies(found.loop);
+  bool released = !barriers.empty();
   // A group that is made behind the barrier after the wait takes the slot that
   // this has freed.
-  bool reuses = found.wait->isBeforeInBlock(found.group);
-  size_t underWay = found.first.size();
+  bool reuses = !released && found.wait->isBeforeInBlock(found.group);
+  // One that is released stands for the buffers that hold what it brought.
+  int64_t numSlots = released ? ringSize : underWay + (reuses ? 0 : 1);
+  if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes) ||
+      !hasRoomForSlots(numSlots))
+    return 0;
+
   Operation *top = found.first.front();
   for (Value copy : found.first.front().getCopies())
     if (copy.getDefiningOp()->isBeforeInBlock(top))
@@ -524,13 +647,15 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
     BarrierOp::create(rewriter, loc);
   }
   auto type = rewriter.getType<SlotType>();
-  auto made = CopySlotsOp::create(
-      rewriter, loc, SmallVector<Type>(underWay + (reuses ? 0 : 1), type));
+  auto made = CopySlotsOp::create(rewriter, loc,
+                                  SmallVector<Type>(numSlots, type), released);
   SmallVector<Value> slots(made.getSlots());
-  for (size_t i = 0; i < underWay; ++i)
+  for (int64_t i = 0; i < underWay; ++i)
     slots[i] = rewriteGroup(found.first[i], numbers, slots[i]);
   // Nobody looks at a slot before it is one.
   rewriter.setInsertionPoint(found.loop);
+  if (released)
+    liftFences(found.loop);
   BarrierOp::create(rewriter, loc);
 
   unsigned firstSlot = found.loop.getNumRegionIterArgs();
@@ -542,12 +667,16 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   WaitSlotOp::create(rewriter, loc, carried(0));
   Value closed = rewriteGroup(found.group, numbers,
                               reuses ? carried(0) : carried(underWay));
+  // What has been read is the last to be copied to again.
   Operation *yield = found.loop.getBody()->getTerminator();
-  for (size_t i = 0; i < underWay; ++i)
-    yield->setOperand(firstSlot + i,
-                      i + 1 < underWay ? Value(carried(i + 1)) : closed);
-  if (!reuses)
-    yield->setOperand(firstSlot + underWay, carried(0));
+  for (int64_t i = 0; i < numSlots; ++i)
+    yield->setOperand(firstSlot + i, i + 1 == underWay
+                                         ? closed
+                                         : Value(carried((i + 1) % numSlots)));
+  if (released)
+    replaceBarriers(found.loop, barriers, carried(0), carried(underWay));
+  if (areAll)
+    dropTokens(found);
   return numbers.size();
 }
 

@@ -27,7 +27,8 @@ Value mlir::evoformer::tile::getMemoryRoot(Value memref) {
 bool mlir::evoformer::tile::mayWriteGlobal(Operation *op, Value memref) {
   // Synchronisation orders workgroup memory, a fence the compiler.
   if (isa<BarrierOp, AsyncGroupOp, WaitOp, CopySlotsOp, CloseSlotOp, WaitSlotOp,
-          IssueFenceOp, ProxyFenceOp, GroupFenceOp, GroupWaitOp>(op))
+          ReleaseSlotOp, ClaimSlotOp, IssueFenceOp, ProxyFenceOp, GroupFenceOp,
+          GroupWaitOp>(op))
     return false;
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects;
   if (op->getNumRegions() == 0) {

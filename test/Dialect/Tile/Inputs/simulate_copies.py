@@ -61,7 +61,7 @@ def problems_of(kernel, needed, *execution):
     problems = [outcome for outcome in outcomes(kernel, *execution) if outcome]
     for op in needed:
         for number, broken in enumerate(without(kernel, op)):
-            if not any("not awaited" in outcome or "race" in outcome
-                       for outcome in outcomes(broken, *execution)):
+            if not any(finding in outcome for outcome in outcomes(broken, *execution)
+                       for finding in ("not awaited", "race", "deadlock")):
                 problems.append(f"not missed: {op} {number}")
     return problems

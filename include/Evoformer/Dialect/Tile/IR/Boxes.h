@@ -13,8 +13,14 @@
 
 namespace mlir::evoformer::tile {
 
-/// Bytes of a slot's barrier object in workgroup memory.
-inline constexpr int64_t kSlotBytes = 8;
+/// Bytes of a barrier object in workgroup memory.
+inline constexpr int64_t kBarrierBytes = 8;
+
+/// Bytes of a slot: an object that tells of arrival, and behind it one that
+/// tells of release where subgroups do.
+constexpr int64_t getSlotBytes(bool released) {
+  return released ? 2 * kBarrierBytes : kBarrierBytes;
+}
 
 /// The types of a kernel's arguments that launches pass: all but the tensor
 /// maps, which come last.

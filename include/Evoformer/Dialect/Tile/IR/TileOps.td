@@ -241,10 +241,13 @@ def Tile_CopySlotsOp
   let summary = "free slots for copies of boxes";
   let description = [{
     Takes workgroup memory for the kernel's life. Executed once; subgroups may wait
-    for a slot after the next `barrier`.
+    for a slot after the next `barrier`. With `released` subgroups tell by
+    `release_slot` that they have read what a slot held, and `claim_slot` waits for
+    that.
   }];
+  let arguments = (ins UnitAttr:$released);
   let results = (outs Variadic<Tile_Slot>:$slots);
-  let assemblyFormat = "attr-dict `:` type($slots)";
+  let assemblyFormat = "(`released` $released^)? attr-dict `:` type($slots)";
 }
 
 def Tile_BoxCopyOp : Tile_Op<"box_copy", [AttrSizedOperandSegments]> {
@@ -258,7 +261,7 @@ def Tile_BoxCopyOp : Tile_Op<"box_copy", [AttrSizedOperandSegments]> {
     arrive as zeros. With `predicate`, which is the same for all lanes, false nothing
     is copied. The data is there after a `wait_slot` for the slot as `close_slot`
     gives it; what another subgroup reads in `dest` must be read before a `barrier`
-    that precedes the copy.
+    that precedes the copy, or before it releases a slot that was claimed since.
   }];
   let arguments = (ins Tile_TensorMap:$map, Variadic<Index>:$coordinates,
     Arg<AnyMemRef, "workgroup memory", [MemWrite]>:$dest, Tile_Slot:$slot,
@@ -275,10 +278,32 @@ def Tile_CloseSlotOp
   let summary = "the slot, with all copies that were put in it";
   let description = [{
     The slot was free, and all subgroups have waited for what it held before and met
-    at a `barrier` since.
+    at a `barrier` since, or it was claimed.
   }];
   let arguments = (ins Tile_Slot:$slot);
   let results = (outs Tile_Slot:$result);
+  let assemblyFormat = "$slot attr-dict";
+}
+
+def Tile_ReleaseSlotOp
+    : Tile_Op<"release_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "tells that the subgroup has read what a slot brought";
+  let description = [{
+    Of a slot for which the subgroup has waited; each does so once before it waits
+    for the slot again. The slot is one of `copy_slots released`.
+  }];
+  let arguments = (ins Tile_Slot:$slot);
+  let assemblyFormat = "$slot attr-dict";
+}
+
+def Tile_ClaimSlotOp
+    : Tile_Op<"claim_slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until all subgroups have released a slot";
+  let description = [{
+    Only who copies waits. What the slot brought before may then be overwritten. A
+    slot that has held nothing yet is free.
+  }];
+  let arguments = (ins Tile_Slot:$slot);
   let assemblyFormat = "$slot attr-dict";
 }
 
