@@ -108,6 +108,8 @@ private:
   sim::MutantOutcome runCase(const LaunchedKernel &kernel, GroupCase &entry,
                              std::shared_ptr<sim::Simulator> broken,
                              uint64_t seed);
+  /// Fails where a kernel would be reported without any defect.
+  Error repeatUnbroken(const LaunchedKernel &kernel);
   Expected<sim::LaunchResult> repeat(const RecordedLaunch &recorded,
                                      sim::Simulator &broken, uint64_t seed,
                                      unsigned bankConflictDegree,
@@ -151,16 +153,19 @@ sim::Launch Arena::restore(const RecordedLaunch &recorded) {
       std::memcpy(buffer.base, contents->data(), contents->size());
   }
   // No number is as large as an address.
-  for (uint64_t &argument : launch.args)
+  auto move = [&](uint64_t &word) {
     for (auto [old, now] :
          llvm::zip_equal(recorded.launch.buffers, launch.buffers)) {
       uint64_t base = reinterpret_cast<uint64_t>(old.base);
-      if (argument >= base &&
-          argument - base < std::max(old.size, uint64_t(1))) {
-        argument += reinterpret_cast<uint64_t>(now.base) - base;
-        break;
+      if (word >= base && word - base < std::max(old.size, uint64_t(1))) {
+        word += reinterpret_cast<uint64_t>(now.base) - base;
+        return;
       }
     }
+  };
+  llvm::for_each(launch.args, move);
+  for (sim::TensorMap &map : launch.maps)
+    move(map.address);
   return launch;
 }
 
@@ -337,6 +342,16 @@ MutantChecker::runCase(const LaunchedKernel &kernel, GroupCase &entry,
                             : sim::MutantOutcome::Wrong;
 }
 
+Error MutantChecker::repeatUnbroken(const LaunchedKernel &kernel) {
+  for (GroupCase &entry : kernel.group->cases)
+    if (runCase(kernel, entry, kernel.module, /*seed=*/0) !=
+        sim::MutantOutcome::Survived)
+      return llvm::createStringError(
+          "unbroken kernel " + kernel.name +
+          " is reported when its launches are repeated");
+  return Error::success();
+}
+
 sim::MutantOutcome MutantChecker::runMutant(const LaunchedKernel &kernel,
                                             Operation *module,
                                             std::string &reporting) {
@@ -457,11 +472,17 @@ Error MutantChecker::check(llvm::raw_ostream &os) {
     wanted.insert(
         {kernels[mutant.kernel].module.get(), kernels[mutant.kernel].name});
   sim::MutantTable table;
+  const LaunchedKernel *repeated = nullptr;
   for (const sim::Mutant &mutant : mutants) {
     const LaunchedKernel &kernel = kernels[mutant.kernel];
-    if (!options.onlyLists)
+    if (!options.onlyLists) {
       if (Error error = moveTo(*kernel.group, wanted))
         return error;
+      if (repeated != &kernel)
+        if (Error error = repeatUnbroken(kernel))
+          return error;
+      repeated = &kernel;
+    }
     std::string what;
     Expected<OwningOpRef<Operation *>> module = sim::makeMutant(
         kernel.module->getModule(), kernel.name, mutant, options.draw, what);

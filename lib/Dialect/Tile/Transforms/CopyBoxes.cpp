@@ -151,6 +151,10 @@ static std::optional<View> findView(Value memref) {
       view.ends.push_back(getEnd(argument, dim));
     return view;
   }
+  // A cast hides what the type says of strides.
+  if (auto cast = memref.getDefiningOp<memref::CastOp>();
+      cast && isa<MemRefType>(cast.getSource().getType()))
+    return findView(cast.getSource());
   auto subview = memref.getDefiningOp<memref::SubViewOp>();
   if (!subview)
     return std::nullopt;
@@ -335,15 +339,37 @@ static AsyncCopyOp getCopy(AsyncGroupOp group, size_t number) {
   return group.getCopies()[number].getDefiningOp<AsyncCopyOp>();
 }
 
+/// Whether lanes write workgroup memory in `op` itself.
+static bool writesLDS(Operation *op) {
+  auto store = dyn_cast<StoreOp>(op);
+  return isa<AsyncCopyOp, ExchangeOp>(op) ||
+         (store && isWorkgroupMemory(store.getDestType()));
+}
+
+/// Whether a fence and a barrier come before `op` in its block, and no write of
+/// lanes between, nor the arrival of one.
+static bool isFenced(Operation *op) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    if (isa<BarrierOp>(before) &&
+        isa_and_nonnull<ProxyFenceOp>(before->getPrevNode()))
+      return true;
+    WalkResult found = before->walk([](Operation *inner) {
+      return writesLDS(inner) || isa<WaitOp>(inner) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return false;
+  }
+  return false;
+}
+
 /// Whether lanes may have written workgroup memory before `op`, in its block or
-/// one around it.
+/// one around it, and not handed it over.
 static bool mayBeWrittenBefore(Operation *op) {
+  if (isFenced(op))
+    return false;
   auto kernel = op->getParentOfType<KernelOp>();
-  auto writes = [](Operation *other) {
-    auto store = dyn_cast<StoreOp>(other);
-    return isa<AsyncCopyOp, ExchangeOp>(other) ||
-           (store && isWorkgroupMemory(store.getDestType()));
-  };
   WalkResult found = kernel.walk<WalkOrder::PreOrder>([&](Operation *other) {
     if (other == op)
       return WalkResult::skip();
@@ -351,8 +377,8 @@ static bool mayBeWrittenBefore(Operation *op) {
     // What is not in a block around `op` comes before it, or is left out with
     // it.
     bool isLater = before && !before->isBeforeInBlock(op);
-    return writes(other) && !isLater ? WalkResult::interrupt()
-                                     : WalkResult::advance();
+    return writesLDS(other) && !isLater ? WalkResult::interrupt()
+                                        : WalkResult::advance();
   });
   return found.wasInterrupted();
 }
@@ -566,7 +592,7 @@ void BoxCopier::dropTokens(CopyingLoop &found) {
 /// the loop.
 void BoxCopier::liftFences(scf::ForOp loop) {
   SmallVector<ProxyFenceOp> fences(loop.getBody()->getOps<ProxyFenceOp>());
-  if (!fences.empty())
+  if (!fences.empty() && !isFenced(loop))
     ProxyFenceOp::create(rewriter, loop.getLoc());
   for (ProxyFenceOp fence : fences)
     rewriter.eraseOp(fence);
