@@ -12,13 +12,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                                 "python", "evoformer"))
-from _peaks import PEAKS
+from _peaks import EXPONENTIALS, PEAKS
 
-# Exponentials a second. "CUDA C++ Programming Guide", "Arithmetic Instructions": 16
-# results of special functions a clock and multiprocessor; H200 and H100 SXM have
-# 132 of these at 1.98 GHz, the A100 108 at 1.41 GHz.
-EXPONENTIALS = {"H200": 16 * 132 * 1.98e9, "H100": 16 * 132 * 1.98e9,
-                "A100": 16 * 108 * 1.41e9}
 STEPS = ("delta", "query_grad", "key_value_grad", "head_grads", "bias_grad")
 TITLES = {"delta": "delta", "query_grad": "dQ", "key_value_grad": "dK, dV",
           "head_grads": "dQ, dK, dV", "bias_grad": "dBias"}

@@ -37,3 +37,12 @@ PEAKS = {
     "MI325X": (1307.4, 163.4, 6),
     "RX 7900 XTX": (122.8, 61.4, 0.96),
 }
+
+# Exponentials a second. "CUDA C++ Programming Guide", "Arithmetic Instructions": 16
+# results of special functions a clock and multiprocessor; H200 and H100 SXM have
+# 132 of these at 1.98 GHz, the A100 108 at 1.41 GHz.
+EXPONENTIALS = {
+    "H200": 16 * 132 * 1.98e9,
+    "H100": 16 * 132 * 1.98e9,
+    "A100": 16 * 108 * 1.41e9,
+}

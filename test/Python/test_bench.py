@@ -289,3 +289,28 @@ def test_scores(tmp_path):
             "pair bias", "softcap", "softcap, fast_tanh", "ALiBi", "causal",
             "causal, dropout", "causal, softcap")]
     assert all(record["score"] in printed for record in records)
+
+
+def test_steps():
+    """Kernels by step, and their rooflines: the arithmetic of it."""
+    from evoformer.bench import shapes, steps
+
+    spent = steps.add_up([
+        ("attention_key_bias", 1.0), ("attention_attention", 10.0),
+        ("attention_query_grad_13", 5.0), ("attention_query_grad", 2.0),
+        ("attention_sum_parts", 0.5), ("vectorized_elementwise_kernel", 7.0)])
+    assert spent == {steps.OTHERS: 1.5, "attention": 10.0, "query_grad": 7.0}
+    shape = shapes.Shape(1, 2, 64, 4, 32, "bfloat16")
+    logits = 2 * 4 * 64 * 64
+    cost = steps.costs(shape)["attention"]
+    assert cost.flops == 2 * 2 * logits * 32 and cost.exponentials == logits
+    assert cost.bytes == 2 * (4 * 2 * 64 * 4 * 32 + 4 * 64 * 64)
+    assert cost.floor((cost.flops, cost.exponentials / 3, 1e30)) == (3, "exponentials")
+    lines = list(steps.rows("X", shape, [spent], (cost.flops, 1e30, 1e30)))
+    assert [line.split("|")[2].strip() for line in lines] == [
+        steps.OTHERS, "forward", "dQ"]
+    assert lines[1].rstrip(" |").endswith("matrix")
+    assert steps.find_peaks("NVIDIA H200") and not steps.find_peaks("a toaster")
+    done = subprocess.run([sys.executable, "-m", "evoformer.bench.steps", "C3"],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and "no shape 'C3'; there are C384" in done.stderr

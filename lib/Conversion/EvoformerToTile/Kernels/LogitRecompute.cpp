@@ -37,11 +37,12 @@ bool evoformer::isChoosingCheap(TargetAttr target, const AttentionFacts &facts,
          std::max(facts.depth, facts.valueDepth) > largeDepth;
 }
 
-/// Whether a loop stores what cannot be made again.
+/// Whether a loop stores what cannot be made again. Gradients of logits can,
+/// with the gradient of the query that tells of their NaN.
 static bool storesInLoop(const GradientOperands &operands) {
   GradientKind kind = getGradientKind(operands);
-  return !operands.logitGrads.empty() || kind == GradientKind::QueryBias ||
-         kind == GradientKind::Joint;
+  return (!operands.logitGrads.empty() && kind != GradientKind::Query) ||
+         kind == GradientKind::QueryBias || kind == GradientKind::Joint;
 }
 
 LogitRecompute::LogitRecompute(TileBuilder &builder,

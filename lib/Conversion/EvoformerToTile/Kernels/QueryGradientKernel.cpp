@@ -79,8 +79,10 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
   if (!shared.choosesDrops())
     sums = shared.repeatWithCare(
         builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
+          // What is stored again is found here.
+          WorkItem again = item.withHead(b, item.head);
           return sumKeysOfQueries(
-              b, careful, item.withCarefulBlocks(LogitDim::Keys), slices);
+              b, careful, again.withCarefulBlocks(LogitDim::Keys), slices);
         });
   item.storeParts(sums, shared.parts, shared.getProductDerivative(),
                   operands.queryGrad, item.queries);

@@ -220,14 +220,12 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
   SmallVector<OwnOperands, 2> places = {
       request.own.value_or(OwnOperands::Registers)};
   // Short steps of queries in LDS would wait for it, and keys that pass through
-  // registers leave none, as do those of weights that are logits. Gradients of
-  // logits are stored from the registers of single subgroups.
+  // registers leave none, as do those of weights that are logits.
   bool hasWholeAtoms = true;
   bool mayBeOfGroups =
       !hasAllKeys && owned != OwnedDim::None && kind != GradientKind::Weights &&
       !facts.weights.areLogits &&
-      (kind != GradientKind::Query ||
-       (!isChoosingCheap(target, facts, kind) && operands.logitGrads.empty()));
+      (kind != GradientKind::Query || !isChoosingCheap(target, facts, kind));
   // Residency was measured where logits take no registers of a score, or of
   // what is dropped.
   bool isPlain = !facts.score && facts.dropThreshold == 0;
