@@ -289,7 +289,7 @@ static void trackLDS(Wave &w, const Inst *i, unsigned lane, uint64_t offset,
                             ? std::string("several other subgroups")
                             : "subgroup " + std::to_string(other);
       return std::string(verb) + " LDS that " + who +
-             " accessed, with no barrier between";
+             " accessed since the last barrier";
     });
 }
 

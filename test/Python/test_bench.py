@@ -299,7 +299,13 @@ def test_steps():
         ("attention_key_bias", 1.0), ("attention_attention", 10.0),
         ("attention_query_grad_13", 5.0), ("attention_query_grad", 2.0),
         ("attention_sum_parts", 0.5), ("vectorized_elementwise_kernel", 7.0)])
-    assert spent == {steps.OTHERS: 1.5, "attention": 10.0, "query_grad": 7.0}
+    assert spent == {steps.OTHERS: 1.5, "attention": 10.0, "query_bias_grad": 7.0}
+    assert steps.add_up([("attention_query_grad", 5.0), ("attention_bias_grad_1", 1.0)]) == {
+        "query_grad": 5.0, "bias_grad": 1.0}
+    assert steps.add_up([
+        ("attention_delta", 1.0), ("attention_key_value_grad", 2.0),
+        ("attention_query_grad", 3.0), ("attention_sum_parts", 4.0),
+        ("attention_key_value_grad", 5.0)]) == {"delta": 1.0, "slabs": 14.0}
     shape = shapes.Shape(1, 2, 64, 4, 32, "bfloat16")
     logits = 2 * 4 * 64 * 64
     cost = steps.costs(shape)["attention"]
@@ -308,7 +314,7 @@ def test_steps():
     assert cost.floor((cost.flops, cost.exponentials / 3, 1e30)) == (3, "exponentials")
     lines = list(steps.rows("X", shape, [spent], (cost.flops, 1e30, 1e30)))
     assert [line.split("|")[2].strip() for line in lines] == [
-        steps.OTHERS, "forward", "dQ"]
+        steps.OTHERS, "forward", "dQ, dBias"]
     assert lines[1].rstrip(" |").endswith("matrix")
     assert steps.find_peaks("NVIDIA H200") and not steps.find_peaks("a toaster")
     done = subprocess.run([sys.executable, "-m", "evoformer.bench.steps", "C3"],

@@ -21,8 +21,8 @@
 // LEFT: copy not awaited: the workgroup ends before the copy has arrived
 // RANK: out of bounds: copies by what is no tensor map of this launch with as many dimensions
 // AGAIN: copy not awaited: initialises a barrier object again while copies that it counts are under way
-// UNORDERED: race on LDS: writes LDS that subgroup {{[01]}} accessed, with no barrier between
-// AHEAD: race on LDS: writes LDS that subgroup 1 accessed, with no barrier between
+// UNORDERED: race on LDS: writes LDS that subgroup {{[01]}} accessed since the last barrier
+// AHEAD: race on LDS: writes LDS that subgroup 1 accessed since the last barrier
 // MAP: error: argument 'map:0:4:16x16:16x512:0': expected map:MEMORY:BYTES:SIZES:BOX:SWIZZLE
 
 gpu.module @kernels [#nvvm.target<chip = "sm_90">] {

@@ -219,9 +219,10 @@ static CopySlotsOp findMaker(Value slot) {
       continue;
     }
     auto argument = dyn_cast<BlockArgument>(slot);
-    auto loop = argument ? dyn_cast<LoopLikeOpInterface>(
-                               argument.getOwner()->getParentOp())
-                         : LoopLikeOpInterface();
+    auto loop =
+        argument
+            ? dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp())
+            : LoopLikeOpInterface();
     OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
     if (!init)
       return slot.getDefiningOp<CopySlotsOp>();
@@ -237,8 +238,8 @@ static LogicalResult checkReleases(KernelOp kernel) {
     CopySlotsOp maker = findMaker(op->getOperand(0));
     if (maker && maker.getReleased())
       return WalkResult::advance();
-    return WalkResult(op->emitOpError(
-        "needs a slot of 'evo_tile.copy_slots released'"));
+    return WalkResult(
+        op->emitOpError("needs a slot of 'evo_tile.copy_slots released'"));
   });
   return failure(found.wasInterrupted());
 }

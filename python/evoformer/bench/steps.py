@@ -19,7 +19,8 @@ from .clock import Clock
 # The steps by their kernels' names, and how they are called here.
 TITLES = {"attention": "forward", "delta": "delta", "query_grad": "dQ",
           "key_value_grad": "dK, dV", "head_grads": "dQ, dK, dV",
-          "bias_grad": "dBias"}
+          "bias_grad": "dBias", "query_bias_grad": "dQ, dBias",
+          "slabs": "dQ, dK, dV, dBias"}
 OTHERS = "preparing, adding"
 
 
@@ -54,6 +55,8 @@ def costs(shape):
         "key_value_grad": Cost(4 * product, logits, 6 * rows + pair),
         "head_grads": Cost(5 * product, logits, 7 * rows + pair),
         "bias_grad": Cost(2 * product, logits, 4 * rows + 2 * pair),
+        "query_bias_grad": Cost(3 * product, logits, 5 * rows + 2 * pair),
+        "slabs": Cost(5 * product, logits, 7 * rows + 2 * pair),
     }
 
 
@@ -74,11 +77,19 @@ def find_peaks(device):
 
 
 def add_up(launches):
-    """What kernels of one pass took by step: from (name, microseconds)."""
-    spent = {}
+    """What kernels of one pass took by step: from (name, microseconds). The query's
+    kernel stores the pair bias's gradient where that has none. Where some rows at a
+    time go through memory as slabs, their kernels are one step."""
+    spent, count = {}, {}
     for kernel, time in launches:
         if step := step_of(kernel):
             spent[step] = spent.get(step, 0.0) + time
+            count[step] = count.get(step, 0) + 1
+    if count.get("key_value_grad", 0) > 1:
+        parts = "key_value_grad", "query_grad", OTHERS
+        spent["slabs"] = sum(spent.pop(step) for step in parts if step in spent)
+    elif "query_grad" in spent and "bias_grad" not in spent:
+        spent["query_bias_grad"] = spent.pop("query_grad")
     return spent
 
 

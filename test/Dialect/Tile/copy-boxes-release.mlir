@@ -6,9 +6,11 @@
 // RUN: evoformer-opt %s --evoformer-lower="target=sm_90 stop-after=pipelined" --evo-tile-copy-boxes | FileCheck %s
 //
 // CHECK-LABEL: evo_tile.kernel @attention_attention(
-//       CHECK:   evo_tile.copy_slots released
 //       CHECK:   evo_tile.proxy_fence
 //  CHECK-NEXT:   evo_tile.barrier
+//       CHECK:   evo_tile.copy_slots released
+//   CHECK-NOT:   evo_tile.proxy_fence
+//       CHECK:   evo_tile.barrier
 //       CHECK:   scf.for
 //   CHECK-NOT:     evo_tile.barrier
 //   CHECK-NOT:     evo_tile.wait %
