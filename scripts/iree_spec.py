@@ -192,6 +192,18 @@ class Program:
         return [left & right]
 
     @staticmethod
+    def arith_addi(_op, left, right):
+        return [left + right]
+
+    @staticmethod
+    def arith_muli(_op, left, right):
+        return [left * right]
+
+    @staticmethod
+    def arith_divui(_op, left, right):
+        return [left // right]
+
+    @staticmethod
     def arith_index_cast(_op, value):
         return [value]
 
@@ -211,7 +223,9 @@ class Program:
         count = 1
         for extent in op["space"]:
             count *= self.get(extent)
-        self.launches.append((op["kernel"], count, operands))
+        # A mask that lies well is not copied.
+        if count:
+            self.launches.append((op["kernel"], count, operands))
 
 
 def tensor_of(buffer):

@@ -69,7 +69,8 @@ mlir::evoformer::compileToPlan(ModuleOp module, const CompileOptions &options) {
   bool onCPU = options.device == "cpu";
   if (!onCPU && options.target == "cpu")
     return module.emitError("device '")
-           << options.device << "' needs a target other than cpu";
+           << options.device
+           << "' needs a target other than cpu, such as sm_90 or gfx942";
 
   LowerOptions lowering;
   lowering.target = options.target;

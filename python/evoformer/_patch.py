@@ -140,7 +140,12 @@ def patch(packages: Sequence[str] = tuple(_PEERS), stand_in: bool = False) -> Pa
                          f"{', '.join(peers)}")
     result = Patch()
     for package in packages:
-        peer = importlib.import_module(f"evoformer.{peers[package]}")
+        try:
+            peer = importlib.import_module(f"evoformer.{peers[package]}")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"patching {package} needs {error.name}, which is not installed",
+                name=error.name) from None
         for (module_name, name), replacement in peer.REPLACES.items():
             module = _import(module_name)
             if module is not None and not _is_stand_in(module):

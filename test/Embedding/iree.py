@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 SHAPES = ("N=8 H=4 Sq=64 Sk=64 D=32 type=bf16",
+          "N=8 H=4 Sq=64 Sk=64 D=32 type=bf16 mask=hqk:bf16",
           "N=2 H=2 Sq=40 Sk=72 D=32 type=bf16 mask=hqk:bf16",
           "N=3 H=2 Sq=70 Sk=90 D=24 Dv=40 type=f16 scale=0.25 mask=nk:i1")
 LAUNCH = re.compile(
@@ -110,8 +111,9 @@ functions = re.findall(r"util\.func private.*?\n  }", (folder / "spec.mlir").rea
 assert len(functions) == len(SHAPES)
 for pair in zip(SHAPES, functions):
     check(*pair)
-# The second's mask has no rows of whole blocks, and the third's is a key sum.
-assert [len(LAUNCH.findall(x)) for x in functions] == [1, 3, 2]
+# The second's mask lies well, the third's has no rows of whole blocks, and the fourth's is a key
+# sum.
+assert [len(LAUNCH.findall(x)) for x in functions] == [1, 1, 3, 2]
 
 write("N=8 heads=4", expect="'heads=4' in 'N=8 heads=4' is none of N, H, Sq, Sk, D, Dv, "
       "type, scale and mask")

@@ -189,7 +189,9 @@ LogicalResult EvoformerSerialize::run() {
   SmallVector<gpu::GPUModuleOp> modules(
       getOperation().getOps<gpu::GPUModuleOp>());
   if (modules.empty())
-    return getOperation().emitError("holds no gpu.module to serialize");
+    return getOperation().emitError(
+        "holds no gpu.module to serialize; evoformer-lower with the target of "
+        "a GPU makes one (what it makes for the CPU evoformer-run runs)");
   for (gpu::GPUModuleOp module : modules) {
     if (format == "mlir") {
       if (failed(embedModule(module)))

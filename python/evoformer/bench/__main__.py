@@ -87,6 +87,8 @@ def parse():
 
 def main():
     options = parse()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise SystemExit("torch finds no GPU here; --device=cpu measures the processor")
     if options.suite:
         raise SystemExit(suite.run(options, describe_device(options.device)))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -96,8 +98,9 @@ def main():
         run_all(options, path, records)
     kept = list(records.values())
     write_tables(options.out, kept)
-    for name in plots.draw(options.out, kept):
-        print(name)
+    print_times(kept)
+    for name in ("results.csv", "results.json", *plots.draw(options.out, kept)):
+        print(name if os.path.dirname(name) else options.out / name)
     for lines in plots.group(kept).values():
         record = next(iter(next(iter(lines.values())).values()))
         for note in plots.footnotes(lines):
@@ -154,6 +157,21 @@ def run_all(options, path, records):
             records[key] = record
             file.write(json.dumps(record) + os.linesep)
             file.flush()
+
+
+def print_times(records):
+    """Medians in ms, a line for each peer and length."""
+    times = {}
+    for record in records:
+        place = tuple(record[field] for field in ("device", "type", "rows", "heads",
+                                                  "depth", "length", "peer"))
+        times.setdefault(place, {})[record["pass"]] = record
+    print("| device | type | N | H | D | S | by | forward, ms | backward | both |\n"
+          "|---|---|---|---|---|---|---|---|---|---|")
+    for place, of_pass in sorted(times.items()):
+        cells = [f"{of_pass[name]['ms']:.3f}" if of_pass.get(name, {}).get("ms") else "-"
+                 for name in ("forward", "backward", "both")]
+        print("| " + " | ".join([*map(str, place), *cells]) + " |")
 
 
 def write_tables(folder, records):
