@@ -81,6 +81,20 @@ static void landBoxes(Wave &w, uint32_t object, const CopyGroup &boxes) {
     }
 }
 
+/// From now on waves may know of one another's reads without a barrier of all.
+static void trackReaders(Workgroup &g) {
+  if (!g.readers.empty())
+    return;
+  size_t numWaves = g.fenced.size();
+  g.readers.resize(g.lds.size() * numWaves);
+  for (auto [byte, state] : llvm::enumerate(g.state))
+    for (size_t wave = 0; wave < numWaves; ++wave) {
+      uint32_t reader = state.reader & 255;
+      if (reader == wave || reader == severalWaves)
+        g.readers[byte * numWaves + wave] = state.reader >> 8;
+    }
+}
+
 static const Inst *initBarrier(Wave &w, const Inst *i) {
   forLanes(w.mask, [&](unsigned lane) {
     uint32_t address = w.reg<uint32_t>(i->a)[lane];
@@ -97,10 +111,8 @@ static const Inst *initBarrier(Wave &w, const Inst *i) {
     barrier.count = barrier.pending = w.reg<uint32_t>(i->b)[lane];
     barrier.madeAt = w.group->epoch;
     barrier.madeBy = w.index;
-    // Others will know of reads without a barrier of all.
-    Workgroup &g = *w.group;
-    if (barrier.count > 1 && g.readers.empty())
-      g.readers.resize(g.lds.size() * g.fenced.size());
+    if (barrier.count > 1)
+      trackReaders(*w.group);
   });
   return memoryDone(w, i);
 }

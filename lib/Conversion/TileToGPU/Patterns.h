@@ -64,7 +64,8 @@ void sinkLoaded(Operation *fence);
 LogicalResult checkVotes(KernelOp kernel);
 /// evo_tile.where.
 void populateWherePattern(const TypeConverter &converter,
-                          RewritePatternSet &patterns);
+                          RewritePatternSet &patterns,
+                          const KernelContext &kernel);
 
 } // namespace mlir::evoformer::tile
 

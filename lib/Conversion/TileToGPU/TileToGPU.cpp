@@ -501,7 +501,7 @@ protected:
     populateLayoutPatterns(converter, patterns, context);
     populateMemoryPatterns(converter, patterns, context);
     populateBoxPatterns(converter, patterns, context);
-    populateWherePattern(converter, patterns);
+    populateWherePattern(converter, patterns, context);
     bool copies = func.walk([](AsyncCopyOp) { return WalkResult::interrupt(); })
                       .wasInterrupted();
     if (failed(applyPartialConversion(func, target, std::move(patterns))))

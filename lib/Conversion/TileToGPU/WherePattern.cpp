@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -75,8 +76,8 @@ LogicalResult mlir::evoformer::tile::checkVotes(KernelOp kernel) {
 }
 
 namespace {
-struct WherePattern : OpConversionPattern<WhereOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct WherePattern : KernelPattern<WhereOp> {
+  using KernelPattern::KernelPattern;
 
   LogicalResult
   matchAndRewrite(WhereOp op, OneToNOpAdaptor adaptor,
@@ -109,8 +110,21 @@ struct WherePattern : OpConversionPattern<WhereOp> {
     auto branch = scf::IfOp::create(rewriter, loc, types, any,
                                     /*addThenBlock=*/false,
                                     /*addElseBlock=*/types.size() > 0);
+    bool stores = op.getBody()
+                      .walk([](StoreOp) { return WalkResult::interrupt(); })
+                      .wasInterrupted();
     rewriter.inlineRegionBefore(op.getBody(), branch.getThenRegion(),
                                 branch.getThenRegion().end());
+    // What is stored again may have been another lane's, whose store comes
+    // first; lanes of AMD's subgroups store in the order of the program.
+    if (stores && kernel.target.getTriple().starts_with("nvptx")) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      constexpr int64_t kAllLanes = 0xffffffff;
+      NVVM::SyncWarpOp::create(
+          rewriter, loc,
+          arith::ConstantIntOp::create(rewriter, loc, kAllLanes, 32));
+    }
     if (!types.empty()) {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.elseBlock());
@@ -146,6 +160,8 @@ struct YieldPattern : OpConversionPattern<YieldOp> {
 } // namespace
 
 void mlir::evoformer::tile::populateWherePattern(const TypeConverter &converter,
-                                                 RewritePatternSet &patterns) {
-  patterns.add<WherePattern, YieldPattern>(converter, patterns.getContext());
+                                                 RewritePatternSet &patterns,
+                                                 const KernelContext &kernel) {
+  patterns.add<WherePattern>(converter, patterns.getContext(), kernel);
+  patterns.add<YieldPattern>(converter, patterns.getContext());
 }

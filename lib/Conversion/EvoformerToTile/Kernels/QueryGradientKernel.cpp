@@ -80,9 +80,12 @@ void evoformer::writeQueryGradient(TileBuilder &builder,
     sums = shared.repeatWithCare(
         builder, sums, [&](TileBuilder &b, const LogitRecompute &careful) {
           // What is stored again is found here.
-          WorkItem again = item.withHead(b, item.head);
-          return sumKeysOfQueries(
-              b, careful, again.withCarefulBlocks(LogitDim::Keys), slices);
+          WorkItem again =
+              item.withHead(b, item.head).withCarefulBlocks(LogitDim::Keys);
+          // It is all that was stored: blocks of another size end elsewhere.
+          if (!operands.logitGrads.empty() && (item.seen || item.keys.visited))
+            again.keys.block = item.keys.block;
+          return sumKeysOfQueries(b, careful, again, slices);
         });
   item.storeParts(sums, shared.parts, shared.getProductDerivative(),
                   operands.queryGrad, item.queries);
