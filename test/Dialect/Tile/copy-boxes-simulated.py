@@ -1,11 +1,13 @@
 # RUN: %python %s %t
-"""Copies of boxes, executed: one kernel with rings of two, three and four slots, rows
+"""Copies of boxes, executed: one kernel, whose subgroups release slots or, where it also
+stores to workgroup memory, meet, with rings of two, three and four slots, rows
 of every swizzle that tensor maps know and without one, longer rows, which are boxes side
 by side, the last box partly beyond the memory, under several interleavings and both
 times of arrival; and each of its waits, claims, releases and barriers is needed: without
 them the simulator finds a slot that is read too early or written too soon."""
 
 import pathlib
+import re
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).with_name("Inputs")))
@@ -53,6 +55,26 @@ evo_tile.kernel @twice(%in: memref<?x{columns}xf32>, %out: memref<?x{columns}xf3
 """
 
 
+STORE = re.compile(r"evo_tile\.store (%\w+), %arg1\[.*?\].* : (tensor<(\w+)x(f32), #\w+>),")
+
+
+def keep_barrier(kernel):
+    """What is stored is also stored to workgroup memory, which nobody reads: the loop's
+    barrier hands over more than copies then."""
+    store = STORE.search(kernel)
+    memory = f"memref<{store[3]}x{store[4]}, #gpu.address_space<workgroup>>"
+    also = (f"%zero = arith.constant 0 : index\n    evo_tile.store {store[1]}, "
+            f"%own[%zero, %zero] {{in_bounds = array<i1: true, true>}} : {store[2]}, "
+            f"{memory}\n    ")
+    kernel = kernel[:store.start()] + also + kernel[store.start():]
+    return re.sub(r"(evo_tile\.kernel .*{\n)", rf"\1    %own = evo_tile.alloc_lds : {memory}\n",
+                  kernel, count=1)
+
+
+NEEDED = {True: ("wait_slot", "claim_slot", "release_slot", "barrier"),
+          False: ("wait_slot", "barrier")}
+
+
 def main(scratch):
     problems = []
     for columns, bits in ROWS:
@@ -64,19 +86,25 @@ def main(scratch):
                   f"{box.bit_length() - 1}]" if width < columns else "")
         space = (f"#evo_tile.swizzled_lds<base = 4, from = {bits}{panels}>" if bits
                  else "#gpu.address_space<workgroup>")
-        for stages in (2, 3, 4):
+        for stages, releases in ((2, True), (3, True), (4, True), (2, False), (3, False)):
             what = f"{columns} columns, bits {bits}, {stages} stages"
+            what += "" if releases else ", with a barrier"
             kernel = opt(KERNEL.format(
                 stages=stages, along=along, across=across, both=2 * across, rows=box,
-                columns=columns, space=space),
-                "--evo-tile-software-pipeline", "--evo-tile-copy-boxes")
+                columns=columns, space=space), "--evo-tile-software-pipeline")
+            kernel = opt(kernel if releases else keep_barrier(kernel),
+                         "--evo-tile-copy-boxes")
             if "evo_tile.box_copy" not in kernel or "evo_tile.async_copy" in kernel:
                 problems.append(f"{what}: no boxes")
                 continue
+            if missing := [op for op in NEEDED[releases] if f"evo_tile.{op}" not in kernel]:
+                problems.append(f"{what}: no {', '.join(missing)}")
+            if not releases and "release" in kernel:
+                problems.append(f"{what}: slots are released")
             rows = int(BOXES * box)
             swizzle = 16 << len(bits) if bits else 0
             problems += [f"{what}: {problem}" for problem in problems_of(
-                kernel, ("wait_slot", "claim_slot", "release_slot", "barrier"), 64, rows, columns,
+                kernel, NEEDED[releases], 64, rows, columns,
                 [f"map:0:4:{columns}x{rows}:{width}x{box}:{swizzle}"], scratch)]
     if problems:
         sys.exit("\n".join(problems))
