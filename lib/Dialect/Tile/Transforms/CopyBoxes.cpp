@@ -396,7 +396,7 @@ public:
 
 private:
   int64_t rewriteLoop(CopyingLoop found);
-  bool hasRoomForSlots(int64_t count);
+  bool hasRoomForSlots(int64_t count, bool released);
   void addSlots(CopyingLoop &found, ValueRange slots);
   /// Puts those copies of the group into the slot and closes it.
   Value rewriteGroup(AsyncGroupOp group, ArrayRef<size_t> numbers, Value slot);
@@ -489,13 +489,15 @@ void BoxCopier::addSlots(CopyingLoop &found, ValueRange slots) {
 
 /// Whether workgroup memory has room for so many slots and for buffers that
 /// start where boxes can.
-bool BoxCopier::hasRoomForSlots(int64_t count) {
+bool BoxCopier::hasRoomForSlots(int64_t count, bool released) {
   SmallVector<LDSBuffer> buffers = getLDSBuffers(kernel);
   for (LDSBuffer &buffer : buffers)
     buffer.period = std::max(buffer.period, kBoxAlignment);
-  kernel.walk([&](CopySlotsOp slots) { count += slots.getNumResults(); });
-  return placeLDS(buffers).bytes + count * getSlotBytes(/*released=*/true) <=
-         kernel.getTarget()->getLdsBytes();
+  int64_t bytes = placeLDS(buffers).bytes + count * getSlotBytes(released);
+  kernel.walk([&](CopySlotsOp slots) {
+    bytes += slots.getNumResults() * getSlotBytes(slots.getReleased());
+  });
+  return bytes <= kernel.getTarget()->getLdsBytes();
 }
 
 /// How much a step's products of several subgroups multiply and add.
@@ -606,7 +608,7 @@ static int64_t getRingSize(AsyncGroupOp group) {
     Value dest = getCopy(group, i).getDest();
     auto view = dest.getDefiningOp<memref::SubViewOp>();
     if (!view || !view.getSource().getDefiningOp<AllocLDSOp>() ||
-        view.getSourceType().getRank() <= view.getType().getRank())
+        !view.getDroppedDims().test(0))
       return 0;
     int64_t slots = view.getSourceType().getDimSize(0);
     size = size ? std::min(size, slots) : slots;
@@ -658,7 +660,7 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   // One that is released stands for the buffers that hold what it brought.
   int64_t numSlots = released ? ringSize : underWay + (reuses ? 0 : 1);
   if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes) ||
-      !hasRoomForSlots(numSlots))
+      !hasRoomForSlots(numSlots, released))
     return 0;
 
   Operation *top = found.first.front();
