@@ -9,7 +9,11 @@ import json
 import os
 import pathlib
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError:
+    raise SystemExit("evoformer.bench measures through torch, which is not installed: "
+                     "pip install torch") from None
 
 import evoformer
 from evoformer._library import library
