@@ -103,8 +103,9 @@ def main():
     kept = list(records.values())
     write_tables(options.out, kept)
     print_times(kept)
-    for name in ("results.csv", "results.json", *plots.draw(options.out, kept)):
-        print(name if os.path.dirname(name) else options.out / name)
+    for name in (options.out / "results.csv", options.out / "results.json",
+                 *plots.draw(options.out, kept)):
+        print(name)
     for lines in plots.group(kept).values():
         record = next(iter(next(iter(lines.values())).values()))
         for note in plots.footnotes(lines):
