@@ -20,6 +20,7 @@
 #include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
 #include "Schedules/GradientSchedule.h"
+#include "Schedules/HalfSchedule.h"
 #include "Schedules/HeadSchedule.h"
 #include "Schedules/SlabSchedule.h"
 #include "Schedules/TileDepths.h"
@@ -451,6 +452,9 @@ protected:
                        op.getSizes().queries, requests.attention);
     if (failed(cut))
       return failure();
+    std::optional<AttentionSchedule> half =
+        chooseHalfSchedule(op.getLoc(), host.getName(), chip, attention.facts,
+                           op.getSizes().queries, requests.attention, *cut);
     OperandViews views(builder, op);
     attention.query = views.get(Role::Query);
     attention.key = views.get(Role::Key);
@@ -464,7 +468,7 @@ protected:
     attention.dropout = views.getDropout();
     attention.biases = views.getBiases(Role::Bias);
     attention.captures = views.getBiases(Role::Capture);
-    writeHostProgram(builder, factory, attention, *cut);
+    writeHostProgram(builder, factory, attention, *cut, half);
     return success();
   }
 
@@ -539,9 +543,9 @@ protected:
         loc, host.getName(), chip, operands, facts, request);
     if (failed(cut))
       return failure();
-    std::optional<GradientSchedule> ofFew = chooseGradientScheduleOfFewItems(
+    std::optional<GradientSchedule> half = chooseHalfSchedule(
         loc, host.getName(), chip, operands, facts, request, *cut);
-    writeGradientProgram(builder, factory, facts, operands, {*cut, ofFew},
+    writeGradientProgram(builder, factory, facts, operands, {*cut, half},
                          partialSumBytes);
     return success();
   }

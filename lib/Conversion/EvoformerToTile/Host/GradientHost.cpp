@@ -111,23 +111,47 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
   }
 }
 
+/// Whether items of half the queries are as many as a chip wants, where they
+/// have as many subgroups; else whether they leave less of the last block
+/// empty: of long rows, that is less than it costs to read keys more often.
+static Value isHalfBetter(TileBuilder &builder, KernelFactory &factory,
+                          const AttentionFacts &facts,
+                          const GradientOperands &operands,
+                          const GradientSchedules &schedules) {
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
+    return arith::CmpIOp::create(builder, predicate, a, builder.index(b));
+  };
+  const AttentionBlocks &usual = schedules.usual.blocks,
+                        &half = schedules.half->blocks;
+  if (schedules.usual.attr.getSubgroups() ==
+      schedules.half->attr.getSubgroups()) {
+    Value items =
+        getProduct(builder, getGradientSpace(builder, operands, usual, facts));
+    return compare(arith::CmpIPredicate::ult, items,
+                   factory.getTarget().getProcessors());
+  }
+  constexpr int64_t kMostHalves = 19;
+  Value halves =
+      builder.ceilDiv(operands.getShape().size(builder, kBiasQ), half.queries);
+  Value isOdd =
+      compare(arith::CmpIPredicate::ne,
+              arith::RemUIOp::create(builder, halves, builder.index(2)), 0);
+  return arith::AndIOp::create(
+      builder, isOdd, compare(arith::CmpIPredicate::ule, halves, kMostHalves));
+}
+
 /// Of a kernel that sums nothing.
 static void writeLaunch(TileBuilder &builder, HostBuilder &host,
                         KernelFactory &factory, const AttentionFacts &facts,
                         const GradientOperands &operands,
                         const GradientSchedules &schedules) {
   GradientLaunch usual(host, factory, facts, operands, schedules.usual);
-  if (!schedules.ofFewItems)
+  if (!schedules.half)
     return usual.write(builder, operands);
-  GradientLaunch ofFew(host, factory, facts, operands, *schedules.ofFewItems);
-  Value items =
-      getProduct(builder, getGradientSpace(builder, operands,
-                                           schedules.usual.blocks, facts));
-  Value isFew =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, items,
-                            builder.index(factory.getTarget().getProcessors()));
-  host.writeVariants(builder, isFew, [&](TileBuilder &at, bool isFew) {
-    (isFew ? ofFew : usual).write(at, operands);
+  GradientLaunch half(host, factory, facts, operands, *schedules.half);
+  Value isHalf = isHalfBetter(builder, factory, facts, operands, schedules);
+  host.writeVariants(builder, isHalf, [&](TileBuilder &at, bool isHalf) {
+    (isHalf ? half : usual).write(at, operands);
   });
 }
 

@@ -12,10 +12,11 @@
 
 namespace mlir::evoformer {
 
-/// How a recomputation is cut, and if its items were fewer than processors.
+/// How a recomputation is cut, and with half the queries where it may be (see
+/// chooseHalfSchedule).
 struct GradientSchedules {
   GradientSchedule usual;
-  std::optional<GradientSchedule> ofFewItems;
+  std::optional<GradientSchedule> half;
 };
 
 /// Writes, at the builder's place, the launches of one recomputation.

@@ -15,7 +15,8 @@ using namespace mlir::evoformer::tile;
 
 void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                                  const HostAttention &attention,
-                                 const AttentionSchedule &schedule) {
+                                 const AttentionSchedule &schedule,
+                                 const std::optional<AttentionSchedule> &half) {
   HostBuilder host(builder, factory);
   int64_t keyBlock = schedule.blocks.keys;
   AttentionOperands operands;
@@ -38,6 +39,11 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   for (const Bias &capture : attention.captures)
     operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
+  Value isShort;
+  if (half)
+    isShort = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
+                                    builder.index(shape.size(builder, kBiasQ)),
+                                    builder.index(half->blocks.queries));
   // The kernels for rows that are `aligned` and for others.
   auto write = [&](TileBuilder &at, bool widens, Value aligned) {
     HostBuilder inside(at, factory);
@@ -46,18 +52,26 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
       if (!bias.broadcast[kBiasQ])
         prepared.biases.push_back(
             inside.prepareBias(bias, keys, keyBlock, widens));
-    inside.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
-      AttentionOperands variant = prepared;
-      if (alignedRows)
-        variant.output = castToUnitStride(at, operands.output);
-      KernelOp kernel = createAttentionKernel(
-          factory, at.getLoc(), attention.facts, variant, schedule.blocks,
-          alignedRows, schedule.getAttr(at.getContext()));
-      host.launch(
-          at, kernel,
-          getAttentionSpace(at, variant, schedule.blocks, attention.facts.keys),
-          getPresent(variant));
-    });
+    auto launch = [&](TileBuilder &at, const AttentionSchedule &cut) {
+      inside.writeVariants(at, aligned, [&](TileBuilder &at, bool alignedRows) {
+        AttentionOperands variant = prepared;
+        if (alignedRows)
+          variant.output = castToUnitStride(at, operands.output);
+        KernelOp kernel = createAttentionKernel(
+            factory, at.getLoc(), attention.facts, variant, cut.blocks,
+            alignedRows, cut.getAttr(at.getContext()));
+        host.launch(
+            at, kernel,
+            getAttentionSpace(at, variant, cut.blocks, attention.facts.keys),
+            getPresent(variant));
+      });
+    };
+    if (half)
+      inside.writeVariants(at, isShort, [&](TileBuilder &at, bool isShort) {
+        launch(at, isShort ? *half : schedule);
+      });
+    else
+      launch(at, schedule);
     inside.freeAll();
   };
   Value aligned =

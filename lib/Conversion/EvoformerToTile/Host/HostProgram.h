@@ -25,10 +25,13 @@ struct HostAttention {
 };
 
 /// Writes, at the builder's place, the launches that compute `attention`, with
-/// their intermediates and guards, and makes the kernels.
+/// their intermediates and guards, and makes the kernels: cut as `schedule`,
+/// and if there is a `half`, as that where rows have no more queries than its
+/// block.
 void writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                       const HostAttention &attention,
-                      const AttentionSchedule &schedule);
+                      const AttentionSchedule &schedule,
+                      const std::optional<AttentionSchedule> &half);
 
 } // namespace mlir::evoformer
 

@@ -588,25 +588,3 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       << remark::metric("lds_bytes", cost.ldsBytes);
   return schedule;
 }
-
-std::optional<GradientSchedule> evoformer::chooseGradientScheduleOfFewItems(
-    Location loc, StringRef function, TargetAttr target,
-    const GradientOperands &operands, const AttentionFacts &facts,
-    const ScheduleRequest &request, const GradientSchedule &usual) {
-  if (target.getProcessors() == 0 || request.isForced() ||
-      getGradientKind(operands) != GradientKind::Query || operands.slab ||
-      cast<MemRefType>(operands.query.getType()).getDimSize(kBiasN) != 1)
-    return std::nullopt;
-  ScheduleRequest half = request;
-  half.queries = usual.blocks.queries / 2;
-  // Nobody has asked for it: what cannot be done is no error. Remarks pass.
-  ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
-  });
-  FailureOr<GradientSchedule> found =
-      chooseGradientSchedule(loc, function, target, operands, facts, half);
-  // One kernel reads what was prepared for the other.
-  if (failed(found) || found->blocks.keys != usual.blocks.keys)
-    return std::nullopt;
-  return *found;
-}

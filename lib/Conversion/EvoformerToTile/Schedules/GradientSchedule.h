@@ -21,14 +21,6 @@ FailureOr<GradientSchedule> chooseGradientSchedule(
     const GradientOperands &operands, const AttentionFacts &facts,
     const ScheduleRequest &request);
 
-/// The cut where items of `usual`'s are fewer than the target's processors: of
-/// half the queries. None but for the query's gradient, of rows that are known
-/// to be one, where nothing is forced.
-std::optional<GradientSchedule> chooseGradientScheduleOfFewItems(
-    Location loc, StringRef function, tile::TargetAttr target,
-    const GradientOperands &operands, const AttentionFacts &facts,
-    const ScheduleRequest &request, const GradientSchedule &usual);
-
 /// Whether one recomputation serves the gradients of the query and of a bias
 /// that is summed, which `operands` has: all keys are known and fit a tile.
 bool fitsWithQuery(Location loc, tile::TargetAttr target,
