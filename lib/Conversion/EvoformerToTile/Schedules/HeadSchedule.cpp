@@ -65,10 +65,15 @@ chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
                  const AttentionFacts &facts,
                  const GradientOperands &operands) {
   TargetAttr target = machine.target;
-  // What computes more for a logit is not measured. Nor are biases of bits,
-  // which are not copied with their blocks.
+  // What computes more for a logit is not measured, but what a score adds to
+  // it. Nor are biases of bits, which are not copied with their blocks.
   if (!machine.streamsMatrices(facts) || !copiesVectors(facts) ||
-      facts.dropThreshold != 0 || facts.score || !operands.captures.empty() ||
+      facts.dropThreshold != 0 || (facts.score && !facts.score.isSum) ||
+      llvm::any_of(operands.captures,
+                   [](const Bias &capture) {
+                     return capture.entries || !capture.broadcast[kBiasQ] ||
+                            !capture.broadcast[kBiasK];
+                   }) ||
       llvm::any_of(operands.biases,
                    [](const Bias &bias) { return getLogitBytes(bias) == 1; }))
     return std::nullopt;
