@@ -90,11 +90,12 @@ Value evoformer::fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
       filled = ofTurn;
       continue;
     }
-    Value isBetter = preferred == Turns::Few
-                         ? compare(arith::CmpIPredicate::ugt,
-                                   atMost(builder, ofTurn, almost), filled)
-                         : compare(arith::CmpIPredicate::uge, ofTurn,
-                                   atMost(builder, filled, almost));
+    Value isBetter = compare(arith::CmpIPredicate::uge, ofTurn,
+                             atMost(builder, filled, almost));
+    if (preferred == Turns::Few)
+      isBetter = arith::AndIOp::create(
+          builder, isBetter,
+          compare(arith::CmpIPredicate::ult, filled, almost));
     times = builder.select(isBetter, mine, times);
     filled = builder.select(isBetter, ofTurn, filled);
   }

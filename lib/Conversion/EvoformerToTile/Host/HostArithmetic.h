@@ -34,8 +34,8 @@ enum class Turns { Few, Many };
 
 /// How many times `items` workgroups let those that a chip holds `atOnce` take
 /// turns of which the last is almost full: of one to `mostTurns` turns, or
-/// where none is, the fullest. Turns that take more than `most` times do not
-/// count.
+/// where none is, the fullest, of equal ones the most, among which idle
+/// workgroups are spread. Turns that take more than `most` times do not count.
 Value fillTurns(TileBuilder &builder, Value items, int64_t atOnce,
                 int64_t mostTurns, Turns preferred, Value most);
 
