@@ -47,11 +47,18 @@ static Value getReleaseBarrier(LaneBuilder &lane, Value slot) {
   return getBarrier(lane, lane.add(slot, lane.constant(kBarrierBytes)));
 }
 
-/// What follows is done by one lane of the workgroup.
-static void onlyByFirstLane(LaneBuilder &lane) {
-  auto branch =
-      scf::IfOp::create(lane.builder, lane.loc, lane.context.isFirstLane);
+/// Writes what lanes do for which `condition` holds.
+static void onlyWhere(LaneBuilder &lane, Value condition,
+                      function_ref<void()> write) {
+  OpBuilder::InsertionGuard guard(lane.builder);
+  auto branch = scf::IfOp::create(lane.builder, lane.loc, condition);
   lane.builder.setInsertionPointToStart(branch.thenBlock());
+  write();
+}
+
+/// Writes what one lane of the workgroup does.
+static void onlyByFirstLane(LaneBuilder &lane, function_ref<void()> write) {
+  onlyWhere(lane, lane.context.isFirstLane, write);
 }
 
 /// Waits for the end of the phase that the slot's parity names.
@@ -101,9 +108,7 @@ struct CopySlotsPattern : KernelPattern<CopySlotsOp> {
       slots.push_back(arith::OrIOp::create(
           rewriter, op.getLoc(), lane.add(first, lane.constant(i * bytes)),
           lane.constant(int64_t(1) << kParityBit)));
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      onlyByFirstLane(lane);
+    onlyByFirstLane(lane, [&] {
       auto init = [&](Value barrier, int64_t arrivals) {
         NVVM::MBarrierInitOp::create(rewriter, op.getLoc(), barrier,
                                      lane.constant(arrivals),
@@ -115,7 +120,7 @@ struct CopySlotsPattern : KernelPattern<CopySlotsOp> {
           init(getReleaseBarrier(lane, slot), kernel.numSubgroups);
       }
       NVVM::FenceMbarrierInitOp::create(rewriter, op.getLoc());
-    }
+    });
     rewriter.replaceOp(op, slots);
     return success();
   }
@@ -155,13 +160,7 @@ struct BoxCopyPattern : KernelPattern<BoxCopyOp> {
                                            pointer);
     };
     Value barrier = getBarrier(lane, adaptor.getSlot().front());
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      onlyByFirstLane(lane);
-      if (Value predicate = op.getPredicate()) {
-        auto branch = scf::IfOp::create(rewriter, loc, predicate);
-        rewriter.setInsertionPointToStart(branch.thenBlock());
-      }
+    auto copy = [&] {
       NVVM::MBarrierExpectTxOp::create(rewriter, loc, barrier,
                                        lane.constant(tiling.count * bytes));
       for (int64_t number = 0; number < tiling.count; ++number) {
@@ -175,7 +174,13 @@ struct BoxCopyPattern : KernelPattern<BoxCopyOp> {
             /*isCTAOnly=*/false, /*group=*/NVVM::CTAGroupKindAttr(),
             /*predicate=*/Value());
       }
-    }
+    };
+    onlyByFirstLane(lane, [&] {
+      if (Value predicate = op.getPredicate())
+        onlyWhere(lane, predicate, copy);
+      else
+        copy();
+    });
     rewriter.eraseOp(op);
     return success();
   }
@@ -189,14 +194,12 @@ struct CloseSlotPattern : KernelPattern<CloseSlotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     LaneBuilder lane(rewriter, op.getLoc(), kernel);
     Value slot = adaptor.getSlot().front();
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      Value barrier = getBarrier(lane, slot);
-      onlyByFirstLane(lane);
+    Value barrier = getBarrier(lane, slot);
+    onlyByFirstLane(lane, [&] {
       NVVM::MBarrierArriveOp::create(rewriter, op.getLoc(),
                                      rewriter.getI64Type(), barrier,
                                      /*count=*/Value());
-    }
+    });
     rewriter.replaceOpWithNewOp<arith::XOrIOp>(
         op, slot, lane.constant(int64_t(1) << kParityBit));
     return success();
@@ -226,20 +229,15 @@ struct ReleaseSlotPattern : KernelPattern<ReleaseSlotOp> {
     Location loc = op.getLoc();
     LaneBuilder lane(rewriter, loc, kernel);
     // One lane speaks for all, behind what they have read.
-    constexpr int64_t kAllLanes = 0xffffffff;
-    NVVM::SyncWarpOp::create(rewriter, loc, lane.constant(kAllLanes));
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      auto branch = scf::IfOp::create(
-          rewriter, loc,
-          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                                kernel.lane, lane.constant(0)));
-      rewriter.setInsertionPointToStart(branch.thenBlock());
+    lane.meetLanes();
+    Value isFirst = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, kernel.lane, lane.constant(0));
+    onlyWhere(lane, isFirst, [&] {
       NVVM::MBarrierArriveOp::create(
           rewriter, loc, rewriter.getI64Type(),
           getReleaseBarrier(lane, adaptor.getSlot().front()),
           /*count=*/Value());
-    }
+    });
     rewriter.eraseOp(op);
     return success();
   }
@@ -253,11 +251,8 @@ struct ClaimSlotPattern : KernelPattern<ClaimSlotOp> {
                   ConversionPatternRewriter &rewriter) const override {
     LaneBuilder lane(rewriter, op.getLoc(), kernel);
     Value slot = adaptor.getSlot().front();
-    {
-      OpBuilder::InsertionGuard guard(rewriter);
-      onlyByFirstLane(lane);
-      waitForPhase(lane, getReleaseBarrier(lane, slot), slot);
-    }
+    onlyByFirstLane(
+        lane, [&] { waitForPhase(lane, getReleaseBarrier(lane, slot), slot); });
     rewriter.eraseOp(op);
     return success();
   }

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -179,6 +180,11 @@ Value LaneBuilder::exchangeWord(Value word, int64_t mask) {
                                 context.target.getSubgroupSize(),
                                 gpu::ShuffleMode::XOR)
       .getShuffleResult();
+}
+
+void LaneBuilder::meetLanes() {
+  if (context.target.getTriple().starts_with("nvptx"))
+    NVVM::SyncWarpOp::create(builder, loc, constant(-1));
 }
 
 Value LaneBuilder::readLane(Value word, int64_t ownBits, int64_t fixedBits) {

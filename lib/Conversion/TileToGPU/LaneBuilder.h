@@ -73,6 +73,10 @@ public:
   /// The value (scalar or vector of 16, 32 or 64 bits) that lane xor `mask`
   /// holds.
   Value exchange(Value value, int64_t mask);
+  /// What NVIDIA's lanes of the subgroup have done in memory comes before what
+  /// any of them does from here on. AMD's go on together, in the order of the
+  /// program.
+  void meetLanes();
   /// The word of 32 bits of the lane whose number has the `ownBits` of this
   /// lane's, and the `fixedBits`.
   Value readLane(Value word, int64_t ownBits, int64_t fixedBits);

@@ -201,14 +201,14 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
                           ::getAlignment(op.getAlignment()));
     };
     // What the iteration before has written may still be read.
-    waitForLanes(lane);
+    lane.meetLanes();
     SmallVector<LaneElement> held = lane.elementsOf(adaptor.getSource());
     MemoryAccess write = access(from);
     for (const MemoryAccess::Piece &piece : write.getPieces()) {
       storePiece(rewriter, loc, assemble(lane, held, piece),
                  write.getAddress(piece), write.getAlignment(piece));
     }
-    waitForLanes(lane);
+    lane.meetLanes();
     MemoryAccess read = access(to);
     SmallVector<LaneElement> elements(to.getNumRegisters());
     for (const MemoryAccess::Piece &piece : read.getPieces()) {
@@ -222,14 +222,6 @@ struct ExchangePattern : KernelPattern<ExchangeOp> {
     rewriter.replaceOpWithMultiple(op,
                                    {lane.pack(elements, to.getVectorSize())});
     return success();
-  }
-
-private:
-  /// Lanes of a subgroup that go on together, AMD's, see what they write in
-  /// order.
-  void waitForLanes(LaneBuilder &lane) const {
-    if (!kernel.target.hasLDSBarrier())
-      NVVM::SyncWarpOp::create(lane.builder, lane.loc, lane.constant(-1));
   }
 };
 

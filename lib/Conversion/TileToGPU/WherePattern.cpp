@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -116,14 +115,11 @@ struct WherePattern : KernelPattern<WhereOp> {
     rewriter.inlineRegionBefore(op.getBody(), branch.getThenRegion(),
                                 branch.getThenRegion().end());
     // What is stored again may have been another lane's, whose store comes
-    // first; lanes of AMD's subgroups store in the order of the program.
-    if (stores && kernel.target.getTriple().starts_with("nvptx")) {
+    // first.
+    if (stores) {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
-      constexpr int64_t kAllLanes = 0xffffffff;
-      NVVM::SyncWarpOp::create(
-          rewriter, loc,
-          arith::ConstantIntOp::create(rewriter, loc, kAllLanes, 32));
+      LaneBuilder(rewriter, loc, kernel).meetLanes();
     }
     if (!types.empty()) {
       OpBuilder::InsertionGuard guard(rewriter);
