@@ -114,7 +114,7 @@ dev_test() {
 }
 
 dev_demo() {
-  build_preset release
+  build_preset release evoformer-opt evoformer-run evoformer-check
   "$python" scripts/demo.py --tools build/bin "$@"
 }
 
@@ -149,7 +149,9 @@ dev_bench() {
     "$python" scripts/bench.py --tools build/bin "$@"
     return
   fi
-  build_preset release evoformer
+  # What options there are torch alone tells.
+  [[ " $* " == *" --help "* || " $* " == *" -h "* ]] ||
+    build_preset release evoformer
   ensure_torch
   EVOFORMER_LIBRARY="$PWD/build/lib/libevoformer.so" PYTHONPATH="$PWD/python" \
     "$(cat "$state_dir/torch-python")" -m evoformer.bench "$@"
