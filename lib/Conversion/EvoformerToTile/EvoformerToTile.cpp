@@ -452,9 +452,9 @@ protected:
                        op.getSizes().queries, requests.attention);
     if (failed(cut))
       return failure();
-    std::optional<AttentionSchedule> half =
-        chooseHalfSchedule(op.getLoc(), host.getName(), chip, attention.facts,
-                           op.getSizes().queries, requests.attention, *cut);
+    SmallVector<AttentionSchedule, 3> cuts =
+        chooseByQueries(op.getLoc(), host.getName(), chip, attention.facts,
+                        op.getSizes().queries, requests.attention, *cut);
     OperandViews views(builder, op);
     attention.query = views.get(Role::Query);
     attention.key = views.get(Role::Key);
@@ -468,7 +468,7 @@ protected:
     attention.dropout = views.getDropout();
     attention.biases = views.getBiases(Role::Bias);
     attention.captures = views.getBiases(Role::Capture);
-    writeHostProgram(builder, factory, attention, *cut, half);
+    writeHostProgram(builder, factory, attention, cuts);
     return success();
   }
 
@@ -543,9 +543,9 @@ protected:
         loc, host.getName(), chip, operands, facts, request);
     if (failed(cut))
       return failure();
-    std::optional<GradientSchedule> half = chooseHalfSchedule(
+    SmallVector<HalfSchedule, 2> halves = chooseHalfSchedules(
         loc, host.getName(), chip, operands, facts, request, *cut);
-    writeGradientProgram(builder, factory, facts, operands, {*cut, half},
+    writeGradientProgram(builder, factory, facts, operands, {*cut, halves},
                          partialSumBytes);
     return success();
   }

@@ -16,9 +16,10 @@
 // RUN: sed 's/1x1x4x384x384xbf16/1x1x4x384x384xf32/g' %s | evoformer-opt --convert-evoformer-to-tile=target=sm_90 --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
 // RUN: evoformer-opt %s --convert-evoformer-to-tile=target=sm_80 --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
 // With a score that adds to the product what a pair's places and a number of its head
-// make; with one that does more, apart.
+// make; with one that does more, or reads a number of each pair, apart.
 // RUN: evoformer-check --print-module='N=384 H=4 Sq=384 Sk=384 D=32 type=bf16 bias=bhqk:bf16:normal score=alibi static=all pass=backward' | evoformer-opt --evoformer-lower='target=sm_90 stop-after=tiles' | FileCheck %s --check-prefix=ADDS --implicit-check-not=key_value_grad
 // RUN: evoformer-check --print-module='N=384 H=4 Sq=384 Sk=384 D=32 type=bf16 bias=bhqk:bf16:normal score=softcap:30 static=all pass=backward' | evoformer-opt --evoformer-lower='target=sm_90 stop-after=tiles' | FileCheck %s --check-prefix=MORE --implicit-check-not=head_grads
+// RUN: evoformer-check --print-module='N=384 H=4 Sq=384 Sk=384 D=32 type=bf16 bias=bhqk:bf16:normal score=matrix static=all pass=backward' | evoformer-opt --evoformer-lower='target=sm_90 stop-after=tiles' | FileCheck %s --check-prefix=MORE --implicit-check-not=head_grads
 // ADDS: evo_tile.kernel @attention_head_grads(
 // MORE: evo_tile.kernel @attention_key_value_grad(
 // RUN: evoformer-opt %s --convert-evoformer-to-tile='target=sm_90 schedule=bias_grad:v1:k=64' --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads

@@ -7,6 +7,7 @@
 
 #include "GradientHost.h"
 
+#include "../Schedules/FittedCosts.h"
 #include "GradientLaunch.h"
 #include "HostArithmetic.h"
 #include "SumMemory.h"
@@ -111,47 +112,56 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
   }
 }
 
-/// Whether items of half the queries are as many as a chip wants, where they
-/// have as many subgroups; else whether they leave less of the last block
-/// empty: of long rows, that is less than it costs to read keys more often.
+/// Whether a kernel of half the queries is to run.
 static Value isHalfBetter(TileBuilder &builder, KernelFactory &factory,
                           const AttentionFacts &facts,
                           const GradientOperands &operands,
-                          const GradientSchedules &schedules) {
+                          const AttentionBlocks &usual,
+                          const HalfSchedule &half) {
   auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
     return arith::CmpIOp::create(builder, predicate, a, builder.index(b));
   };
-  const AttentionBlocks &usual = schedules.usual.blocks,
-                        &half = schedules.half->blocks;
-  if (schedules.usual.attr.getSubgroups() ==
-      schedules.half->attr.getSubgroups()) {
-    Value items =
-        getProduct(builder, getGradientSpace(builder, operands, usual, facts));
-    return compare(arith::CmpIPredicate::ult, items,
-                   factory.getTarget().getProcessors());
+  switch (half.use) {
+  case HalfUse::FewItems:
+    return compare(
+        arith::CmpIPredicate::ult,
+        getProduct(builder, getGradientSpace(builder, operands, usual, facts)),
+        factory.getTarget().getProcessors());
+  case HalfUse::ShortEnds: {
+    // An odd number of halves leaves half of a whole block empty. Of long rows
+    // that is less than what it costs to read keys for half the queries.
+    Value halves = builder.ceilDiv(operands.getShape().size(builder, kBiasQ),
+                                   half.schedule.blocks.queries);
+    Value isOdd =
+        compare(arith::CmpIPredicate::ne,
+                arith::RemUIOp::create(builder, halves, builder.index(2)), 0);
+    return arith::AndIOp::create(
+        builder, isOdd,
+        compare(arith::CmpIPredicate::ule, halves, fitted::kMostHalves));
   }
-  constexpr int64_t kMostHalves = 19;
-  Value halves =
-      builder.ceilDiv(operands.getShape().size(builder, kBiasQ), half.queries);
-  Value isOdd =
-      compare(arith::CmpIPredicate::ne,
-              arith::RemUIOp::create(builder, halves, builder.index(2)), 0);
-  return arith::AndIOp::create(
-      builder, isOdd, compare(arith::CmpIPredicate::ule, halves, kMostHalves));
+  }
+  return {};
 }
 
 /// Of a kernel that sums nothing.
 static void writeLaunch(TileBuilder &builder, HostBuilder &host,
                         KernelFactory &factory, const AttentionFacts &facts,
                         const GradientOperands &operands,
-                        const GradientSchedules &schedules) {
-  GradientLaunch usual(host, factory, facts, operands, schedules.usual);
-  if (!schedules.half)
-    return usual.write(builder, operands);
-  GradientLaunch half(host, factory, facts, operands, *schedules.half);
-  Value isHalf = isHalfBetter(builder, factory, facts, operands, schedules);
+                        const GradientSchedule &usual,
+                        ArrayRef<HalfSchedule> halves) {
+  if (halves.empty())
+    return GradientLaunch(host, factory, facts, operands, usual)
+        .write(builder, operands);
+  const HalfSchedule &half = halves.front();
+  Value isHalf =
+      isHalfBetter(builder, factory, facts, operands, usual.blocks, half);
   host.writeVariants(builder, isHalf, [&](TileBuilder &at, bool isHalf) {
-    (isHalf ? half : usual).write(at, operands);
+    HostBuilder inside(at, factory);
+    if (isHalf)
+      writeLaunch(at, inside, factory, facts, operands, half.schedule, {});
+    else
+      writeLaunch(at, inside, factory, facts, operands, usual,
+                  halves.drop_front());
   });
 }
 
@@ -170,7 +180,8 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   PartCount parts = countParts(builder, operands, facts, schedule,
                                factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts) {
-    writeLaunch(builder, host, factory, facts, operands, schedules);
+    writeLaunch(builder, host, factory, facts, operands, schedules.usual,
+                schedules.halves);
     clearWithoutQueries(builder, host, factory, operands);
     host.freeAll();
     return;

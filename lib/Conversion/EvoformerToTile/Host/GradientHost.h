@@ -9,14 +9,14 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_GRADIENTHOST_H
 
 #include "../Kernels/GradientKernels.h"
+#include "../Schedules/HalfSchedule.h"
 
 namespace mlir::evoformer {
 
-/// How a recomputation is cut, and with half the queries where it may be (see
-/// chooseHalfSchedule).
+/// How a recomputation is cut, and how it may be with half the queries.
 struct GradientSchedules {
   GradientSchedule usual;
-  std::optional<GradientSchedule> half;
+  SmallVector<HalfSchedule, 2> halves;
 };
 
 /// Writes, at the builder's place, the launches of one recomputation.

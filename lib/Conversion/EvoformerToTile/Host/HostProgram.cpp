@@ -15,10 +15,9 @@ using namespace mlir::evoformer::tile;
 
 void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                                  const HostAttention &attention,
-                                 const AttentionSchedule &schedule,
-                                 const std::optional<AttentionSchedule> &half) {
+                                 ArrayRef<AttentionSchedule> cuts) {
   HostBuilder host(builder, factory);
-  int64_t keyBlock = schedule.blocks.keys;
+  int64_t keyBlock = cuts.front().blocks.keys;
   AttentionOperands operands;
   operands.query = attention.query;
   operands.key = attention.key;
@@ -39,11 +38,6 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   for (const Bias &capture : attention.captures)
     operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
-  Value isShort;
-  if (half)
-    isShort = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
-                                    builder.index(shape.size(builder, kBiasQ)),
-                                    builder.index(half->blocks.queries));
   // The kernels for rows that are `aligned` and for others.
   auto write = [&](TileBuilder &at, bool widens, Value aligned) {
     HostBuilder inside(at, factory);
@@ -66,12 +60,19 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
             getPresent(variant));
       });
     };
-    if (half)
+    auto launchFirst = [&](auto &&self, TileBuilder &at,
+                           ArrayRef<AttentionSchedule> cuts) -> void {
+      const AttentionSchedule &first = cuts.front();
+      if (cuts.size() == 1)
+        return launch(at, first);
+      Value isShort = arith::CmpIOp::create(at, arith::CmpIPredicate::ule,
+                                            at.index(shape.size(at, kBiasQ)),
+                                            at.index(first.blocks.queries));
       inside.writeVariants(at, isShort, [&](TileBuilder &at, bool isShort) {
-        launch(at, isShort ? *half : schedule);
+        isShort ? launch(at, first) : self(self, at, cuts.drop_front());
       });
-    else
-      launch(at, schedule);
+    };
+    launchFirst(launchFirst, at, cuts);
     inside.freeAll();
   };
   Value aligned =

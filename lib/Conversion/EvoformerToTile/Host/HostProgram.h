@@ -25,13 +25,12 @@ struct HostAttention {
 };
 
 /// Writes, at the builder's place, the launches that compute `attention`, with
-/// their intermediates and guards, and makes the kernels: cut as `schedule`,
-/// and if there is a `half`, as that where rows have no more queries than its
-/// block.
+/// their intermediates and guards, and makes the kernels: of the first of
+/// `cuts` whose block has all queries of a row, or of the last one. All have
+/// blocks of as many keys.
 void writeHostProgram(TileBuilder &builder, KernelFactory &factory,
                       const HostAttention &attention,
-                      const AttentionSchedule &schedule,
-                      const std::optional<AttentionSchedule> &half);
+                      ArrayRef<AttentionSchedule> cuts);
 
 } // namespace mlir::evoformer
 

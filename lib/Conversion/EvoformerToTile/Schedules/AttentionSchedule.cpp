@@ -330,18 +330,21 @@ evoformer::chooseSchedule(Location loc, StringRef function, TargetAttr target,
         wanted.blocks.queries, wanted.blocks.keys, wanted.stages,
         wanted.cost.registers + wanted.cost.aheadRegisters,
         wanted.cost.ldsBytes);
-  remark::passed(loc, options)
-      << remark::metric("rows", choice.blocks.rows)
-      << remark::metric("q", choice.blocks.queries)
-      << remark::metric("k", choice.blocks.keys)
-      << remark::metric("subgroups", choice.subgroups)
-      << remark::metric("stages", choice.stages)
-      << remark::metric("own", stringifyOwnOperands(choice.own))
-      << remark::metric("products", stringifyProductScope(choice.products))
-      << remark::metric("instruction",
-                        machine.instr ? machine.instr.getName().str() : "none")
-      << remark::metric("registers",
-                        choice.cost.registers + choice.cost.aheadRegisters)
-      << remark::metric("lds_bytes", choice.cost.ldsBytes);
+  auto passed = remark::passed(loc, options);
+  passed << remark::metric("rows", choice.blocks.rows)
+         << remark::metric("q", choice.blocks.queries)
+         << remark::metric("k", choice.blocks.keys)
+         << remark::metric("subgroups", choice.subgroups)
+         << remark::metric("stages", choice.stages)
+         << remark::metric("own", stringifyOwnOperands(choice.own))
+         << remark::metric("products", stringifyProductScope(choice.products))
+         << remark::metric("instruction", machine.instr
+                                              ? machine.instr.getName().str()
+                                              : "none")
+         << remark::metric("registers",
+                           choice.cost.registers + choice.cost.aheadRegisters)
+         << remark::metric("lds_bytes", choice.cost.ldsBytes);
+  if (!request.alternative.empty())
+    passed << remark::metric("alternative", request.alternative);
   return choice;
 }

@@ -24,6 +24,8 @@ struct ScheduleRequest {
   std::optional<int64_t> subgroupsAlongOther;
   std::optional<tile::OwnOperands> own;
   std::optional<tile::ProductScope> products;
+  /// What remarks call a cut beside the usual one; nobody forces it.
+  StringRef alternative = {};
 
   bool isForced() const {
     return rows || queries || keys || subgroups || stages || resident ||

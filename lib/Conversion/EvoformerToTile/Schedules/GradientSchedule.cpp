@@ -565,26 +565,30 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
                         {1, cut.subgroups, cut.alongOther}, cut.stages,
                         resident, cut.ownOperands, cut.products);
-  remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
-                          .category("evo-schedule")
-                          .function(function))
-      << remark::metric("gradient", kind == GradientKind::Query     ? "query"
-                                    : kind == GradientKind::Bias    ? "bias"
-                                    : kind == GradientKind::Weights ? "none"
-                                    : hasAllKeys ? "query, bias"
-                                                 : "key, value")
-      << remark::metric("rows", rows)
-      << remark::metric("q", schedule.blocks.queries)
-      << remark::metric("k", schedule.blocks.keys)
-      << remark::metric("subgroups", numSubgroups)
-      << remark::metric("stages", cut.stages)
-      << remark::metric("steps", parts.count)
-      << remark::metric("pieces", cut.pieces)
-      << remark::metric("own", stringifyOwnOperands(cut.ownOperands))
-      << remark::metric("products", stringifyProductScope(cut.products))
-      << remark::metric("instruction",
-                        machine.instr ? machine.instr.getName().str() : "none")
-      << remark::metric("registers", cost.registers)
-      << remark::metric("lds_bytes", cost.ldsBytes);
+  auto passed =
+      remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
+                              .category("evo-schedule")
+                              .function(function));
+  passed << remark::metric("gradient", kind == GradientKind::Query     ? "query"
+                                       : kind == GradientKind::Bias    ? "bias"
+                                       : kind == GradientKind::Weights ? "none"
+                                       : hasAllKeys ? "query, bias"
+                                                    : "key, value")
+         << remark::metric("rows", rows)
+         << remark::metric("q", schedule.blocks.queries)
+         << remark::metric("k", schedule.blocks.keys)
+         << remark::metric("subgroups", numSubgroups)
+         << remark::metric("stages", cut.stages)
+         << remark::metric("steps", parts.count)
+         << remark::metric("pieces", cut.pieces)
+         << remark::metric("own", stringifyOwnOperands(cut.ownOperands))
+         << remark::metric("products", stringifyProductScope(cut.products))
+         << remark::metric("instruction", machine.instr
+                                              ? machine.instr.getName().str()
+                                              : "none")
+         << remark::metric("registers", cost.registers)
+         << remark::metric("lds_bytes", cost.ldsBytes);
+  if (!request.alternative.empty())
+    passed << remark::metric("alternative", request.alternative);
   return schedule;
 }

@@ -1,4 +1,4 @@
-//===- HalfSchedule.cpp - Workgroups of half the queries ------------------===//
+//===- HalfSchedule.cpp - Cuts of fewer queries ---------------------------===//
 //
 // Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HalfSchedule.h"
+#include "FittedCosts.h"
 #include "ScheduleMachine.h"
 
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
@@ -13,6 +14,9 @@
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
+
+/// What remarks say of a cut that is not the only one.
+static constexpr StringRef kAlternative = "of few queries";
 
 /// What `choose` gives. Nobody has asked for it: what cannot be done is no
 /// error. Remarks pass.
@@ -26,61 +30,64 @@ static auto tryQuietly(Location loc, ChooseFn choose) {
 
 /// Whether half as many subgroups do the same, each as before: instructions of
 /// several need all of them, and where lengths say where rows end the host does
-/// not know.
+/// not know. Ranges and larger depths are not measured.
 static bool mayHalve(TargetAttr target, const AttentionFacts &facts,
                      int64_t subgroups, ProductScope products) {
   return target.getProcessors() != 0 && copiesPastRegisters(target) &&
          readsMatrices(target, facts.elementType) && copiesWords(facts) &&
          products == ProductScope::Subgroup && subgroups % 2 == 0 &&
-         !facts.hasLengths;
+         !facts.hasLengths && facts.keys.isWhole() &&
+         std::max(facts.depth, facts.valueDepth) <= fitted::kMostHalfDepth;
 }
 
-std::optional<GradientSchedule> evoformer::chooseHalfSchedule(
+SmallVector<HalfSchedule, 2> evoformer::chooseHalfSchedules(
     Location loc, StringRef function, TargetAttr target,
     const GradientOperands &operands, const AttentionFacts &facts,
     const ScheduleRequest &request, const GradientSchedule &usual) {
+  SmallVector<HalfSchedule, 2> halves;
   if (target.getProcessors() == 0 || request.isForced() ||
       getGradientKind(operands) != GradientKind::Query || operands.slab)
-    return std::nullopt;
-  bool isOneRow =
-      cast<MemRefType>(operands.query.getType()).getDimSize(kBiasN) == 1;
+    return halves;
+  auto add = [&](HalfUse use, std::optional<int64_t> subgroups) {
+    ScheduleRequest half = request;
+    half.queries = usual.blocks.queries / 2;
+    half.subgroups = subgroups;
+    half.alternative = kAlternative;
+    FailureOr<GradientSchedule> found = tryQuietly(loc, [&] {
+      return chooseGradientSchedule(loc, function, target, operands, facts,
+                                    half);
+    });
+    // One kernel reads what was prepared for the other.
+    if (succeeded(found) && found->blocks.keys == usual.blocks.keys)
+      halves.push_back({use, *found});
+  };
+  if (cast<MemRefType>(operands.query.getType()).getDimSize(kBiasN) == 1)
+    add(HalfUse::FewItems, std::nullopt);
   int64_t subgroups = usual.attr.getSubgroups()[1];
-  bool mayEndShort =
-      mayHalve(target, facts, subgroups, usual.attr.getProducts()) &&
-      facts.keys.isWhole();
-  if (!isOneRow && !mayEndShort)
-    return std::nullopt;
-  ScheduleRequest half = request;
-  half.queries = usual.blocks.queries / 2;
-  if (!isOneRow)
-    half.subgroups = subgroups / 2;
-  FailureOr<GradientSchedule> found = tryQuietly(loc, [&] {
-    return chooseGradientSchedule(loc, function, target, operands, facts, half);
-  });
-  // One kernel reads what was prepared for the other.
-  if (failed(found) || found->blocks.keys != usual.blocks.keys)
-    return std::nullopt;
-  return *found;
+  if (mayHalve(target, facts, subgroups, usual.attr.getProducts()))
+    add(HalfUse::ShortEnds, subgroups / 2);
+  return halves;
 }
 
-std::optional<AttentionSchedule>
-evoformer::chooseHalfSchedule(Location loc, StringRef function,
-                              TargetAttr target, const AttentionFacts &facts,
-                              int64_t queries, const ScheduleRequest &request,
-                              const AttentionSchedule &usual) {
-  if (request.isForced() || !ShapedType::isDynamic(queries) ||
-      !mayHalve(target, facts, usual.subgroups, usual.products))
-    return std::nullopt;
-  ScheduleRequest half = request;
-  half.queries = usual.blocks.queries / 2;
-  half.subgroups = usual.subgroups / 2;
-  // More of them would take registers from each.
-  constexpr int64_t kMostResident = 8;
-  half.resident = std::min(2 * usual.resident, kMostResident);
-  FailureOr<AttentionSchedule> found = tryQuietly(loc, [&] {
-    return chooseSchedule(loc, function, target, facts, queries, half);
-  });
-  if (failed(found) || found->blocks.keys != usual.blocks.keys)
-    return std::nullopt;
-  return *found;
+SmallVector<AttentionSchedule, 3>
+evoformer::chooseByQueries(Location loc, StringRef function, TargetAttr target,
+                           const AttentionFacts &facts, int64_t queries,
+                           const ScheduleRequest &request,
+                           const AttentionSchedule &usual) {
+  SmallVector<AttentionSchedule, 3> cuts;
+  if (!request.isForced() && ShapedType::isDynamic(queries) &&
+      mayHalve(target, facts, usual.subgroups, usual.products))
+    for (int64_t share : {4, 2}) {
+      ScheduleRequest ofShort = request;
+      ofShort.alternative = kAlternative;
+      int64_t most = usual.blocks.queries / share;
+      FailureOr<AttentionSchedule> found = tryQuietly(loc, [&] {
+        return chooseSchedule(loc, function, target, facts, most, ofShort);
+      });
+      if (succeeded(found) && found->blocks.queries <= most &&
+          found->blocks.keys == usual.blocks.keys)
+        cuts.push_back(*found);
+    }
+  cuts.push_back(usual);
+  return cuts;
 }

@@ -12,6 +12,7 @@
 #include "GradientSchedule.h"
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Evoformer/IR/Score.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -56,6 +57,29 @@ static void remarkSchedule(Location loc, StringRef function,
       << remark::metric("lds_bytes", ldsBytes);
 }
 
+/// The ops of a score that know of a query as well as of a key: those that each
+/// pair has of its own.
+static int64_t countPairOps(Block &score) {
+  enum : unsigned { kOfQuery = 1, kOfKey = 2, kOfPair = 3 };
+  DenseMap<Value, unsigned> known;
+  auto argument = [&](ScoreArgument which) {
+    return score.getArgument(static_cast<unsigned>(which));
+  };
+  known[argument(ScoreArgument::Score)] = kOfPair;
+  known[argument(ScoreArgument::Query)] = kOfQuery;
+  known[argument(ScoreArgument::Key)] = kOfKey;
+  int64_t count = 0;
+  for (Operation &op : score.without_terminator()) {
+    unsigned all = 0;
+    for (Value operand : op.getOperands())
+      all |= known.lookup(operand);
+    for (Value result : op.getResults())
+      known[result] = all;
+    count += all == kOfPair;
+  }
+  return count;
+}
+
 /// A workgroup that has all keys of a head, a share in each subgroup, and with
 /// them the registers of a processor. Blocks of queries are computed in parts
 /// of an atom, and have the rows of an instruction of several subgroups, which
@@ -65,10 +89,14 @@ chooseWholeHeads(Location loc, StringRef function, const Machine &machine,
                  const AttentionFacts &facts,
                  const GradientOperands &operands) {
   TargetAttr target = machine.target;
-  // What computes more for a logit is not measured, but what a score adds to
-  // it. Nor are biases of bits, which are not copied with their blocks.
+  // What computes more for a logit is not measured, but what a short score adds
+  // to it. Nor are what is not copied with its block: biases of bits, and
+  // captures along queries or keys; nor tables.
+  bool addsLittle =
+      !facts.score || (facts.score.isSum && countPairOps(*facts.score.body) <=
+                                                fitted::kMostHeadScoreOps);
   if (!machine.streamsMatrices(facts) || !copiesVectors(facts) ||
-      facts.dropThreshold != 0 || (facts.score && !facts.score.isSum) ||
+      facts.dropThreshold != 0 || !addsLittle ||
       llvm::any_of(operands.captures,
                    [](const Bias &capture) {
                      return capture.entries || !capture.broadcast[kBiasQ] ||
