@@ -143,7 +143,7 @@ defvar Tile_TargetTuning = Tile_TargetEntries<"Tuning", [
   Tile_TargetCount<"operand_reuse_crowded", "getOperandReuseCrowded", "1", 0x100000,
     "the same in kernels of three and more products a step, whose operands and sums crowd the registers (default 1)">,
   Tile_TargetCount<"processors", "getProcessors", "0", 0x10000,
-    "processors of the usual chip: sums are cut, and slabs taken, so that the workgroups that all of them hold at once take turns of which the last is almost full; absent: by `work_items` alone">,
+    "processors of the usual chip: sums are cut, and slabs taken, so that the workgroups that all of them hold at once take turns of which the last is almost full, and kernels are made for few items and for rows of few queries; absent: by `work_items` alone">,
   Tile_TargetCount<"shared_vector_bytes", "getSharedVectorBytes", "32", 0x100000,
     "bytes of a row vector in a lane from which on a loop copies it to workgroup memory with its tiles, where all subgroups read the same (default 32); of fewer, each lane loads its own">,
   Tile_TargetCount<"widening_rows", "getWideningRows", "0", 0x100000,
