@@ -18,7 +18,7 @@ except ModuleNotFoundError:
 import evoformer
 from evoformer._library import library
 
-from . import memory, peers, plots, shapes, suite
+from . import memory, peers, plots, shapes, suite, tables
 from .clock import Clock
 
 FIELDS = ("device", "torch", "version", "peer", "pass", "type", "rows", "length",
@@ -176,7 +176,7 @@ def print_times(records):
     for place, of_pass in sorted(times.items()):
         cells = [f"{of_pass[name]['ms']:.3f}" if of_pass.get(name, {}).get("ms") else "-"
                  for name in ("forward", "backward", "both")]
-        print("| " + " | ".join([*map(str, place), *cells]) + " |")
+        print(tables.row([*map(str, place), *cells]))
 
 
 def write_tables(folder, records):

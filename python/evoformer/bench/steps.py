@@ -13,7 +13,7 @@ import sys
 import torch
 
 from .. import _peaks
-from . import peers, shapes
+from . import peers, shapes, tables
 from .clock import Clock
 
 # The steps by their kernels' names, and how they are called here.
@@ -139,7 +139,7 @@ def rows(title, shape, medians, peaks):
                           f"{seconds * 1e6 / time:.2f}" if peaks else "-", bound]
             else:
                 cells += ["", "", "", "", ""]
-            yield "| " + " | ".join(cells) + " |"
+            yield tables.row(cells)
 
 
 def main():

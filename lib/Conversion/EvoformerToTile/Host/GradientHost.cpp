@@ -147,21 +147,17 @@ static Value isHalfBetter(TileBuilder &builder, KernelFactory &factory,
 static void writeLaunch(TileBuilder &builder, HostBuilder &host,
                         KernelFactory &factory, const AttentionFacts &facts,
                         const GradientOperands &operands,
-                        const GradientSchedule &usual,
-                        ArrayRef<HalfSchedule> halves) {
-  if (halves.empty())
-    return GradientLaunch(host, factory, facts, operands, usual)
-        .write(builder, operands);
-  const HalfSchedule &half = halves.front();
-  Value isHalf =
-      isHalfBetter(builder, factory, facts, operands, usual.blocks, half);
-  host.writeVariants(builder, isHalf, [&](TileBuilder &at, bool isHalf) {
-    HostBuilder inside(at, factory);
-    if (isHalf)
-      writeLaunch(at, inside, factory, facts, operands, half.schedule, {});
-    else
-      writeLaunch(at, inside, factory, facts, operands, usual,
-                  halves.drop_front());
+                        const GradientSchedules &schedules) {
+  SmallVector<Value> conditions;
+  std::vector<GradientLaunch> launches;
+  for (const HalfSchedule &half : schedules.halves) {
+    conditions.push_back(isHalfBetter(builder, factory, facts, operands,
+                                      schedules.usual.blocks, half));
+    launches.emplace_back(host, factory, facts, operands, half.schedule);
+  }
+  launches.emplace_back(host, factory, facts, operands, schedules.usual);
+  host.writeFirst(builder, conditions, [&](TileBuilder &at, size_t number) {
+    launches[number].write(at, operands);
   });
 }
 
@@ -180,8 +176,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   PartCount parts = countParts(builder, operands, facts, schedule,
                                factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts) {
-    writeLaunch(builder, host, factory, facts, operands, schedules.usual,
-                schedules.halves);
+    writeLaunch(builder, host, factory, facts, operands, schedules);
     clearWithoutQueries(builder, host, factory, operands);
     host.freeAll();
     return;

@@ -143,6 +143,17 @@ void HostBuilder::writeVariants(TileBuilder &at, Value condition,
   scf::IfOp::create(at, condition, variant(true), variant(false));
 }
 
+void HostBuilder::writeFirst(TileBuilder &at, ArrayRef<Value> conditions,
+                             function_ref<void(TileBuilder &, size_t)> write,
+                             size_t number) {
+  if (conditions.empty())
+    return write(at, number);
+  writeVariants(at, conditions.front(), [&](TileBuilder &inner, bool holds) {
+    holds ? write(inner, number)
+          : writeFirst(inner, conditions.drop_front(), write, number + 1);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Strides
 //===----------------------------------------------------------------------===//

@@ -88,6 +88,11 @@ public:
   /// known condition there is one; null is false.
   void writeVariants(TileBuilder &at, Value condition,
                      function_ref<void(TileBuilder &, bool)> write);
+  /// The variant whose number is that of the first condition which holds; that
+  /// behind the last one where none does.
+  void writeFirst(TileBuilder &at, ArrayRef<Value> conditions,
+                  function_ref<void(TileBuilder &, size_t)> write,
+                  size_t number = 0);
 
 private:
   OpFoldResult padded(OpFoldResult size, int64_t block);

@@ -38,6 +38,13 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
   for (const Bias &capture : attention.captures)
     operands.captures.push_back(host.prepareBias(capture, keys, keyBlock));
 
+  // Whether a block of the cut has all queries.
+  auto haveAll = llvm::map_to_vector(
+      cuts.drop_back(), [&](const AttentionSchedule &cut) -> Value {
+        return arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
+                                     builder.index(shape.size(builder, kBiasQ)),
+                                     builder.index(cut.blocks.queries));
+      });
   // The kernels for rows that are `aligned` and for others.
   auto write = [&](TileBuilder &at, bool widens, Value aligned) {
     HostBuilder inside(at, factory);
@@ -60,19 +67,9 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
             getPresent(variant));
       });
     };
-    auto launchFirst = [&](auto &&self, TileBuilder &at,
-                           ArrayRef<AttentionSchedule> cuts) -> void {
-      const AttentionSchedule &first = cuts.front();
-      if (cuts.size() == 1)
-        return launch(at, first);
-      Value isShort = arith::CmpIOp::create(at, arith::CmpIPredicate::ule,
-                                            at.index(shape.size(at, kBiasQ)),
-                                            at.index(first.blocks.queries));
-      inside.writeVariants(at, isShort, [&](TileBuilder &at, bool isShort) {
-        isShort ? launch(at, first) : self(self, at, cuts.drop_front());
-      });
-    };
-    launchFirst(launchFirst, at, cuts);
+    inside.writeFirst(at, haveAll, [&](TileBuilder &at, size_t number) {
+      launch(at, cuts[number]);
+    });
     inside.freeAll();
   };
   Value aligned =

@@ -15,17 +15,21 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
-/// What remarks say of a cut that is not the only one.
-static constexpr StringRef kAlternative = "of few queries";
-
-/// What `choose` gives. Nobody has asked for it: what cannot be done is no
-/// error. Remarks pass.
+/// What `choose` gives beside a cut with blocks of so many keys: one kernel
+/// reads what was prepared for the other. Nobody has asked for it: what cannot
+/// be done is no error. Remarks pass.
 template <typename ChooseFn>
-static auto tryQuietly(Location loc, ChooseFn choose) {
+static auto chooseBeside(Location loc, int64_t keys,
+                         const ScheduleRequest &request, ChooseFn choose) {
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Error);
   });
-  return choose();
+  ScheduleRequest other = request;
+  other.alternative = "of few queries";
+  auto found = choose(other);
+  if (succeeded(found) && found->blocks.keys != keys)
+    found = failure();
+  return found;
 }
 
 /// Whether half as many subgroups do the same, each as before: instructions of
@@ -52,13 +56,12 @@ SmallVector<HalfSchedule, 2> evoformer::chooseHalfSchedules(
     ScheduleRequest half = request;
     half.queries = usual.blocks.queries / 2;
     half.subgroups = subgroups;
-    half.alternative = kAlternative;
-    FailureOr<GradientSchedule> found = tryQuietly(loc, [&] {
-      return chooseGradientSchedule(loc, function, target, operands, facts,
-                                    half);
-    });
-    // One kernel reads what was prepared for the other.
-    if (succeeded(found) && found->blocks.keys == usual.blocks.keys)
+    FailureOr<GradientSchedule> found = chooseBeside(
+        loc, usual.blocks.keys, half, [&](const ScheduleRequest &request) {
+          return chooseGradientSchedule(loc, function, target, operands, facts,
+                                        request);
+        });
+    if (succeeded(found))
       halves.push_back({use, *found});
   };
   if (cast<MemRefType>(operands.query.getType()).getDimSize(kBiasN) == 1)
@@ -78,14 +81,12 @@ evoformer::chooseByQueries(Location loc, StringRef function, TargetAttr target,
   if (!request.isForced() && ShapedType::isDynamic(queries) &&
       mayHalve(target, facts, usual.subgroups, usual.products))
     for (int64_t share : {4, 2}) {
-      ScheduleRequest ofShort = request;
-      ofShort.alternative = kAlternative;
       int64_t most = usual.blocks.queries / share;
-      FailureOr<AttentionSchedule> found = tryQuietly(loc, [&] {
-        return chooseSchedule(loc, function, target, facts, most, ofShort);
-      });
-      if (succeeded(found) && found->blocks.queries <= most &&
-          found->blocks.keys == usual.blocks.keys)
+      FailureOr<AttentionSchedule> found = chooseBeside(
+          loc, usual.blocks.keys, request, [&](const ScheduleRequest &request) {
+            return chooseSchedule(loc, function, target, facts, most, request);
+          });
+      if (succeeded(found) && found->blocks.queries <= most)
         cuts.push_back(*found);
     }
   cuts.push_back(usual);
