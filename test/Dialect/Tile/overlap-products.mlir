@@ -54,6 +54,38 @@ evo_tile.kernel @independent(%a: memref<?x64xbf16>, %b: memref<?x64xbf16>, %o: m
   evo_tile.return
 }
 
+// What a product does not need is computed behind the last, though it comes before: what
+// it waits for may arrive meanwhile.
+// CHECK-LABEL: evo_tile.kernel @beside
+//       CHECK:     %[[STAT:.*]] = evo_tile.load %{{.*}} : memref<?xf32> -> tensor<64xf32
+//   CHECK-NOT:     arith.negf
+//       CHECK:     evo_tile.group_mma {{.*}} async :
+//       CHECK:     evo_tile.group_mma {{.*}} async :
+//       CHECK:     %[[MINUS:.*]] = arith.negf %[[STAT]]
+//       CHECK:     evo_tile.broadcast %[[MINUS]]
+//       CHECK:     evo_tile.group_wait %{{.*}} pending 1
+evo_tile.kernel @beside(%a: memref<?x64xbf16>, %b: memref<?x64xbf16>, %t: memref<?xf32>, %o: memref<64x64xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> tensor<64x64xf32> {
+    %x = evo_tile.load %a[%i, %c0] padding 0.0 : bf16 {alignment = 16 : i64} : memref<?x64xbf16> -> tensor<64x64xbf16>
+    %y = evo_tile.load %b[%i, %c0] padding 0.0 : bf16 {alignment = 16 : i64} : memref<?x64xbf16> -> tensor<64x64xbf16>
+    %stat = evo_tile.load %t[%i] padding 0.0 : f32 : memref<?xf32> -> tensor<64xf32>
+    %minus = arith.negf %stat : tensor<64xf32>
+    %rows = evo_tile.broadcast %minus dim 1 : tensor<64xf32> -> tensor<64x64xf32>
+    %yt = evo_tile.transpose %y [1, 0] : tensor<64x64xbf16> -> tensor<64x64xbf16>
+    %p = evo_tile.mma %x, %yt, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %d = arith.addf %p, %rows : tensor<64x64xf32>
+    %e = math.exp2 %d : tensor<64x64xf32>
+    %q = evo_tile.mma %x, %y, %sum : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %m = arith.mulf %e, %q : tensor<64x64xf32>
+    scf.yield %m : tensor<64x64xf32>
+  }
+  evo_tile.store %s, %o[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  evo_tile.return
+}
+
 // CHECK-LABEL: evo_tile.kernel @dependent
 //   CHECK-NOT:   async :
 //   CHECK-NOT:   group_wait

@@ -87,6 +87,27 @@ static void handOver(ArrayRef<GroupMmaOp> products) {
         std::distance(tiles.begin(), llvm::find(tiles, use->get()))));
 }
 
+/// Puts arithmetic on tiles that no product needs behind them all: what it
+/// waits for, as a load, may arrive while they multiply.
+static void sinkOthers(ArrayRef<GroupMmaOp> products) {
+  Operation *last = products.back();
+  SmallVector<Operation *> before;
+  for (Operation &op :
+       llvm::make_range(last->getBlock()->begin(), Block::iterator(last)))
+    before.push_back(&op);
+  // Users before operands.
+  for (Operation *op : llvm::reverse(before)) {
+    bool isArithmetic =
+        op->getNumRegions() == 0 && isPure(op) &&
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    if (isArithmetic && llvm::all_of(op->getUsers(), [&](Operation *user) {
+          Operation *use = last->getBlock()->findAncestorOpInBlock(*user);
+          return use && last->isBeforeInBlock(use);
+        }))
+      op->moveAfter(last);
+  }
+}
+
 /// The op before which the result of a product is waited for: its first use, or
 /// what may change memory that it reads.
 static Operation *findEnd(GroupMmaOp mma) {
@@ -135,6 +156,7 @@ static void overlap(ArrayRef<GroupMmaOp> products) {
     return;
   issueTogether(products);
   handOver(products);
+  sinkOthers(products);
   for (GroupMmaOp mma : products)
     mma.setAsync(true);
   waitFor(products);
