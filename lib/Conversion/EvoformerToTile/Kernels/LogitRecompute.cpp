@@ -45,6 +45,19 @@ static bool storesInLoop(const GradientOperands &operands) {
          kind == GradientKind::QueryBias || kind == GradientKind::Joint;
 }
 
+/// Whether a loop's tiles are to be boxes, which have zeros beyond the memory.
+/// Products of several subgroups wait for those of short rows.
+static bool readsBoxes(TargetAttr target, const AttentionFacts &facts,
+                       const GradientOperands &operands) {
+  constexpr int64_t kLineOf16Bits = 64;
+  return target.hasTensorMaps() &&
+         facts.elementType.getIntOrFloatBitWidth() == 16 &&
+         getOwnedDim(operands) == OwnedDim::Queries &&
+         (facts.depth < target.getGroupDepth() ||
+          std::min(facts.depth, facts.valueDepth) >= kLineOf16Bits ||
+          getGradientKind(operands) == GradientKind::Query);
+}
+
 LogitRecompute::LogitRecompute(TileBuilder &builder,
                                const AttentionFacts &facts,
                                const GradientOperands &operands,
@@ -64,11 +77,7 @@ LogitRecompute::LogitRecompute(TileBuilder &builder,
                   storesInLoop(operands)),
       chooseAll(target.isCPU()), mayStart(mayStartFromBiases(target, facts)),
       copiesPast(copiesPastRegisters(target)),
-      fillsZeros(target.hasTensorMaps() &&
-                 facts.elementType.getIntOrFloatBitWidth() == 16 &&
-                 (facts.depth < target.getGroupDepth() ||
-                  getGradientKind(operands) == GradientKind::Query) &&
-                 getOwnedDim(operands) == OwnedDim::Queries) {
+      fillsZeros(readsBoxes(target, facts, operands)) {
   // What the score makes of a key that is cleared may be NaN, and where the
   // weights are asked for, no NaN of the row shows in those of dropped keys.
   if (facts.weights.areLogits || (facts.score && !facts.score.isTotal) ||

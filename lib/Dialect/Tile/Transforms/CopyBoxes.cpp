@@ -511,14 +511,20 @@ static int64_t countGroupProducts(scf::ForOp loop) {
   return count;
 }
 
-/// Boxes arrive later than what lanes copy, and products of several subgroups
-/// have little else to do meanwhile: with one step under way they wait, unless
-/// they multiply so often what a byte holds.
-static bool waitsForBoxes(const CopyingLoop &found, int64_t bytes) {
-  constexpr int64_t kProductsOfByte = 32;
+/// Boxes arrive later than what lanes copy, most of all those of short rows,
+/// and products of several subgroups have little else to do meanwhile: with one
+/// step under way, and a barrier that has all subgroups wait, they do so, too,
+/// unless they multiply often what a byte holds.
+static bool waitsForBoxes(CopyingLoop &found, int64_t bytes, bool released) {
+  constexpr int64_t kProductsOfByte = 32, kLongRow = 128;
   int64_t products = countGroupProducts(found.loop);
-  return found.first.size() == 1 && products != 0 &&
-         products < kProductsOfByte * bytes;
+  bool hasShortRows = llvm::any_of(found.group.getCopies(), [](Value copy) {
+    RankedTensorType tile = copy.getDefiningOp<AsyncCopyOp>().getTileType();
+    return tile.getShape().back() * tile.getElementTypeBitWidth() / 8 <
+           kLongRow;
+  });
+  return found.first.size() == 1 && products != 0 && !released &&
+         hasShortRows && products < kProductsOfByte * bytes;
 }
 
 /// Whether a product is of all subgroups of the workgroup together, which then
@@ -659,7 +665,7 @@ int64_t BoxCopier::rewriteLoop(CopyingLoop found) {
   bool reuses = !released && found.wait->isBeforeInBlock(found.group);
   // One that is released stands for the buffers that hold what it brought.
   int64_t numSlots = released ? ringSize : underWay + (reuses ? 0 : 1);
-  if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes) ||
+  if (2 * boxBytes <= allBytes || waitsForBoxes(found, allBytes, released) ||
       !hasRoomForSlots(numSlots, released))
     return 0;
 
