@@ -149,8 +149,6 @@ namespace {
 class Fences {
 public:
   explicit Fences(KernelOp kernel) : kernel(kernel) {
-    // Elsewhere products of groups read nearly all that there is.
-    readsSome = kernel.getSchedule()->getProducts() == ProductScope::Handed;
     kernel.walk([&](GroupMmaOp mma) {
       for (Value operand : mma->getOperands())
         if (isa<MemRefType>(operand.getType()))
@@ -168,15 +166,14 @@ public:
 
 private:
   bool isRead(Value memory) const {
-    return !readsSome || read.contains(getMemoryRoot(memory));
+    return read.contains(getMemoryRoot(memory));
   }
   /// Whether products read what `op` writes. What is copied has arrived at the
   /// wait.
   bool writes(Operation *op) const {
     if (auto wait = dyn_cast<WaitOp>(op))
-      return !readsSome || arrivesIn(wait.getToken(), [&](Value memory) {
-        return isRead(memory);
-      });
+      return arrivesIn(wait.getToken(),
+                       [&](Value memory) { return isRead(memory); });
     auto store = dyn_cast<StoreOp>(op);
     return store && isWorkgroupMemory(store.getDestType()) &&
            isRead(store.getDest());
@@ -192,7 +189,7 @@ private:
       for (Operation &op : block) {
         if (auto barrier = dyn_cast<BarrierOp>(op)) {
           // Where nobody reads before the next one, that has it.
-          if (readsSome && isFollowedByBarrier(barrier))
+          if (isFollowedByBarrier(barrier))
             continue;
           if (wroteHere)
             fenced.insert(barrier);
@@ -211,8 +208,7 @@ private:
   }
 
   KernelOp kernel;
-  /// Whether products read some buffers, and which.
-  bool readsSome;
+  /// The buffers that products read.
   DenseSet<Value> read;
   SetVector<BarrierOp> fenced;
 };

@@ -191,6 +191,8 @@ private:
   int64_t getLastingBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
+  /// Tiles that only work on the way of others reads, which loads them itself.
+  void dropAbsorbed(StagedGroup &group);
   void remark(StagedTile &tile);
 
   KernelOp kernel;
@@ -671,11 +673,26 @@ void Promotion::rewrite(StagedGroup &group) {
   }
 }
 
+void Promotion::dropAbsorbed(StagedGroup &group) {
+  llvm::erase_if(group.tiles, [&](const StagedTile &tile) {
+    return llvm::all_of(
+        llvm::zip_equal(tile.loads, tile.copied), [&](auto pair) {
+          LoadOp load = std::get<0>(pair);
+          return std::get<1>(pair) == load.getResult() && !load->use_empty() &&
+                 llvm::all_of(load->getUsers(), [&](Operation *user) {
+                   return absorbed.contains(user);
+                 });
+        });
+  });
+}
+
 std::vector<StagedGroup> Promotion::planGroups() {
   absorbed.clear();
   std::vector<StagedGroup> groups;
   kernel.walk<WalkOrder::PreOrder>(
       [&](Block *block) { collect(*block, groups); });
+  for (StagedGroup &group : groups)
+    dropAbsorbed(group);
   for (StagedGroup &group : groups)
     for (StagedTile &tile : group.tiles) {
       SmallVector<RankedTensorType> readers;
