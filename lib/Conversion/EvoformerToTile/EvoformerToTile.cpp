@@ -20,8 +20,8 @@
 #include "Kernels/ScoreProgram.h"
 #include "Schedules/AttentionSchedule.h"
 #include "Schedules/GradientSchedule.h"
-#include "Schedules/HalfSchedule.h"
 #include "Schedules/HeadSchedule.h"
+#include "Schedules/SizedCuts.h"
 #include "Schedules/SlabSchedule.h"
 #include "Schedules/TileDepths.h"
 
@@ -543,9 +543,9 @@ protected:
         loc, host.getName(), chip, operands, facts, request);
     if (failed(cut))
       return failure();
-    SmallVector<HalfSchedule, 2> halves = chooseHalfSchedules(
+    SmallVector<SizedCut, 2> cuts = chooseSizedCuts(
         loc, host.getName(), chip, operands, facts, request, *cut);
-    writeGradientProgram(builder, factory, facts, operands, {*cut, halves},
+    writeGradientProgram(builder, factory, facts, operands, {*cut, cuts},
                          partialSumBytes);
     return success();
   }

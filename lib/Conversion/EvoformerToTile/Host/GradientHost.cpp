@@ -112,77 +112,61 @@ static void clearWithoutQueries(TileBuilder &builder, HostBuilder &host,
   }
 }
 
-/// Whether a kernel of half the queries is to run.
-static Value isHalfBetter(TileBuilder &builder, KernelFactory &factory,
-                          const AttentionFacts &facts,
-                          const GradientOperands &operands,
-                          const AttentionBlocks &usual,
-                          const HalfSchedule &half) {
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
-    return arith::CmpIOp::create(builder, predicate, a, builder.index(b));
+/// Whether a kernel of another cut is to run in the usual one's place.
+static Value isCutBetter(TileBuilder &builder, KernelFactory &factory,
+                         const AttentionFacts &facts,
+                         const GradientOperands &operands,
+                         const AttentionBlocks &usual, const SizedCut &cut) {
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, predicate, a, b);
   };
-  switch (half.use) {
-  case HalfUse::FewItems:
+  OpFoldResult queries = operands.getShape().size(builder, kBiasQ);
+  Value blocks = builder.ceilDiv(queries, cut.schedule.blocks.queries);
+  switch (cut.use) {
+  case CutUse::FewItems:
     return compare(
         arith::CmpIPredicate::ult,
         getProduct(builder, getGradientSpace(builder, operands, usual, facts)),
-        factory.getTarget().getProcessors());
-  case HalfUse::ShortEnds: {
+        builder.index(factory.getTarget().getProcessors()));
+  case CutUse::ShortEnds: {
     // An odd number of halves leaves half of a whole block empty. Of long rows
     // that is less than what it costs to read keys for half the queries.
-    Value halves = builder.ceilDiv(operands.getShape().size(builder, kBiasQ),
-                                   half.schedule.blocks.queries);
     Value isOdd =
         compare(arith::CmpIPredicate::ne,
-                arith::RemUIOp::create(builder, halves, builder.index(2)), 0);
-    return arith::AndIOp::create(
-        builder, isOdd,
-        compare(arith::CmpIPredicate::ule, halves, fitted::kMostHalves));
+                arith::RemUIOp::create(builder, blocks, builder.index(2)),
+                builder.index(0));
+    return arith::AndIOp::create(builder, isOdd,
+                                 compare(arith::CmpIPredicate::ule, blocks,
+                                         builder.index(fitted::kMostHalves)));
+  }
+  case CutUse::FullBlocks: {
+    // In blocks of one group's queries: what these have in all, and what blocks
+    // that several groups share have.
+    int64_t groups = fitted::kSharedKeysGroups;
+    Value ofOne =
+        builder.ceilDiv(queries, cut.schedule.blocks.queries / groups);
+    return compare(
+        arith::CmpIPredicate::ule,
+        builder.mul(blocks, builder.index(groups * fitted::kMostInVainOf)),
+        builder.mul(ofOne, builder.index(fitted::kMostInVain)));
   }
   }
   return {};
 }
 
-/// Of a kernel that sums nothing.
-static void writeLaunch(TileBuilder &builder, HostBuilder &host,
-                        KernelFactory &factory, const AttentionFacts &facts,
-                        const GradientOperands &operands,
-                        const GradientSchedules &schedules) {
-  SmallVector<Value> conditions;
-  std::vector<GradientLaunch> launches;
-  for (const HalfSchedule &half : schedules.halves) {
-    conditions.push_back(isHalfBetter(builder, factory, facts, operands,
-                                      schedules.usual.blocks, half));
-    launches.emplace_back(host, factory, facts, operands, half.schedule);
-  }
-  launches.emplace_back(host, factory, facts, operands, schedules.usual);
-  host.writeFirst(builder, conditions, [&](TileBuilder &at, size_t number) {
-    launches[number].write(at, operands);
-  });
-}
-
-static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
-                          const AttentionFacts &facts,
-                          const GradientOperands &given,
-                          const GradientSchedules &schedules,
-                          int64_t partialSumBytes, bool widens) {
-  HostBuilder host(builder, factory);
-  const GradientSchedule &schedule = schedules.usual;
-  GradientOperands operands =
-      prepareOperands(builder, host, factory.getTarget(), facts, given,
-                      schedule.blocks, widens);
+/// Of a kernel of one cut, whose sums items may share.
+static void writeCut(TileBuilder &builder, KernelFactory &factory,
+                     const AttentionFacts &facts,
+                     const GradientOperands &operands, GradientLaunch &kernel,
+                     const GradientSchedule &schedule,
+                     int64_t partialSumBytes) {
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);
   PartCount parts = countParts(builder, operands, facts, schedule,
                                factory.getTarget(), sums, partialSumBytes);
-  if (!parts.parts) {
-    writeLaunch(builder, host, factory, facts, operands, schedules);
-    clearWithoutQueries(builder, host, factory, operands);
-    host.freeAll();
-    return;
-  }
-
-  GradientLaunch kernel(host, factory, facts, operands, schedule);
+  if (!parts.parts)
+    return kernel.write(builder, operands);
+  HostBuilder host(builder, factory);
   // An unused buffer has no elements: it is freed like any other.
   Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
                                       parts.parts, builder.index(1));
@@ -215,6 +199,33 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
           launchPartSum(inner, host, factory, sum);
         scf::YieldOp::create(inner);
       });
+  host.freeAll();
+}
+
+static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
+                          const AttentionFacts &facts,
+                          const GradientOperands &given,
+                          const GradientSchedules &schedules,
+                          int64_t partialSumBytes, bool widens) {
+  HostBuilder host(builder, factory);
+  const AttentionBlocks &usual = schedules.usual.blocks;
+  GradientOperands operands = prepareOperands(
+      builder, host, factory.getTarget(), facts, given, usual, widens);
+  SmallVector<Value> conditions;
+  std::vector<GradientLaunch> launches;
+  for (const SizedCut &cut : schedules.cuts) {
+    conditions.push_back(
+        isCutBetter(builder, factory, facts, operands, usual, cut));
+    launches.emplace_back(host, factory, facts, operands, cut.schedule);
+  }
+  launches.emplace_back(host, factory, facts, operands, schedules.usual);
+  host.writeFirst(builder, conditions, [&](TileBuilder &at, size_t number) {
+    writeCut(at, factory, facts, operands, launches[number],
+             number < schedules.cuts.size() ? schedules.cuts[number].schedule
+                                            : schedules.usual,
+             partialSumBytes);
+  });
+  clearWithoutQueries(builder, host, factory, operands);
   host.freeAll();
 }
 

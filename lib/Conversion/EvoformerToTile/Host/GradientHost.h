@@ -9,14 +9,14 @@
 #define EVOFORMER_LIB_CONVERSION_EVOFORMERTOTILE_HOST_GRADIENTHOST_H
 
 #include "../Kernels/GradientKernels.h"
-#include "../Schedules/HalfSchedule.h"
+#include "../Schedules/SizedCuts.h"
 
 namespace mlir::evoformer {
 
-/// How a recomputation is cut, and how it may be with half the queries.
+/// How a recomputation is cut, and how it is instead where sizes ask for it.
 struct GradientSchedules {
   GradientSchedule usual;
-  SmallVector<HalfSchedule, 2> halves;
+  SmallVector<SizedCut, 2> cuts;
 };
 
 /// Writes, at the builder's place, the launches of one recomputation.
