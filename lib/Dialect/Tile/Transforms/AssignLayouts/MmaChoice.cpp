@@ -12,6 +12,8 @@
 #include "LayoutPropagation.h"
 #include "ReachedMemory.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -220,6 +222,33 @@ static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
   return repeated;
 }
 
+/// Whether each step of a loop brings an operand of a product, as a box may.
+static bool isReadAnew(scf::ForOp loop, Value operand) {
+  SmallVector<LoadedOperand> loads = findLoadedOperands(operand);
+  return !loads.empty() && llvm::all_of(loads, [&](LoadedOperand &loaded) {
+    LoadOp load = loaded.load;
+    return loop->isAncestor(load) &&
+           load.getAlignment().value_or(1) % kMapAlignment == 0;
+  });
+}
+
+/// Whether each step of a loop brings all that these products multiply, while
+/// tiles that lie along their results are loaded and stored outside of it.
+static bool readAllAnew(
+    ArrayRef<MmaOp> ops,
+    const llvm::MapVector<Operation *, SmallVector<ReachedMemory>> &reachedBy) {
+  auto isMatrix = [](RankedTensorType tile) {
+    return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) > 1;
+  };
+  return llvm::all_of(ops, [&](MmaOp op) {
+    auto loop = op->getParentOfType<scf::ForOp>();
+    return loop && isReadAnew(loop, op.getA()) && isReadAnew(loop, op.getB()) &&
+           llvm::none_of(reachedBy.lookup(op), [&](const ReachedMemory &to) {
+             return isMatrix(to.tile) && loop->isAncestor(to.access);
+           });
+  });
+}
+
 /// The products of each tile that several of them read.
 static SmallVector<SmallVector<MmaOp>> findReaders(ArrayRef<MmaOp> ops) {
   llvm::MapVector<Operation *, SetVector<MmaOp>> readers;
@@ -331,6 +360,17 @@ LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
       return failure();
     return *exchange + *moves;
   };
+  // Boxes bring tiles in order, for which lanes issue nothing; runs would save
+  // accesses that are made once.
+  bool is16Bit = llvm::all_of(ops, [](MmaOp op) {
+    return getElementTypeOrSelf(op.getA()).getIntOrFloatBitWidth() == 16;
+  });
+  if (machine.target.hasTensorMaps() &&
+      schedule.getProducts() == ProductScope::Subgroup && is16Bit &&
+      readAllAnew(ops, reachedBy)) {
+    asInstructed.insert(ops.begin(), ops.end());
+    return failure(failed(layOut(known)));
+  }
   LayoutMap best;
   FailureOr<int64_t> least = layOut(best);
   if (failed(least))
