@@ -132,7 +132,8 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
   // Behind a row's end there may be no last one.
   bool mayEndEarly = item.queries.mayEndEarly();
   bool ownsQueries = getOwnedDim(operands) == OwnedDim::Queries && !mayEndEarly;
-  bool needsZeros = mayEndEarly || fillsZeros;
+  // What dropout keeps of the last one it may drop of another.
+  bool needsZeros = mayEndEarly || fillsZeros || (dropout && !ownsQueries);
   bool anyOutside = (ownsQueries || !chooseDrops) && !needsZeros;
   // A key may be infinite, where zeros have no finite score; but the last query
   // would also fill what atoms of matrix instructions have beyond the depth.
