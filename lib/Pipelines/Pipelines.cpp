@@ -52,12 +52,18 @@ static void addSplit(OpPassManager &pm, const LowerOptions &options) {
   pm.addPass(createSplitBackward(split));
 }
 
+/// Who launches makes tensor maps: a launch plan's runtime does, of memrefs.
+static bool makesTensorMaps(const LowerOptions &options) {
+  return options.host == Host::Plan && options.abi == ABI::Descriptor;
+}
+
 static void addTiling(OpPassManager &pm, const LowerOptions &options) {
   ConvertEvoformerToTileOptions tiling;
   tiling.target = options.target;
   tiling.schedule = options.schedule;
   tiling.partialSumBytes = options.partialSumBytes;
   tiling.f32Products = options.f32Products;
+  tiling.boxes = makesTensorMaps(options);
   pm.addPass(createConvertEvoformerToTile(tiling));
   // Hosts of many attentions repeat themselves: what is equal goes before a
   // pattern looks at it.
@@ -77,8 +83,7 @@ static void addLinalg(OpPassManager &pm, const LowerOptions &options) {
 }
 
 static void addLanes(OpPassManager &pm, const LowerOptions &options) {
-  // Who launches makes tensor maps: a launch plan's runtime does, of memrefs.
-  if (options.host == Host::Plan && options.abi == ABI::Descriptor)
+  if (makesTensorMaps(options))
     pm.addPass(tile::createCopyBoxes());
   pm.addPass(tile::createSkipIdleSubgroups());
   pm.addPass(tile::createConvertTileToGPU());

@@ -101,3 +101,14 @@ tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
       ArrayAttr::get(target.getContext(), rows), target.getProperties(),
       target.getTuning());
 }
+
+tile::TargetAttr tile::withoutTensorMaps(TargetAttr target) {
+  NamedAttrList properties(target.getProperties());
+  properties.erase("tensor_maps");
+  return TargetAttr::get(
+      target.getContext(), target.getChip(), target.getTriple(),
+      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
+      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(),
+      target.getMatrix(), properties.getDictionary(target.getContext()),
+      target.getTuning());
+}

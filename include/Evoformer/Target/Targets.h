@@ -29,6 +29,9 @@ FailureOr<TargetAttr> findTarget(ModuleOp module, StringRef chip);
 FailureOr<TargetAttr> chooseProducts(Location loc, TargetAttr target,
                                      StringRef f32Products);
 
+/// The target where nobody makes tensor maps for its kernels' launches.
+TargetAttr withoutTensorMaps(TargetAttr target);
+
 /// A chip from text: a module with an `evo_tile.target` attribute.
 FailureOr<TargetAttr> parseTarget(MLIRContext *context, StringRef text,
                                   StringRef name);

@@ -282,7 +282,9 @@ protected:
     if (failed(found))
       return failure();
     if (*found)
-      return chooseProducts(getOperation().getLoc(), *found, f32Products);
+      return chooseProducts(getOperation().getLoc(),
+                            boxes ? *found : withoutTensorMaps(*found),
+                            f32Products);
     return getOperation().emitError("no target: give the option 'target' or "
                                     "the module an 'evo_tile.target'");
   }

@@ -120,35 +120,53 @@ static Value isCutBetter(TileBuilder &builder, KernelFactory &factory,
   auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
     return arith::CmpIOp::create(builder, predicate, a, b);
   };
-  OpFoldResult queries = operands.getShape().size(builder, kBiasQ);
-  Value blocks = builder.ceilDiv(queries, cut.schedule.blocks.queries);
+  auto countBlocks = [&](int64_t queries) {
+    return builder.ceilDiv(operands.getShape().size(builder, kBiasQ), queries);
+  };
+  auto countItems = [&](const AttentionBlocks &blocks) {
+    return getProduct(builder,
+                      getGradientSpace(builder, operands, blocks, facts));
+  };
+  const AttentionBlocks &blocks = cut.schedule.blocks;
+  Value processors = builder.index(factory.getTarget().getProcessors());
   switch (cut.use) {
   case CutUse::FewItems:
-    return compare(
-        arith::CmpIPredicate::ult,
-        getProduct(builder, getGradientSpace(builder, operands, usual, facts)),
-        builder.index(factory.getTarget().getProcessors()));
+    return compare(arith::CmpIPredicate::ult, countItems(usual), processors);
   case CutUse::ShortEnds: {
     // An odd number of halves leaves half of a whole block empty. Of long rows
     // that is less than what it costs to read keys for half the queries.
+    Value halves = countBlocks(blocks.queries);
     Value isOdd =
         compare(arith::CmpIPredicate::ne,
-                arith::RemUIOp::create(builder, blocks, builder.index(2)),
+                arith::RemUIOp::create(builder, halves, builder.index(2)),
                 builder.index(0));
     return arith::AndIOp::create(builder, isOdd,
-                                 compare(arith::CmpIPredicate::ule, blocks,
+                                 compare(arith::CmpIPredicate::ule, halves,
                                          builder.index(fitted::kMostHalves)));
   }
   case CutUse::FullBlocks: {
-    // In blocks of one group's queries: what these have in all, and what blocks
-    // that several groups share have.
+    // What blocks of all groups and blocks of one hold, in queries of one.
     int64_t groups = fitted::kSharedKeysGroups;
-    Value ofOne =
-        builder.ceilDiv(queries, cut.schedule.blocks.queries / groups);
-    return compare(
-        arith::CmpIPredicate::ule,
-        builder.mul(blocks, builder.index(groups * fitted::kMostInVainOf)),
-        builder.mul(ofOne, builder.index(fitted::kMostInVain)));
+    Value count = countBlocks(blocks.queries);
+    Value held = builder.mul(count, builder.index(groups));
+    Value ofOne = countBlocks(blocks.queries / groups);
+    Value areFull = compare(arith::CmpIPredicate::eq, held, ofOne);
+    Value areMany = compare(arith::CmpIPredicate::uge, count,
+                            builder.index(fitted::kManyBlocks));
+    Value areNearlyFull =
+        compare(arith::CmpIPredicate::ule,
+                builder.mul(held, builder.index(fitted::kMostHeldOf)),
+                builder.mul(ofOne, builder.index(fitted::kMostHeld)));
+    // There are never more items than parts of a single step make.
+    Value most = builder.mul(
+        countItems(blocks),
+        getProduct(builder, countBiasSteps(builder, operands, blocks)));
+    Value holdEnough = arith::OrIOp::create(
+        builder, areFull,
+        arith::AndIOp::create(builder, areMany, areNearlyFull));
+    return arith::AndIOp::create(
+        builder, holdEnough,
+        compare(arith::CmpIPredicate::uge, most, processors));
   }
   }
   return {};
@@ -214,9 +232,12 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   SmallVector<Value> conditions;
   std::vector<GradientLaunch> launches;
   for (const SizedCut &cut : schedules.cuts) {
-    conditions.push_back(
-        isCutBetter(builder, factory, facts, operands, usual, cut));
     launches.emplace_back(host, factory, facts, operands, cut.schedule);
+    Value isBetter = isCutBetter(builder, factory, facts, operands, usual, cut);
+    // Blocks of many queries are for boxes.
+    if (cut.use == CutUse::FullBlocks && evaluate(isBetter).value_or(true))
+      isBetter = host.both(isBetter, launches.back().hasAlignedDepths());
+    conditions.push_back(isBetter);
   }
   launches.emplace_back(host, factory, facts, operands, schedules.usual);
   host.writeFirst(builder, conditions, [&](TileBuilder &at, size_t number) {

@@ -32,6 +32,10 @@ public:
                  const AttentionFacts &facts, const GradientOperands &operands,
                  const GradientSchedule &schedule);
 
+  /// Whether rows of depths start where whole vectors do; see
+  /// HostBuilder::hasAlignedDepths.
+  Value hasAlignedDepths() const { return aligned; }
+
   /// Writes a launch at `at`. `chosen` are the operands, or rows of them at
   /// their strides.
   void write(TileBuilder &at, const GradientOperands &chosen);

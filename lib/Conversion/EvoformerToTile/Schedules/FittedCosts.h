@@ -131,12 +131,14 @@ inline constexpr int64_t kMostHeadDepth = 64;
 inline constexpr int64_t kMostHalfDepth = 32, kMostHalves = 19;
 
 /// At which depth of tiles groups of subgroups share what a bias's gradient
-/// reads of keys, how many of them, and in which ratio blocks of all their
-/// queries may be more than those of one group. H200, 256 rows, 4 heads, bf16,
-/// at 64: 0.491 instead of 0.567 ms for 768 queries and keys, which are whole
-/// blocks, 0.929 instead of 1.028 for 1024.
+/// reads of keys, and how many of them. From so many of their blocks on they do
+/// where these hold at most 7/6 of the queries that blocks of one group would
+/// hold, and fewer where they hold as many. H200, 4 heads, bf16, at 64, blocks
+/// of 192 and of 64 queries, us: 91 and 94 for 128 rows of 384, 144 and 136 of
+/// 512 (9/8), 253 and 246 of 640 (6/5), 321 and 365 of 832 (15/13), 475 and 527
+/// of 1000 (9/8); 491 and 567 for 256 rows of 768.
 inline constexpr int64_t kSharedKeysDepth = 64, kSharedKeysGroups = 3;
-inline constexpr int64_t kMostInVain = 7, kMostInVainOf = 6;
+inline constexpr int64_t kManyBlocks = 4, kMostHeld = 7, kMostHeldOf = 6;
 
 /// How many ops of a pair's own a score may have in the kernel of whole heads.
 /// H200, 384 rows of 384 at 32: ALiBi's five take 0.67 instead of 0.81 ms for

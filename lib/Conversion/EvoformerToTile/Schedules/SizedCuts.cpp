@@ -9,6 +9,7 @@
 #include "FittedCosts.h"
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 
 using namespace mlir;
@@ -66,10 +67,16 @@ static bool mayShareKeys(TargetAttr target, const GradientOperands &operands,
                          const AttentionFacts &facts,
                          const GradientSchedule &usual) {
   const Bias &gradient = operands.biasGrad;
+  auto fitsBoxes = [](Value sequence) {
+    auto type = cast<MemRefType>(sequence.getType());
+    int64_t bits = type.getDimSize(4) * type.getElementTypeBitWidth();
+    return bits % (8 * kMapAlignment) == 0;
+  };
   return getGradientKind(operands) == GradientKind::Bias &&
          getOwnedDim(operands) == OwnedDim::Queries &&
          usual.attr.getProducts() == ProductScope::Group &&
-         target.hasTensorMaps() && !gradient.broadcast[kBiasQ] &&
+         target.hasTensorMaps() && fitsBoxes(operands.query) &&
+         fitsBoxes(operands.value) && !gradient.broadcast[kBiasQ] &&
          !gradient.broadcast[kBiasK] && !facts.hasLengths &&
          facts.keys.isWhole() && !facts.score && facts.dropThreshold == 0 &&
          facts.depth == fitted::kSharedKeysDepth &&

@@ -12,12 +12,12 @@
 
 namespace mlir::evoformer {
 
-/// When a kernel runs instead of the usual one.
+/// When a kernel of another cut runs instead of that of the usual one.
 enum class CutUse {
-  /// Of half the queries: items of the usual one are fewer than the chip's
+  /// Of half the queries: the usual cut has fewer items than the chip has
   /// processors.
   FewItems,
-  /// Of half the queries: the usual one's last block would be less than half
+  /// Of half the queries: the usual cut's last block would be less than half
   /// full.
   ShortEnds,
   /// Of more queries: they fill its blocks nearly as well.
@@ -33,8 +33,8 @@ struct SizedCut {
 
 /// The cuts that a gradient's kernel may have besides `usual`. Of the query's:
 /// those of half the queries, with as many subgroups where rows are known to be
-/// one, which leaves few items, and with half of them. Of a bias's: one of as
-/// many groups of subgroups as share what all of them read of keys and values.
+/// one, which leaves few items, and with half of them. Of a bias's: one of
+/// several groups of subgroups, which share what they read of keys and values.
 /// None where anything is forced. What is not possible is no error.
 SmallVector<SizedCut, 2>
 chooseSizedCuts(Location loc, StringRef function, tile::TargetAttr target,

@@ -520,8 +520,8 @@ static bool waitsForBoxes(CopyingLoop &found, int64_t bytes, bool released) {
   int64_t products = countGroupProducts(found.loop);
   bool hasShortRows = llvm::any_of(found.group.getCopies(), [](Value copy) {
     RankedTensorType tile = copy.getDefiningOp<AsyncCopyOp>().getTileType();
-    return tile.getShape().back() * tile.getElementTypeBitWidth() / 8 <
-           kLongRow;
+    int64_t row = tile.getRank() == 0 ? 1 : tile.getShape().back();
+    return row * tile.getElementTypeBitWidth() / 8 < kLongRow;
   });
   return found.first.size() == 1 && products != 0 && !released &&
          hasShortRows && products < kProductsOfByte * bytes;

@@ -191,7 +191,9 @@ private:
   int64_t getLastingBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
-  /// Tiles that only work on the way of others reads, which loads them itself.
+  /// Drops tiles that only work on the way of others reads, which loads them
+  /// itself. One may stay the place of its group's copies, until these are
+  /// written.
   void dropAbsorbed(StagedGroup &group);
   void remark(StagedTile &tile);
 
@@ -693,6 +695,8 @@ std::vector<StagedGroup> Promotion::planGroups() {
       [&](Block *block) { collect(*block, groups); });
   for (StagedGroup &group : groups)
     dropAbsorbed(group);
+  llvm::erase_if(groups,
+                 [](const StagedGroup &group) { return group.tiles.empty(); });
   for (StagedGroup &group : groups)
     for (StagedTile &tile : group.tiles) {
       SmallVector<RankedTensorType> readers;
