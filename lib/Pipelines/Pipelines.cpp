@@ -123,6 +123,7 @@ void evoformer::buildLowerKernelsPipeline(OpPassManager &pm,
     SetTargetOptions kernels;
     kernels.target = options.target;
     kernels.f32Products = options.f32Products;
+    kernels.boxes = makesTensorMaps(options);
     pm.addPass(createSetTarget(kernels));
   }
   if (goesTo(Level::Fragments)) {

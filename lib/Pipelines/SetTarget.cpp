@@ -29,7 +29,8 @@ protected:
       return signalPassFailure();
     if (!*chip)
       return;
-    chip = tile::chooseProducts(getOperation().getLoc(), *chip, f32Products);
+    chip =
+        tile::adaptTarget(getOperation().getLoc(), *chip, f32Products, boxes);
     if (failed(chip))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<tile::KernelOp>())

@@ -83,6 +83,16 @@ FailureOr<tile::TargetAttr> tile::findTarget(ModuleOp module, StringRef chip) {
   return module->getAttrOfType<TargetAttr>("evo_tile.target");
 }
 
+/// The target with other matrix instructions and properties.
+static tile::TargetAttr withEntries(tile::TargetAttr target, ArrayAttr matrix,
+                                    DictionaryAttr properties) {
+  return tile::TargetAttr::get(
+      target.getContext(), target.getChip(), target.getTriple(),
+      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
+      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(), matrix,
+      properties, target.getTuning());
+}
+
 FailureOr<tile::TargetAttr>
 tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
   if (f32Products == "split")
@@ -94,21 +104,18 @@ tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
   llvm::erase_if(rows, [](Attribute row) {
     return cast<MatrixInstrAttr>(row).getTerms() > 1;
   });
-  return TargetAttr::get(
-      target.getContext(), target.getChip(), target.getTriple(),
-      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
-      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(),
-      ArrayAttr::get(target.getContext(), rows), target.getProperties(),
-      target.getTuning());
+  return withEntries(target, ArrayAttr::get(target.getContext(), rows),
+                     target.getProperties());
 }
 
-tile::TargetAttr tile::withoutTensorMaps(TargetAttr target) {
-  NamedAttrList properties(target.getProperties());
-  properties.erase("tensor_maps");
-  return TargetAttr::get(
-      target.getContext(), target.getChip(), target.getTriple(),
-      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
-      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(),
-      target.getMatrix(), properties.getDictionary(target.getContext()),
-      target.getTuning());
+FailureOr<tile::TargetAttr> tile::adaptTarget(Location loc, TargetAttr target,
+                                              StringRef f32Products,
+                                              bool boxes) {
+  if (!boxes && target.hasTensorMaps()) {
+    NamedAttrList properties(target.getProperties());
+    properties.erase("tensor_maps");
+    target = withEntries(target, target.getMatrix(),
+                         properties.getDictionary(target.getContext()));
+  }
+  return chooseProducts(loc, target, f32Products);
 }

@@ -5,6 +5,12 @@
 // RUN: evoformer-opt %s --evoformer-lower="target=gfx1100 stop-after=fragments" | FileCheck %s --check-prefix=LOWER
 // RUN: evoformer-opt %s --evoformer-lower=target=sm_80 | FileCheck %s --check-prefix=MACHINE
 // RUN: not evoformer-opt %s --evoformer-set-target=target=gfx000 2>&1 | FileCheck %s --check-prefix=ERROR
+//
+// What attention becomes and what is written over linalg are for one chip, whoever launches.
+// RUN: evoformer-opt %source_dir/examples/pair_block.mlir --evoformer-lower="target=sm_90 abi=pointers linalg-kernels" | FileCheck %s --check-prefix=ONE
+// RUN: evoformer-opt %source_dir/examples/pair_block.mlir --evoformer-lower="target=sm_90 host=gpu linalg-kernels" | FileCheck %s --check-prefix=ONE
+// ONE:     gpu.module @
+// ONE-NOT: gpu.module @
 // ERROR: error: {{.*}}gfx000
 
 // CHECK: evo_tile.kernel @add({{.+}}) attributes {schedule = #{{.+}}, target = #gfx942}

@@ -8,7 +8,7 @@
 #ifndef EVOFORMER_PIPELINES_PASSES_TD
 #define EVOFORMER_PIPELINES_PASSES_TD
 
-include "Evoformer/Target/ProductOptions.td"
+include "Evoformer/Target/TargetOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def BufferizeHost : Pass<"evoformer-bufferize-host", "::mlir::ModuleOp"> {
@@ -87,7 +87,8 @@ def SetTarget : Pass<"evoformer-set-target", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
            "chip that kernels are for; default: the module's evo_tile.target">,
-    F32ProductsOption<>
+    F32ProductsOption<>,
+    BoxesOption<>
   ];
   let dependentDialects = ["::mlir::evoformer::tile::TileDialect"];
 }

@@ -29,8 +29,10 @@ FailureOr<TargetAttr> findTarget(ModuleOp module, StringRef chip);
 FailureOr<TargetAttr> chooseProducts(Location loc, TargetAttr target,
                                      StringRef f32Products);
 
-/// The target where nobody makes tensor maps for its kernels' launches.
-TargetAttr withoutTensorMaps(TargetAttr target);
+/// The target as passes are told to use it: with products of f32 as
+/// chooseProducts says, and without tensor maps unless who launches makes them.
+FailureOr<TargetAttr> adaptTarget(Location loc, TargetAttr target,
+                                  StringRef f32Products, bool boxes);
 
 /// A chip from text: a module with an `evo_tile.target` attribute.
 FailureOr<TargetAttr> parseTarget(MLIRContext *context, StringRef text,

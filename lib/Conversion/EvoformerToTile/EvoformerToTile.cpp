@@ -282,9 +282,7 @@ protected:
     if (failed(found))
       return failure();
     if (*found)
-      return chooseProducts(getOperation().getLoc(),
-                            boxes ? *found : withoutTensorMaps(*found),
-                            f32Products);
+      return adaptTarget(getOperation().getLoc(), *found, f32Products, boxes);
     return getOperation().emitError("no target: give the option 'target' or "
                                     "the module an 'evo_tile.target'");
   }

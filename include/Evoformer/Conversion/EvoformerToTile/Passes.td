@@ -8,7 +8,7 @@
 #ifndef EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
 #define EVOFORMER_CONVERSION_EVOFORMERTOTILE_PASSES_TD
 
-include "Evoformer/Target/ProductOptions.td"
+include "Evoformer/Target/TargetOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def ConvertEvoformerToTile
@@ -70,9 +70,7 @@ def ConvertEvoformerToTile
     Option<"schedule", "schedule", "std::string", /*default=*/"",
            "v1:rows=<n>,q=<n>,k=<n>,subgroups=<n>x<n>,stages=<n>,resident=<n>,steps=<n>,pieces=<n>,own=registers|lds, "
            "any subset, for all kernels or <kernel>:v1:...;<kernel>:v1:...">,
-    Option<"boxes", "boxes", "bool", /*default=*/"true",
-           "whether evo-tile-copy-boxes runs later, where the target has tensor maps: "
-           "who launches has to make these">,
+    BoxesOption<>,
     Option<"partialSumBytes", "partial-sum-bytes", "int64_t", /*default=*/"-1",
            "the most memory that partial sums of one step of the gradients take, or "
            "sums between blocks of keys, or logits' gradients of some rows; 0: none, "

@@ -176,11 +176,10 @@ static Value isCutBetter(TileBuilder &builder, KernelFactory &factory,
 static void writeCut(TileBuilder &builder, KernelFactory &factory,
                      const AttentionFacts &facts,
                      const GradientOperands &operands, GradientLaunch &kernel,
-                     const GradientSchedule &schedule,
                      int64_t partialSumBytes) {
   GradientOperands ofParts = operands;
   SmallVector<Value *, 2> sums = getSums(ofParts, facts);
-  PartCount parts = countParts(builder, operands, facts, schedule,
+  PartCount parts = countParts(builder, operands, facts, kernel.getSchedule(),
                                factory.getTarget(), sums, partialSumBytes);
   if (!parts.parts)
     return kernel.write(builder, operands);
@@ -241,10 +240,7 @@ static void writeLaunches(TileBuilder &builder, KernelFactory &factory,
   }
   launches.emplace_back(host, factory, facts, operands, schedules.usual);
   host.writeFirst(builder, conditions, [&](TileBuilder &at, size_t number) {
-    writeCut(at, factory, facts, operands, launches[number],
-             number < schedules.cuts.size() ? schedules.cuts[number].schedule
-                                            : schedules.usual,
-             partialSumBytes);
+    writeCut(at, factory, facts, operands, launches[number], partialSumBytes);
   });
   clearWithoutQueries(builder, host, factory, operands);
   host.freeAll();

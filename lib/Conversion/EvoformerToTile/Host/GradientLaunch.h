@@ -32,6 +32,7 @@ public:
                  const AttentionFacts &facts, const GradientOperands &operands,
                  const GradientSchedule &schedule);
 
+  const GradientSchedule &getSchedule() const { return schedule; }
   /// Whether rows of depths start where whole vectors do; see
   /// HostBuilder::hasAlignedDepths.
   Value hasAlignedDepths() const { return aligned; }

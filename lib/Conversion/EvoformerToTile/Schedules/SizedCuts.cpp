@@ -9,6 +9,7 @@
 #include "FittedCosts.h"
 #include "ScheduleMachine.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/TargetFacts.h"
 
@@ -47,17 +48,6 @@ static bool mayHalve(TargetAttr target, const AttentionFacts &facts,
          products == ProductScope::Subgroup && subgroups % 2 == 0 &&
          !facts.hasLengths && facts.keys.isWhole() &&
          std::max(facts.depth, facts.valueDepth) <= fitted::kMostHalfDepth;
-}
-
-/// The target's instruction of several subgroups for products of a type; null
-/// where there is none.
-static GroupMatrixInstrAttr findGroupInstr(TargetAttr target,
-                                           Type elementType) {
-  if (ArrayAttr known = target.getGroupMatrix())
-    for (auto instr : known.getAsRange<GroupMatrixInstrAttr>())
-      if (instr.getEach().multiplies(elementType))
-        return instr;
-  return {};
 }
 
 /// Whether groups of subgroups, which multiply together, may share the keys and

@@ -7,21 +7,13 @@
 
 #include "TileDepths.h"
 
+#include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
-
-/// The elements of the depth that a target's product of several subgroups takes
-/// at once; 0 where it has none of these operands.
-static int64_t getGroupStep(TargetAttr target, Type elementType) {
-  if (ArrayAttr known = target.getGroupMatrix())
-    for (auto instr : known.getAsRange<GroupMatrixInstrAttr>())
-      if (instr.getEach().multiplies(elementType))
-        return instr.getEach().getK();
-  return 0;
-}
 
 /// Whole steps that hold a row. Pairs of them, where that is at most an eighth
 /// more than needed: workgroup memory holds rows in panels as wide as divides
@@ -36,11 +28,13 @@ static int64_t getTileDepth(int64_t depth, int64_t step) {
 
 TileDepths evoformer::chooseTileDepths(TargetAttr target, Type elementType,
                                        TileDepths rows) {
-  int64_t step = getGroupStep(target, elementType);
+  GroupMatrixInstrAttr instr = findGroupInstr(target, elementType);
+  if (!instr)
+    return rows;
+  int64_t step = instr.getEach().getK();
   // Rows that are no whole words are copied an element at a time.
   int64_t wordElements = 32 / elementType.getIntOrFloatBitWidth();
-  if (step == 0 || rows.depth % wordElements != 0 ||
-      rows.valueDepth % wordElements != 0)
+  if (rows.depth % wordElements != 0 || rows.valueDepth % wordElements != 0)
     return rows;
   TileDepths whole = {getTileDepth(rows.depth, step),
                       getTileDepth(rows.valueDepth, step)};

@@ -97,6 +97,15 @@ mlir::evoformer::tile::matchGroupOperand(MemRefType type, int64_t depthDim) {
 }
 
 GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(TargetAttr target,
+                                                           Type element) {
+  if (ArrayAttr known = target.getGroupMatrix())
+    for (auto instr : known.getAsRange<GroupMatrixInstrAttr>())
+      if (instr.getEach().multiplies(element))
+        return instr;
+  return {};
+}
+
+GroupMatrixInstrAttr mlir::evoformer::tile::findGroupInstr(TargetAttr target,
                                                            MatrixInstrAttr each,
                                                            int64_t rowSubgroups,
                                                            int64_t columns,

@@ -81,3 +81,7 @@ bool mlir::evoformer::tile::isElementwise(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
          mapsElements(op);
 }
+
+bool mlir::evoformer::tile::isRowVector(RankedTensorType tile) {
+  return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <= 1;
+}

@@ -31,6 +31,9 @@ bool mapsElements(Operation *op);
 /// place only.
 bool isElementwise(Operation *op);
 
+/// True if a tile is long in one dimension at most.
+bool isRowVector(RankedTensorType tile);
+
 /// True if the kernel around `load` may write the memory that it reads. Its
 /// lanes then read what they wrote themselves, in the order of the program, and
 /// nothing orders one lane after another: such a load keeps its layout.

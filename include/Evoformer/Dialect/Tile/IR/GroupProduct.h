@@ -37,6 +37,10 @@ std::optional<SharedLayout> getGroupLayout(ArrayRef<int64_t> shape,
 /// The subgroups along a dimension of a tile.
 int64_t countSubgroups(FragAttr layout, int64_t dim);
 
+/// The target's first instruction of several subgroups for products of elements
+/// of a type; null: none.
+GroupMatrixInstrAttr findGroupInstr(TargetAttr target, Type element);
+
 /// The target's instruction of several subgroups for products of `each`, where
 /// `columns` columns of depth `depth` are shared; null: none. `rowSubgroups`
 /// are the subgroups along the rows.

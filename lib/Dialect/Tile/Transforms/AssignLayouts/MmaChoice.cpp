@@ -222,14 +222,16 @@ static DenseMap<Operation *, Operation *> findRepeated(KernelOp kernel) {
   return repeated;
 }
 
-/// Whether each step of a loop brings an operand of a product, as a box may.
+/// Whether each step of a loop brings an operand of 16 bits of a product, as a
+/// box may.
 static bool isReadAnew(scf::ForOp loop, Value operand) {
   SmallVector<LoadedOperand> loads = findLoadedOperands(operand);
-  return !loads.empty() && llvm::all_of(loads, [&](LoadedOperand &loaded) {
-    LoadOp load = loaded.load;
-    return loop->isAncestor(load) &&
-           load.getAlignment().value_or(1) % kMapAlignment == 0;
-  });
+  return getElementTypeOrSelf(operand).getIntOrFloatBitWidth() == 16 &&
+         !loads.empty() && llvm::all_of(loads, [&](LoadedOperand &loaded) {
+           LoadOp load = loaded.load;
+           return loop->isAncestor(load) &&
+                  load.getAlignment().value_or(1) % kMapAlignment == 0;
+         });
 }
 
 /// Whether each step of a loop brings all that these products multiply, while
@@ -237,14 +239,11 @@ static bool isReadAnew(scf::ForOp loop, Value operand) {
 static bool readAllAnew(
     ArrayRef<MmaOp> ops,
     const llvm::MapVector<Operation *, SmallVector<ReachedMemory>> &reachedBy) {
-  auto isMatrix = [](RankedTensorType tile) {
-    return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) > 1;
-  };
   return llvm::all_of(ops, [&](MmaOp op) {
     auto loop = op->getParentOfType<scf::ForOp>();
     return loop && isReadAnew(loop, op.getA()) && isReadAnew(loop, op.getB()) &&
            llvm::none_of(reachedBy.lookup(op), [&](const ReachedMemory &to) {
-             return isMatrix(to.tile) && loop->isAncestor(to.access);
+             return !isRowVector(to.tile) && loop->isAncestor(to.access);
            });
   });
 }
@@ -362,11 +361,8 @@ LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
   };
   // Boxes bring tiles in order, for which lanes issue nothing; runs would save
   // accesses that are made once.
-  bool is16Bit = llvm::all_of(ops, [](MmaOp op) {
-    return getElementTypeOrSelf(op.getA()).getIntOrFloatBitWidth() == 16;
-  });
   if (machine.target.hasTensorMaps() &&
-      schedule.getProducts() == ProductScope::Subgroup && is16Bit &&
+      schedule.getProducts() == ProductScope::Subgroup &&
       readAllAnew(ops, reachedBy)) {
     asInstructed.insert(ops.begin(), ops.end());
     return failure(failed(layOut(known)));

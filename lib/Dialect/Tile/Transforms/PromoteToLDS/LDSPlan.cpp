@@ -7,6 +7,7 @@
 
 #include "LDSPlan.h"
 
+#include "../KernelMemory.h"
 #include "CooperativeCopy.h"
 #include "Evoformer/Dialect/Tile/IR/ConsecutiveCopy.h"
 #include "Evoformer/Dialect/Tile/IR/GroupProduct.h"
@@ -213,7 +214,7 @@ mlir::evoformer::tile::decidePromotion(RankedTensorType tile, MemRefType memory,
   if (!tile.getElementType().isIntOrFloat() ||
       tile.getElementTypeBitWidth() % 8 != 0)
     return PromotionReason::PartialBytes;
-  if (llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <= 1)
+  if (isRowVector(tile))
     return PromotionReason::RowVector;
   LaneMap map = *getLaneMap(tile);
   if (inLoop && getSharing(map, machine.subgroups) > 1)

@@ -191,6 +191,9 @@ private:
   int64_t getLastingBytes(ArrayRef<StagedGroup> groups);
   LogicalResult checkCapacity(ArrayRef<StagedGroup> groups);
   void rewrite(StagedGroup &group);
+  /// Whether only work on the way of other tiles, which loads it itself, reads
+  /// what was loaded.
+  bool isAbsorbed(LoadOp load) const;
   /// Drops tiles that only work on the way of others reads, which loads them
   /// itself. One may stay the place of its group's copies, until these are
   /// written.
@@ -442,11 +445,7 @@ void Promotion::collect(Block &block, std::vector<StagedGroup> &groups) {
   StagedGroup group;
   for (Operation &op : block) {
     LoadOp load = globalLoad(op);
-    bool isAbsorbed = load && !load->use_empty() &&
-                      llvm::all_of(load->getUsers(), [&](Operation *user) {
-                        return absorbed.contains(user);
-                      });
-    if (!load || isAbsorbed)
+    if (!load || isAbsorbed(load))
       continue;
     PromotionReason reason = decide(load);
     if (reason == PromotionReason::RowVector && stagesVectors &&
@@ -675,16 +674,20 @@ void Promotion::rewrite(StagedGroup &group) {
   }
 }
 
+bool Promotion::isAbsorbed(LoadOp load) const {
+  return !load->use_empty() &&
+         llvm::all_of(load->getUsers(),
+                      [&](Operation *user) { return absorbed.contains(user); });
+}
+
 void Promotion::dropAbsorbed(StagedGroup &group) {
   llvm::erase_if(group.tiles, [&](const StagedTile &tile) {
-    return llvm::all_of(
-        llvm::zip_equal(tile.loads, tile.copied), [&](auto pair) {
-          LoadOp load = std::get<0>(pair);
-          return std::get<1>(pair) == load.getResult() && !load->use_empty() &&
-                 llvm::all_of(load->getUsers(), [&](Operation *user) {
-                   return absorbed.contains(user);
-                 });
-        });
+    return llvm::equal(tile.copied, tile.loads,
+                       [](Value copied, LoadOp load) {
+                         return copied == load.getResult();
+                       }) &&
+           llvm::all_of(tile.loads,
+                        [&](LoadOp load) { return isAbsorbed(load); });
   });
 }
 

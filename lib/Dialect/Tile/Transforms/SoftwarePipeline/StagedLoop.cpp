@@ -294,10 +294,6 @@ static bool feedsProduct(LoadOp load, Block *body) {
   return feeds;
 }
 
-static bool isRowVector(RankedTensorType tile) {
-  return llvm::count_if(tile.getShape(), [](int64_t s) { return s > 1; }) <= 1;
-}
-
 void LoopAnalysis::collectPrefetches(const PrefetchBudget &budget) {
   // A row vector of which a lane has this little takes no share of the budget.
   constexpr int64_t kFewRegisters = 2;
