@@ -248,6 +248,28 @@ static bool readAllAnew(
   });
 }
 
+/// Whether a product that is rarely needed reads rows of its second operand
+/// from memory itself, whose elements lie along its result: in fragments whose
+/// lanes hold consecutive ones of these they are loaded at once.
+static bool loadsAcross(MmaOp op, MatrixInstrAttr instr,
+                        ScheduleAttr schedule) {
+  constexpr int64_t kLeastBytes = 8;
+  auto type = cast<RankedTensorType>(op.getB().getType());
+  int64_t rank = type.getRank();
+  int64_t atoms =
+      type.getDimSize(rank - 1) / (instr.getN() * schedule.getSubgroups()[2]);
+  SmallVector<LoadedOperand> loads = findLoadedOperands(op.getB());
+  return atoms * type.getElementTypeBitWidth() / 8 >= kLeastBytes &&
+         llvm::isPowerOf2_64(atoms) && !loads.empty() &&
+         llvm::all_of(loads, [&](LoadedOperand &loaded) {
+           LoadOp load = loaded.load;
+           return !isWorkgroupMemory(load.getSourceType()) &&
+                  loaded.dims[rank - 1] ==
+                      getContiguousDim(load.getSourceType(),
+                                       load.getTileType().getShape());
+         });
+}
+
 /// The products of each tile that several of them read.
 static SmallVector<SmallVector<MmaOp>> findReaders(ArrayRef<MmaOp> ops) {
   llvm::MapVector<Operation *, SetVector<MmaOp>> readers;
@@ -275,6 +297,8 @@ struct OrientationChoice {
   /// What weighs in besides exchanges, and what is pinned.
   llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
   DenseMap<Operation *, Operation *> like;
+  /// The one whose second operand lies in runs.
+  MmaOp across;
 
   LogicalResult run(ArrayRef<MmaOp> ops, LayoutMap &known) const;
   /// Leaves results as their instructions have them where that moves less.
@@ -282,6 +306,12 @@ struct OrientationChoice {
 
   /// The products whose results do not lie in runs.
   DenseSet<Operation *> asInstructed;
+
+private:
+  MmaChoice::Runs getRuns(Operation *op) const {
+    return asInstructed.contains(op) ? MmaChoice::Runs::None
+                                     : MmaChoice::Runs::OfResult;
+  }
 };
 } // namespace
 
@@ -308,8 +338,9 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
       bool swapped = all ? (mask >> i) & 1 : mask;
       allowed &= !all || !isPinnedOtherwise(op, swapped);
       MatrixInstrAttr instr = instrs.lookup(op);
-      choices.push_back(
-          {op, instr, swapped, !asInstructed.contains(like.lookup(op))});
+      choices.push_back({op, instr, swapped,
+                         op == across ? MmaChoice::Runs::OfOperand
+                                      : getRuns(like.lookup(op))});
       together += isGroupProduct(choices.back(), schedule);
       // Padding may differ between the orientations.
       cost += *getCost(op, instr, swapped, schedule);
@@ -350,7 +381,7 @@ LogicalResult OrientationChoice::chooseRuns(ArrayRef<MmaOp> ops,
     for (MmaOp op : ops)
       choices.push_back({op, instrs.lookup(op),
                          known.find(op)->second.a.getRole() == OperandRole::B,
-                         !asInstructed.contains(op)});
+                         getRuns(op)});
     FailureOr<int64_t> exchange = getExchangeCost(choices, schedule, layouts);
     if (failed(exchange))
       return failure();
@@ -468,6 +499,14 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
     return failure();
   choice.reachedBy.clear();
   choice.like = findRepeated(kernel);
+  // Results that lie otherwise are exchanged, which takes registers that the
+  // rest would have: so that is for one of them.
+  SmallVector<MmaOp> across;
+  llvm::copy_if(rare, std::back_inserter(across), [&](MmaOp op) {
+    return loadsAcross(op, instrs.lookup(op), schedule);
+  });
+  if (across.size() == 1)
+    choice.across = across.front();
   // Each region on its own: few products, of which all combinations are tried.
   llvm::MapVector<Operation *, SmallVector<MmaOp>> regions;
   for (MmaOp op : rare)

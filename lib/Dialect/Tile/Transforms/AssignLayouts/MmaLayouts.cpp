@@ -229,6 +229,20 @@ matchOrder(const LaneMap &carried, int64_t carriedDim, MatrixInstrAttr instr,
   return flatten(split);
 }
 
+/// How many tiles that loops do not bring are operands of products which are
+/// rarely needed.
+static int64_t countRareOwn(KernelOp kernel) {
+  DenseSet<Operation *> own;
+  kernel.walk([&](MmaOp op) {
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
+    if (loop && op->getParentOfType<WhereOp>())
+      for (LoadedOperand &operand : findLoadedOperands(op.getA()))
+        if (!loop->isProperAncestor(operand.load))
+          own.insert(operand.load);
+  });
+  return own.size();
+}
+
 /// Whether both operands are read from workgroup memory in each iteration of a
 /// loop, by instructions that read matrices: these have the instruction's own
 /// order, and rows that padding alone keeps from meeting in a bank.
@@ -239,11 +253,15 @@ static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
       !readsMatrices(*kernel.getTarget(), op.getA().getType().getElementType()))
     return false;
   bool sharesA = schedule.getSubgroups()[2] > 1;
+  // What is rarely needed a loop loads from memory itself, the wider the
+  // better. Own operands in that order take registers that the rest would have:
+  // so that is for a single one.
+  bool isRare(op->getParentOfType<WhereOp>());
+  bool keepsOwn = schedule.getOwn() == OwnOperands::LDS &&
+                  (!isRare || countRareOwn(kernel) > 1);
   SmallVector<LoadedOperand> loaded = findLoadedOperands(op.getA());
   return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
-    return loop->isProperAncestor(operand.load)
-               ? sharesA
-               : schedule.getOwn() == OwnOperands::LDS;
+    return loop->isProperAncestor(operand.load) ? sharesA && !isRare : keepsOwn;
   });
 }
 
@@ -335,7 +353,9 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
   SmallVector<int64_t> orderM, orderN;
   // Instructions that read memory find there columns and depth in order.
   bool isGroup = isGroupProduct(choice, schedule);
-  if (choice.inRuns && !isGroup)
+  if (choice.runs == MmaChoice::Runs::OfOperand)
+    orderN = getContiguousOrder(instr, roleOfB, /*column=*/!swapped, atomsN);
+  else if (choice.runs == MmaChoice::Runs::OfResult && !isGroup)
     (registersInN ? orderN : orderM) =
         getContiguousOrder(instr, OperandRole::C, registersInColumns,
                            registersInN ? atomsN : atomsM);

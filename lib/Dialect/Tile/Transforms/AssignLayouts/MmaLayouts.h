@@ -18,14 +18,16 @@ struct MmaLayouts {
 };
 
 /// A product in a kernel whose matrix instruction is chosen: `swapped` computes
-/// the transposed product, its operands exchanged; `inRuns` gives each lane's
-/// registers of the result consecutive elements, else they lie as the
-/// instruction has them.
+/// the transposed product, its operands exchanged; `runs` says whose registers
+/// of a lane have consecutive elements along the result: its own, those of the
+/// second operand, or nobody's, as the instruction has them.
 struct MmaChoice {
+  enum class Runs { None, OfResult, OfOperand };
+
   MmaOp op;
   MatrixInstrAttr instr;
   bool swapped = false;
-  bool inRuns = true;
+  Runs runs = Runs::OfResult;
 };
 
 /// For an operand of a product: an earlier product whose result it carries
