@@ -13,7 +13,7 @@
 // CHECK-LABEL: evo_tile.kernel @alibi_attention(
 //       CHECK:   scf.for
 //   CHECK-NOT:     arith.sitofp {{.*}} : tensor<1x{{[0-9]+}}x{{[0-9]+}}xi32>
-//       CHECK:     %[[DISTANCE:.*]] = arith.addf {{.*}} : tensor<1x[[TILE:[0-9]+x[0-9]+]]xf32>
+//       CHECK:     %[[DISTANCE:.*]] = arith.subf {{.*}} : tensor<1x[[TILE:[0-9]+x[0-9]+]]xf32>
 //       CHECK:     %[[SIZE:.*]] = math.absf %[[DISTANCE]]
 //       CHECK:     %[[SUMMAND:.*]] = arith.mulf {{.*}}%[[SIZE]]
 //       CHECK:     %[[LOGITS:.*]] = evo_tile.mma {{.*}}, %[[SUMMAND]]

@@ -405,18 +405,28 @@ private:
       return false;
     auto ofPlaces = [&](LogitDim dim, ScoreArgument argument) {
       Value places = makeIndices(builder.index(0), getSize(dim));
-      return multiply({toF32(places), dim},
-                      static_cast<double>(sum->factorOf(argument)));
+      auto factor = static_cast<double>(sum->factorOf(argument));
+      return std::pair(multiply({toF32(places), dim}, std::abs(factor)),
+                       factor < 0);
     };
-    Lifted few = ofPlaces(LogitDim::Queries, ScoreArgument::Query);
-    Lifted many = ofPlaces(LogitDim::Keys, ScoreArgument::Key);
+    // Packed instructions are made of differences that are written as such.
+    auto add = [&](Value total, Value some, bool isNegative) {
+      return isNegative ? builder.subf(total, some) : builder.addf(total, some);
+    };
+    auto [few, fewAreNegative] =
+        ofPlaces(LogitDim::Queries, ScoreArgument::Query);
+    auto [many, manyAreNegative] = ofPlaces(LogitDim::Keys, ScoreArgument::Key);
     // What the tile has goes to the places that a lane has few of.
-    if (tile.keysFirst)
+    if (tile.keysFirst) {
       std::swap(few, many);
-    few.value = builder.addf(few.value, asTile(toF32(ofTile), few.value));
-    define(op.getResult(0), {builder.addf(widen(few, LogitDims::all()),
-                                          widen(many, LogitDims::all())),
-                             LogitDims::all()});
+      std::swap(fewAreNegative, manyAreNegative);
+    }
+    few.value =
+        add(asTile(toF32(ofTile), few.value), few.value, fewAreNegative);
+    define(op.getResult(0),
+           {add(widen(few, LogitDims::all()), widen(many, LogitDims::all()),
+                manyAreNegative),
+            LogitDims::all()});
     return true;
   }
 
