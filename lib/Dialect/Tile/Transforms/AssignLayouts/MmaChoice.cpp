@@ -250,24 +250,38 @@ static bool readAllAnew(
 
 /// Whether a product that is rarely needed reads rows of its second operand
 /// from memory itself, whose elements lie along its result: in fragments whose
-/// lanes hold consecutive ones of these they are loaded at once.
-static bool loadsAcross(MmaOp op, MatrixInstrAttr instr,
+/// lanes hold consecutive ones of these they are loaded at once. As many as
+/// vectors have, which none straddles then. Sums of f32 are made apart: they
+/// would be exchanged in each step.
+static bool loadsAcross(MmaOp op, MatrixInstrAttr instr, bool swapped,
                         ScheduleAttr schedule) {
   constexpr int64_t kLeastBytes = 8;
   auto type = cast<RankedTensorType>(op.getB().getType());
-  int64_t rank = type.getRank();
-  int64_t atoms =
-      type.getDimSize(rank - 1) / (instr.getN() * schedule.getSubgroups()[2]);
+  int64_t rank = type.getRank(), n = type.getDimSize(rank - 1);
+  int64_t atom =
+      (swapped ? instr.getM() : instr.getN()) * schedule.getSubgroups()[2];
   SmallVector<LoadedOperand> loads = findLoadedOperands(op.getB());
-  return atoms * type.getElementTypeBitWidth() / 8 >= kLeastBytes &&
-         llvm::isPowerOf2_64(atoms) && !loads.empty() &&
-         llvm::all_of(loads, [&](LoadedOperand &loaded) {
+  return type.getElementTypeBitWidth() == 16 && n % atom == 0 &&
+         llvm::isPowerOf2_64(n / atom) && n / atom * 2 >= kLeastBytes &&
+         !loads.empty() && llvm::all_of(loads, [&](LoadedOperand &loaded) {
            LoadOp load = loaded.load;
-           return !isWorkgroupMemory(load.getSourceType()) &&
+           return load->getParentOfType<WhereOp>() &&
+                  !isWorkgroupMemory(load.getSourceType()) &&
                   loaded.dims[rank - 1] ==
                       getContiguousDim(load.getSourceType(),
                                        load.getTileType().getShape());
          });
+}
+
+/// Whether what these products read besides what their loops bring is one tile.
+static bool haveOneOwn(ArrayRef<MmaOp> ops) {
+  DenseSet<Operation *> own;
+  for (MmaOp op : ops)
+    if (auto loop = op->getParentOfType<LoopLikeOpInterface>())
+      for (LoadedOperand &operand : findLoadedOperands(op.getA()))
+        if (!loop->isProperAncestor(operand.load))
+          own.insert(operand.load);
+  return own.size() == 1;
 }
 
 /// The products of each tile that several of them read.
@@ -297,8 +311,10 @@ struct OrientationChoice {
   /// What weighs in besides exchanges, and what is pinned.
   llvm::MapVector<Operation *, SmallVector<ReachedMemory>> reachedBy;
   DenseMap<Operation *, Operation *> like;
-  /// The one whose second operand lies in runs.
+  /// The product that is rarely needed and loads its second operand in runs, if
+  /// there is one, and whether their own operand is read so as well.
   MmaOp across;
+  bool ownInRuns = false;
 
   LogicalResult run(ArrayRef<MmaOp> ops, LayoutMap &known) const;
   /// Leaves results as their instructions have them where that moves less.
@@ -308,9 +324,16 @@ struct OrientationChoice {
   DenseSet<Operation *> asInstructed;
 
 private:
+  /// Of a product as it was chosen.
   MmaChoice::Runs getRuns(Operation *op) const {
     return asInstructed.contains(op) ? MmaChoice::Runs::None
                                      : MmaChoice::Runs::OfResult;
+  }
+  /// Of one that is to be: like the product that it repeats.
+  MmaChoice::Runs getRuns(MmaOp op, bool swapped) const {
+    return op == across && loadsAcross(op, instrs.lookup(op), swapped, schedule)
+               ? MmaChoice::Runs::OfOperand
+               : getRuns(like.lookup(op));
   }
 };
 } // namespace
@@ -338,9 +361,8 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
       bool swapped = all ? (mask >> i) & 1 : mask;
       allowed &= !all || !isPinnedOtherwise(op, swapped);
       MatrixInstrAttr instr = instrs.lookup(op);
-      choices.push_back({op, instr, swapped,
-                         op == across ? MmaChoice::Runs::OfOperand
-                                      : getRuns(like.lookup(op))});
+      choices.push_back({op, instr, swapped, getRuns(op, swapped),
+                         /*followsOther=*/ownInRuns});
       together += isGroupProduct(choices.back(), schedule);
       // Padding may differ between the orientations.
       cost += *getCost(op, instr, swapped, schedule);
@@ -499,14 +521,19 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
     return failure();
   choice.reachedBy.clear();
   choice.like = findRepeated(kernel);
-  // Results that lie otherwise are exchanged, which takes registers that the
-  // rest would have: so that is for one of them.
+  // Results that lie otherwise are exchanged, and own operands read in wide
+  // pieces, which takes registers that the usual work would have: so that is
+  // for a single one in a kernel.
   SmallVector<MmaOp> across;
   llvm::copy_if(rare, std::back_inserter(across), [&](MmaOp op) {
-    return loadsAcross(op, instrs.lookup(op), schedule);
+    MatrixInstrAttr instr = instrs.lookup(op);
+    return loadsAcross(op, instr, /*swapped=*/false, schedule) ||
+           loadsAcross(op, instr, /*swapped=*/true, schedule);
   });
-  if (across.size() == 1)
+  if (across.size() == 1) {
     choice.across = across.front();
+    choice.ownInRuns = haveOneOwn(rare);
+  }
   // Each region on its own: few products, of which all combinations are tried.
   llvm::MapVector<Operation *, SmallVector<MmaOp>> regions;
   for (MmaOp op : rare)

@@ -229,39 +229,23 @@ matchOrder(const LaneMap &carried, int64_t carriedDim, MatrixInstrAttr instr,
   return flatten(split);
 }
 
-/// How many tiles that loops do not bring are operands of products which are
-/// rarely needed.
-static int64_t countRareOwn(KernelOp kernel) {
-  DenseSet<Operation *> own;
-  kernel.walk([&](MmaOp op) {
-    auto loop = op->getParentOfType<LoopLikeOpInterface>();
-    if (loop && op->getParentOfType<WhereOp>())
-      for (LoadedOperand &operand : findLoadedOperands(op.getA()))
-        if (!loop->isProperAncestor(operand.load))
-          own.insert(operand.load);
-  });
-  return own.size();
-}
-
 /// Whether both operands are read from workgroup memory in each iteration of a
 /// loop, by instructions that read matrices: these have the instruction's own
-/// order, and rows that padding alone keeps from meeting in a bank.
-static bool wantsMatrixReads(MmaOp op, ScheduleAttr schedule) {
+/// order, and rows that padding alone keeps from meeting in a bank. Where work
+/// is rarely needed, what loops bring comes from memory itself.
+static bool wantsMatrixReads(const MmaChoice &choice, ScheduleAttr schedule) {
+  MmaOp op = choice.op;
   auto kernel = op->getParentOfType<KernelOp>();
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
   if (!loop ||
       !readsMatrices(*kernel.getTarget(), op.getA().getType().getElementType()))
     return false;
-  bool sharesA = schedule.getSubgroups()[2] > 1;
-  // What is rarely needed a loop loads from memory itself, the wider the
-  // better. Own operands in that order take registers that the rest would have:
-  // so that is for a single one.
-  bool isRare(op->getParentOfType<WhereOp>());
-  bool keepsOwn = schedule.getOwn() == OwnOperands::LDS &&
-                  (!isRare || countRareOwn(kernel) > 1);
+  bool sharesA =
+      schedule.getSubgroups()[2] > 1 && !op->getParentOfType<WhereOp>();
+  bool keepsOwn = schedule.getOwn() == OwnOperands::LDS && !choice.followsOther;
   SmallVector<LoadedOperand> loaded = findLoadedOperands(op.getA());
   return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
-    return loop->isProperAncestor(operand.load) ? sharesA && !isRare : keepsOwn;
+    return loop->isProperAncestor(operand.load) ? sharesA : keepsOwn;
   });
 }
 
@@ -386,7 +370,7 @@ FailureOr<MmaLayouts> mlir::evoformer::tile::getMmaLayouts(
     for (const CarriedResult &carried :
          findCarriedResults(second ? op.getB() : op.getA()))
       match(carried, second);
-  if (!matched && !carries && !isGroup && !wantsMatrixReads(op, schedule))
+  if (!matched && !carries && !isGroup && !wantsMatrixReads(choice, schedule))
     orderK = getContiguousOrder(instr, OperandRole::A, /*column=*/true, atomsK,
                                 countTurns(op, instr, atomsK));
 

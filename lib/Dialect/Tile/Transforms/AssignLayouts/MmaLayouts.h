@@ -18,16 +18,22 @@ struct MmaLayouts {
 };
 
 /// A product in a kernel whose matrix instruction is chosen: `swapped` computes
-/// the transposed product, its operands exchanged; `runs` says whose registers
-/// of a lane have consecutive elements along the result: its own, those of the
-/// second operand, or nobody's, as the instruction has them.
+/// the transposed product, its operands exchanged.
 struct MmaChoice {
-  enum class Runs { None, OfResult, OfOperand };
+  /// Whose registers of a lane have consecutive elements along the result.
+  enum class Runs {
+    None,      ///< nobody's: all lies as the instruction has it
+    OfResult,  ///< the result's
+    OfOperand, ///< the second operand's
+  };
 
   MmaOp op;
   MatrixInstrAttr instr;
   bool swapped = false;
   Runs runs = Runs::OfResult;
+  /// Own operands in workgroup memory are read as the other one is best loaded,
+  /// and not by instructions that read matrices.
+  bool followsOther = false;
 };
 
 /// For an operand of a product: an earlier product whose result it carries
