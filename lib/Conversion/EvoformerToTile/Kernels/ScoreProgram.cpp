@@ -403,30 +403,23 @@ private:
     Value ofTile = sumOfTile(*sum);
     if (!ofTile)
       return false;
-    auto ofPlaces = [&](LogitDim dim, ScoreArgument argument) {
-      Value places = makeIndices(builder.index(0), getSize(dim));
-      auto factor = static_cast<double>(sum->factorOf(argument));
-      return std::pair(multiply({toF32(places), dim}, std::abs(factor)),
-                       factor < 0);
-    };
     // Packed instructions are made of differences that are written as such.
-    auto add = [&](Value total, Value some, bool isNegative) {
-      return isNegative ? builder.subf(total, some) : builder.addf(total, some);
+    auto addPlaces = [&](const Lifted &total, LogitDim dim) -> Lifted {
+      auto factor = static_cast<double>(
+          sum->factorOf(dim == LogitDim::Queries ? ScoreArgument::Query
+                                                 : ScoreArgument::Key));
+      Value places = makeIndices(builder.index(0), getSize(dim));
+      Lifted some = multiply({toF32(places), dim}, std::abs(factor));
+      LogitDims dims = total.dims | some.dims;
+      Value a = widen(total, dims), b = widen(some, dims);
+      return {factor < 0 ? builder.subf(a, b) : builder.addf(a, b), dims};
     };
-    auto [few, fewAreNegative] =
-        ofPlaces(LogitDim::Queries, ScoreArgument::Query);
-    auto [many, manyAreNegative] = ofPlaces(LogitDim::Keys, ScoreArgument::Key);
     // What the tile has goes to the places that a lane has few of.
-    if (tile.keysFirst) {
+    LogitDim few = LogitDim::Queries, many = LogitDim::Keys;
+    if (tile.keysFirst)
       std::swap(few, many);
-      std::swap(fewAreNegative, manyAreNegative);
-    }
-    few.value =
-        add(asTile(toF32(ofTile), few.value), few.value, fewAreNegative);
     define(op.getResult(0),
-           {add(widen(few, LogitDims::all()), widen(many, LogitDims::all()),
-                manyAreNegative),
-            LogitDims::all()});
+           addPlaces(addPlaces({toF32(ofTile), {}}, few), many));
     return true;
   }
 

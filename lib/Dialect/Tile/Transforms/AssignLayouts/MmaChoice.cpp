@@ -249,28 +249,32 @@ static bool readAllAnew(
 }
 
 /// Whether a product that is rarely needed reads rows of its second operand
-/// from memory itself, whose elements lie along its result: in fragments whose
-/// lanes hold consecutive ones of these they are loaded at once. As many as
-/// vectors have, which none straddles then. Sums of f32 are made apart: they
-/// would be exchanged in each step.
-static bool loadsAcross(MmaOp op, MatrixInstrAttr instr, bool swapped,
-                        ScheduleAttr schedule) {
-  constexpr int64_t kLeastBytes = 8;
+/// from memory itself, whose elements lie along its result. Of 16 bits: sums of
+/// f32 are made apart, and would be exchanged in each step.
+static bool loadsAcross(MmaOp op) {
   auto type = cast<RankedTensorType>(op.getB().getType());
-  int64_t rank = type.getRank(), n = type.getDimSize(rank - 1);
-  int64_t atom =
-      (swapped ? instr.getM() : instr.getN()) * schedule.getSubgroups()[2];
   SmallVector<LoadedOperand> loads = findLoadedOperands(op.getB());
-  return type.getElementTypeBitWidth() == 16 && n % atom == 0 &&
-         llvm::isPowerOf2_64(n / atom) && n / atom * 2 >= kLeastBytes &&
-         !loads.empty() && llvm::all_of(loads, [&](LoadedOperand &loaded) {
+  return type.getElementTypeBitWidth() == 16 && !loads.empty() &&
+         llvm::all_of(loads, [&](LoadedOperand &loaded) {
            LoadOp load = loaded.load;
            return load->getParentOfType<WhereOp>() &&
                   !isWorkgroupMemory(load.getSourceType()) &&
-                  loaded.dims[rank - 1] ==
+                  loaded.dims.back() ==
                       getContiguousDim(load.getSourceType(),
                                        load.getTileType().getShape());
          });
+}
+
+/// Whether lanes that hold consecutive elements of 16 bits along a product's
+/// result, all that they have, hold as many as vectors that are worth it.
+static bool holdVectors(MmaOp op, MatrixInstrAttr instr, bool swapped,
+                        ScheduleAttr schedule) {
+  constexpr int64_t kLeastElements = 4;
+  int64_t n = cast<RankedTensorType>(op.getB().getType()).getShape().back();
+  int64_t atom =
+      (swapped ? instr.getM() : instr.getN()) * schedule.getSubgroups()[2];
+  return n % atom == 0 && llvm::isPowerOf2_64(n / atom) &&
+         n / atom >= kLeastElements;
 }
 
 /// Whether what these products read besides what their loops bring is one tile.
@@ -331,7 +335,7 @@ private:
   }
   /// Of one that is to be: like the product that it repeats.
   MmaChoice::Runs getRuns(MmaOp op, bool swapped) const {
-    return op == across && loadsAcross(op, instrs.lookup(op), swapped, schedule)
+    return op == across && holdVectors(op, instrs.lookup(op), swapped, schedule)
                ? MmaChoice::Runs::OfOperand
                : getRuns(like.lookup(op));
   }
@@ -361,8 +365,7 @@ LogicalResult OrientationChoice::run(ArrayRef<MmaOp> ops,
       bool swapped = all ? (mask >> i) & 1 : mask;
       allowed &= !all || !isPinnedOtherwise(op, swapped);
       MatrixInstrAttr instr = instrs.lookup(op);
-      choices.push_back({op, instr, swapped, getRuns(op, swapped),
-                         /*followsOther=*/ownInRuns});
+      choices.push_back({op, instr, swapped, getRuns(op, swapped), ownInRuns});
       together += isGroupProduct(choices.back(), schedule);
       // Padding may differ between the orientations.
       cost += *getCost(op, instr, swapped, schedule);
@@ -527,8 +530,9 @@ FailureOr<LayoutMap> mlir::evoformer::tile::chooseMmaLayouts(KernelOp kernel) {
   SmallVector<MmaOp> across;
   llvm::copy_if(rare, std::back_inserter(across), [&](MmaOp op) {
     MatrixInstrAttr instr = instrs.lookup(op);
-    return loadsAcross(op, instr, /*swapped=*/false, schedule) ||
-           loadsAcross(op, instr, /*swapped=*/true, schedule);
+    return loadsAcross(op) &&
+           (holdVectors(op, instr, /*swapped=*/false, schedule) ||
+            holdVectors(op, instr, /*swapped=*/true, schedule));
   });
   if (across.size() == 1) {
     choice.across = across.front();

@@ -242,7 +242,7 @@ static bool wantsMatrixReads(const MmaChoice &choice, ScheduleAttr schedule) {
     return false;
   bool sharesA =
       schedule.getSubgroups()[2] > 1 && !op->getParentOfType<WhereOp>();
-  bool keepsOwn = schedule.getOwn() == OwnOperands::LDS && !choice.followsOther;
+  bool keepsOwn = schedule.getOwn() == OwnOperands::LDS && !choice.ownInRuns;
   SmallVector<LoadedOperand> loaded = findLoadedOperands(op.getA());
   return !loaded.empty() && llvm::all_of(loaded, [&](LoadedOperand &operand) {
     return loop->isProperAncestor(operand.load) ? sharesA : keepsOwn;

@@ -31,9 +31,9 @@ struct MmaChoice {
   MatrixInstrAttr instr;
   bool swapped = false;
   Runs runs = Runs::OfResult;
-  /// Own operands in workgroup memory are read as the other one is best loaded,
-  /// and not by instructions that read matrices.
-  bool followsOther = false;
+  /// Own operands in workgroup memory are read in runs along the depth, as the
+  /// other one is best loaded, and not by instructions that read matrices.
+  bool ownInRuns = false;
 };
 
 /// For an operand of a product: an earlier product whose result it carries
