@@ -25,9 +25,9 @@ NEVER_REFUSES = {
     "evo-cpu-fuse-tiles", "evo-cpu-expand-exp2", "evo-cpu-drop-cast-flags",
     "evo-cpu-move-bf16-as-words",
     "evoformer-results-to-arguments", "evoformer-split-backward",
-    "evo-tile-carry-divisions", "evo-tile-overlap-products",
-    "evo-tile-share-launches",
-    "evo-gpu-carry-addresses", "evo-gpu-defer-lane-sums"}
+    "evo-tile-carry-divisions", "evo-tile-defer-lane-sums",
+    "evo-tile-overlap-products", "evo-tile-share-launches",
+    "evo-gpu-carry-addresses"}
 EXECUTES = re.compile(r"mlir-runner|evoformer-run|evoformer-sim|evoformer-check")
 
 

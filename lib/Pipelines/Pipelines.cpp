@@ -86,6 +86,7 @@ static void addLanes(OpPassManager &pm, const LowerOptions &options) {
   if (makesTensorMaps(options))
     pm.addPass(tile::createCopyBoxes());
   pm.addPass(tile::createSkipIdleSubgroups());
+  pm.addPass(tile::createDeferLaneSums());
   pm.addPass(tile::createConvertTileToGPU());
   // Distribution leaves more unused than used. From the bottom that goes before
   // a pattern looks at it; from the top every erased user has a loop looked at
@@ -93,7 +94,6 @@ static void addLanes(OpPassManager &pm, const LowerOptions &options) {
   // Hosts are as they were.
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   addCleanup(kernels, /*topDown=*/false);
-  kernels.addPass(tile::createDeferLaneSums());
   kernels.addPass(tile::createCarryAddresses());
 }
 

@@ -40,6 +40,8 @@ PASSES = {
         "staged": True},
     "evo-tile-carry-divisions": {
         level: None for level in ("tiles", "fragments", "staged", "pipelined")},
+    "evo-tile-defer-lane-sums": {
+        level: None for level in ("tiles", "fragments", "staged", "pipelined")},
     "evo-tile-split-products": {
         "tiles": "evo-tile-split-products " + BARE, "fragments": None,
         "staged": None, "pipelined": None},
@@ -57,7 +59,6 @@ PASSES = {
         "tiles": "convert-tile-to-gpu " + BARE,
         "fragments": True, "staged": True, "pipelined": True},
     "gpu.module(evo-gpu-carry-addresses)": {},
-    "gpu.module(evo-gpu-defer-lane-sums)": {"lanes": None, "machine": None},
     "gpu.module(convert-gpu-lanes-to-llvm)": {"lanes": True, "machine": None},
     "convert-tile-to-cpu": {
         "tiles": True, "fragments": True, "staged": True, "pipelined": True},

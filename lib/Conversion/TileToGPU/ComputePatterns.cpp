@@ -269,6 +269,20 @@ static TypedAttr getIdentity(ReduceKind kind, Type type) {
   return IntegerAttr::get(type, value);
 }
 
+/// What all lanes along a dimension of a tile have together.
+static Value acrossLanes(LaneBuilder &lane, Location loc, ReduceKind kind,
+                         int64_t dim, const LaneMap &map, Value value) {
+  int64_t base = 1;
+  for (const LayoutAxis &axis : map.lanes) {
+    if (axis.strides[dim] != 0)
+      for (int64_t step = 1; step < axis.size; step *= 2)
+        value = combine(lane.builder, loc, kind, value,
+                        lane.exchange(value, base * step));
+    base *= axis.size;
+  }
+  return value;
+}
+
 namespace {
 struct ReducePattern : KernelPattern<ReduceOp> {
   using KernelPattern::KernelPattern;
@@ -328,7 +342,8 @@ struct ReducePattern : KernelPattern<ReduceOp> {
       Value value = op.getKind() == ReduceKind::Add
                         ? tree(rewriter, op, parts)
                         : chains(rewriter, op, parts);
-      value = acrossLanes(lane, op, from, value);
+      if (!op.getHeld())
+        value = acrossLanes(lane, loc, op.getKind(), op.getDim(), from, value);
       elements.emplace_back(
           vector::BroadcastOp::create(rewriter, loc, scalarVector, value), 0);
     }
@@ -391,19 +406,6 @@ private:
           vector::ExtractOp::create(builder, loc, vector, i));
   }
 
-  static Value acrossLanes(LaneBuilder &lane, ReduceOp op, const LaneMap &map,
-                           Value value) {
-    int64_t base = 1;
-    for (const LayoutAxis &axis : map.lanes) {
-      if (axis.strides[op.getDim()] != 0)
-        for (int64_t step = 1; step < axis.size; step *= 2)
-          value = combine(lane.builder, op.getLoc(), op.getKind(), value,
-                          lane.exchange(value, base * step));
-      base *= axis.size;
-    }
-    return value;
-  }
-
   /// Replaces what lies beyond the tile along the reduced dimension by the
   /// identity.
   static void maskPadding(LaneBuilder &lane, ReduceOp op, const LaneMap &map,
@@ -435,6 +437,30 @@ private:
           builder, loc, arith::CmpIPredicate::slt, position, limit);
       vector = arith::SelectOp::create(builder, loc, inside, vector, identity);
     }
+  }
+};
+
+struct CombinePattern : KernelPattern<CombineOp> {
+  using KernelPattern::KernelPattern;
+
+  LogicalResult
+  matchAndRewrite(CombineOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    LaneBuilder lane(rewriter, loc, kernel);
+    LaneMap from = *getLaneMap(cast<RankedTensorType>(op.getSource()));
+    SmallVector<LaneElement> elements;
+    for (auto [vector, i] : lane.elementsOf(adaptor.getOwn())) {
+      Value own = vector::ExtractOp::create(rewriter, loc, vector, i);
+      Value sum =
+          acrossLanes(lane, loc, ReduceKind::Add, op.getDim(), from, own);
+      auto type = VectorType::get({1}, sum.getType());
+      elements.emplace_back(
+          vector::BroadcastOp::create(rewriter, loc, type, sum), 0);
+    }
+    int64_t size = mapOf(op.getResult()).getVectorSize();
+    rewriter.replaceOpWithMultiple(op, {lane.pack(elements, size)});
+    return success();
   }
 };
 
@@ -561,5 +587,5 @@ void mlir::evoformer::tile::populateComputePatterns(
            RenamePattern<SkipIdleOp>, RenamePattern<TransposeOp>, SplatPattern>(
           converter, context);
   patterns.add<IotaPattern, HoldsWithinPattern, BroadcastPattern, ReducePattern,
-               MmaPattern>(converter, context, kernel);
+               CombinePattern, MmaPattern>(converter, context, kernel);
 }

@@ -28,6 +28,7 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::evoformer::tile {
 #define GEN_PASS_DEF_CONVERTTILETOGPU
@@ -308,6 +309,26 @@ static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
   return workgroups * lanes < kFewLanes ? 0 : workgroups;
 }
 
+/// Where the layout of something is changed that depends on what lanes hold
+/// each for themselves, it would be that of some lane: there all get the whole.
+static void wholeBeforeConversions(KernelOp kernel) {
+  kernel.walk([&](ReduceOp reduce) {
+    if (!reduce.getHeld())
+      return;
+    llvm::SetVector<Value> dependent;
+    dependent.insert(reduce.getResult());
+    for (size_t i = 0; i < dependent.size(); ++i)
+      for (Operation *user : dependent[i].getUsers()) {
+        if (isa<ConvertLayoutOp>(user)) {
+          reduce.setHeld(false);
+          return;
+        }
+        if (user->getNumRegions() == 0)
+          dependent.insert_range(user->getResults());
+      }
+  });
+}
+
 /// Copies that run ahead through registers take them twice once an optimizer
 /// unrolls their loop, which it does where it knows that iterations are few.
 /// Loops whose tiles take more than half of the registers stay as they are.
@@ -393,6 +414,7 @@ protected:
         failed(prepareCopies(kernel, context)))
       return failure();
     keepRolled(kernel, context.target);
+    wholeBeforeConversions(kernel);
     gpu::GPUModuleOp gpuModule = getGPUModule(module, context.target);
     int64_t lanes = context.target.getSubgroupSize() *
                     kernel.getSchedule()->getNumSubgroups();

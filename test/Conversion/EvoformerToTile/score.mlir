@@ -1,9 +1,11 @@
 // What becomes of a score's region: a sum is what products start from, distances are
 // differences of numbers, functions take few operations, and where logits may grow along
-// a row the reference of its weights is raised.
+// a row the reference of its weights is raised: of f16 before its weights are made, of
+// bf16, which holds large ones, after they were added.
 //
 // RUN: split-file %s %t
 // RUN: evoformer-opt %t/alibi.mlir --convert-evoformer-to-tile="target=sm_80" | FileCheck %t/alibi.mlir
+// RUN: sed s/bf16/f16/g %t/alibi.mlir | evoformer-opt --convert-evoformer-to-tile="target=sm_80" | FileCheck %t/alibi.mlir --check-prefix=F16
 // RUN: evoformer-opt %t/alibi.mlir --convert-evoformer-to-tile="target=cpu" | FileCheck %t/alibi.mlir --check-prefix=CPU
 // RUN: evoformer-opt %t/softcap.mlir --convert-evoformer-to-tile="target=gfx942" | FileCheck %t/softcap.mlir
 
@@ -19,14 +21,36 @@
 //       CHECK:     %[[LOGITS:.*]] = evo_tile.mma {{.*}}, %[[SUMMAND]]
 //   CHECK-NOT:     arith.mulf %[[LOGITS]],
 
+// The first block with a key.
+//       CHECK:     %[[REFERENCE:.*]] = evo_tile.where
+//       CHECK:       evo_tile.reduce max %[[LOGITS]] dim 2 :
+
+//       CHECK:     %[[WEIGHTS:.*]] = math.exp2
+//       CHECK:     %[[PART:.*]] = evo_tile.reduce add %[[WEIGHTS]] dim 2 :
+//       CHECK:     %[[SUM:.*]] = arith.addf %{{.*}}, %[[PART]]
+//       CHECK:     %[[OUT:.*]] = evo_tile.mma
+
+// A block whose weights are large.
+//       CHECK:     %[[HELD:.*]] = evo_tile.reduce add %[[WEIGHTS]] dim 2 held
+//       CHECK:     %[[LARGE:.*]] = arith.cmpf ogt, %[[HELD]],
+//       CHECK:     %[[NEXT:.*]]:3 = evo_tile.where %[[LARGE]], %[[OUT]], %[[REFERENCE]], %[[SUM]] {
+//       CHECK:       %[[ALL:.*]] = evo_tile.reduce add %[[WEIGHTS]] dim 2 :
+//       CHECK:       %[[HALF:.*]] = arith.mulf %[[ALL]],
+//       CHECK:       %[[LOG:.*]] = math.log2 %[[HALF]]
+//       CHECK:       arith.subf %[[REFERENCE]], %[[LOG]]
+//       CHECK:     scf.yield %[[NEXT]]#0, %[[NEXT]]#1, %[[NEXT]]#2
+
 // A block whose largest logits are much larger than those before, or that has the first key.
-//       CHECK:     %[[MAX:.*]] = evo_tile.reduce {{.*}}%[[LOGITS]]
-//       CHECK:     %[[EXPONENT:.*]] = math.fma %[[MAX]],
-//       CHECK:     %[[GROWS:.*]] = arith.cmpf ogt, %[[EXPONENT]],
-//       CHECK:     %[[ISFIRST:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : tensor<1x128xf32>
-//       CHECK:     %[[AND:.*]] = arith.andi %{{.*}}, %[[ISFIRST]]
-//       CHECK:     %[[NEW:.*]] = arith.ori %[[GROWS]], %[[AND]]
-//       CHECK:     evo_tile.where %[[NEW]],
+// F16-LABEL: evo_tile.kernel @alibi_attention(
+//       F16:     %[[LOGITS:.*]] = evo_tile.mma
+//       F16:     %[[MAX:.*]] = evo_tile.reduce max %[[LOGITS]] dim 2 held
+//       F16:     %[[EXPONENT:.*]] = math.fma %[[MAX]],
+//       F16:     %[[GROWS:.*]] = arith.cmpf ogt, %[[EXPONENT]],
+//       F16:     %[[ISFIRST:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : tensor<1x128xf32>
+//       F16:     %[[AND:.*]] = arith.andi %{{.*}}, %[[ISFIRST]]
+//       F16:     %[[NEW:.*]] = arith.ori %[[GROWS]], %[[AND]]
+//       F16:     evo_tile.where %[[NEW]],
+//       F16:       evo_tile.reduce max %[[LOGITS]] dim 2 :
 
 // CPU-LABEL: evo_tile.kernel @alibi_attention(
 //       CPU:   %[[LOGITS:.*]] = evo_tile.mma {{.*}} %cst

@@ -447,6 +447,22 @@ func.func @reduce_dim(%a: tensor<4x8xf32>) {
 
 // -----
 
+func.func @combine_type(%a: tensor<4xf32>) {
+  // expected-error @below {{types do not fit: 'tensor<8x4xf32>', 'tensor<4xf32>'}}
+  %r = evo_tile.combine %a dim 1 of tensor<8x4xf32> : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @combine_dim(%a: tensor<4xf32>) {
+  // expected-error @below {{dimension 2 of a tile of rank 2}}
+  %r = evo_tile.combine %a dim 2 of tensor<4x8xf32> : tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @reduce_type(%a: tensor<4x8xf32>) {
   // expected-error @below {{types do not fit: 'tensor<4x8xf32>', 'tensor<8xf32>'}}
   %r = evo_tile.reduce max %a dim 1 : tensor<4x8xf32> -> tensor<8xf32>

@@ -38,36 +38,6 @@ def ConvertTileToGPU : Pass<"convert-tile-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
-def DeferLaneSums
-    : Pass<"evo-gpu-defer-lane-sums", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Add up over lanes after a loop instead of in each step";
-  let description = [{
-    Where a loop only adds to a number what its lanes exchange with each other
-    in each step, each lane sums up its own instead, and lanes exchange their
-    sums after the loop. The order of sums changes, and is the same in each run.
-
-    ```mlir
-    %s = scf.for ... iter_args(%sum = %zero) {
-      %y = gpu.shuffle xor %x, %c1, %c32
-      %both = arith.addf %x, %y
-      %next = arith.addf %sum, %both
-      scf.yield %next
-    }
-    ```
-    becomes
-    ```mlir
-    %own = scf.for ... iter_args(%sum = %zero) {
-      %next = arith.addf %sum, %x
-      scf.yield %next
-    }
-    %y = gpu.shuffle xor %own, %c1, %c32
-    %s = arith.addf %own, %y
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::vector::VectorDialect"];
-}
-
 def CarryAddresses
     : Pass<"evo-gpu-carry-addresses", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Carry addresses that grow from one iteration to the next";

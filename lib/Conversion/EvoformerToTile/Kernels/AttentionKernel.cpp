@@ -52,6 +52,10 @@ static constexpr double kNoKey = 0x1p126, kLostKeys = -kNoKey;
 /// weights of that size and their sums are far from the ends of any type.
 static constexpr double kMostRaised = 8;
 
+/// The sum of a block's weights above which a row is rescaled. From there to
+/// the end of f32 the next block may grow.
+static constexpr double kLargeWeights = 0x1p24;
+
 namespace {
 /// What the weights of a row are relative to while its keys are looped over.
 enum class Reference {
@@ -65,6 +69,9 @@ enum class Reference {
   /// all is rescaled. Costs a maximum a logit, where others would do many rows
   /// again.
   Raised,
+  /// The same until the weights of a block are large, of which their sum tells,
+  /// then such a one that their sum is 2. For types that hold large weights.
+  Rescaled,
 };
 
 /// The kernel's program: softmax(logits) * values with a running sum and
@@ -224,7 +231,9 @@ private:
                           reference == Reference::First
                               ? getLargestSum(facts.elementType, weightScale)
                               : kLargestSum));
-    if (reference == Reference::Raised && startsFromBiases)
+    if (reference == Reference::Rescaled)
+      isOutside = arith::OrIOp::create(builder, isOutside, hasOverflown(state));
+    if (mayRaise() && startsFromBiases)
       isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
     if (mayLoseKeys() && !marksLostRows())
       isOutside = arith::OrIOp::create(builder, isOutside,
@@ -234,6 +243,18 @@ private:
           return loopOverKeys(b, sources, careful, drops, Reference::Running)
               .carried();
         }));
+  }
+
+  /// Rows in which products of large weights and values may have left f32.
+  Value hasOverflown(const State &state) {
+    Value sizes;
+    for (Value output : state.outputs) {
+      Value some = builder.reduce(ReduceKind::Add,
+                                  math::AbsFOp::create(builder, output), 2);
+      sizes = sizes ? builder.addf(sizes, some) : some;
+    }
+    return arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, sizes,
+                                 builder.splatLike(sizes, 0x1p126));
   }
 
   /// Rows whose largest logits are too large for products that start from
@@ -270,11 +291,17 @@ private:
     return hasLargeBias || (sumsNumbers && !facts.elementType.isF16());
   }
 
+  /// Whether the reference may be another one than that of the first keys.
+  bool mayRaise() const {
+    return reference == Reference::Raised || reference == Reference::Rescaled;
+  }
+
   /// Whether the loop tells rows that have lost all keys: it asks the prepared
   /// sum, where there is one, in each block of a row without a key so far.
   bool marksLostRows() const {
-    return reference == Reference::First && mayLoseKeys() &&
-           (copiesPast || !operands.keySum.memory);
+    return (reference == Reference::First ||
+            reference == Reference::Rescaled) &&
+           mayLoseKeys() && (copiesPast || !operands.keySum.memory);
   }
 
   /// Of rows for which something holds those that there are.
@@ -381,10 +408,45 @@ private:
     Value weights = b.exp2(b.fma(logits, b.splatLike(logits, unit),
                                  b.broadcast(raised, {0, 1}, shape)));
     Value sum = b.addf(state.sum, b.reduce(ReduceKind::Add, weights, 2));
-    weights = drop(b, weights, kept);
+    Value dropped = drop(b, weights, kept);
     State next{{}, offset, sum};
     for (auto [output, part] : llvm::zip_equal(state.outputs, values))
-      next.outputs.push_back(addNarrow(b, output, weights, part));
+      next.outputs.push_back(addNarrow(b, output, dropped, part));
+    return reference == Reference::Rescaled ? rescale(b, next, weights) : next;
+  }
+
+  /// The state relative to what makes the sum of a block's weights 2 (`stats`
+  /// promises at least 1), in rows where that is large. An infinite one leaves
+  /// NaN.
+  State rescale(TileBuilder &b, const State &state, Value weights) {
+    auto isLarge = [](TileBuilder &b, Value sum, double bound) -> Value {
+      return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, sum,
+                                   b.splatLike(sum, bound));
+    };
+    // Lanes ask what they hold, which is a part of the row's.
+    constexpr double kMostLanes = 64;
+    Value held = b.reduce(ReduceKind::Add, weights, 2, /*held=*/true);
+    return State::of(b.where(
+        isLarge(b, held, kLargeWeights / kMostLanes), state.carried(),
+        [&](TileBuilder &b) -> SmallVector<Value> {
+          Value sum = b.reduce(ReduceKind::Add, weights, 2);
+          Value half = b.mulf(sum, b.splatLike(sum, 0.5));
+          Value lower = b.subf(state.maximum, math::Log2Op::create(b, half));
+          return relativeTo(b, state,
+                            b.select(isLarge(b, sum, kLargeWeights), lower,
+                                     state.maximum))
+              .carried();
+        }));
+  }
+
+  /// The state relative to another reference.
+  State relativeTo(TileBuilder &b, const State &state, Value offset) {
+    Value factor = b.exp2(b.subf(offset, state.maximum));
+    State next{{}, offset, b.mulf(state.sum, factor)};
+    for (Value output : state.outputs)
+      next.outputs.push_back(
+          b.mulf(output, b.broadcast(factor, {0, 1},
+                                     TileBuilder::typeOf(output).getShape())));
     return next;
   }
 
@@ -394,7 +456,8 @@ private:
   State findFirst(TileBuilder &b, State state, Value logits,
                   const LogitsSlices &slices, const LogitsTile &tile) {
     Value offset = state.maximum;
-    double largest = startsFromBiases ? kLargestStart : kNoKey;
+    // Of a reference that may be another one in the end, that one tells.
+    double largest = startsFromBiases && !mayRaise() ? kLargestStart : kNoKey;
     auto choose = [&](TileBuilder &b, Value isNew) -> SmallVector<Value> {
       Value maximum = b.reduce(ReduceKind::Max, logits, 2);
       Value first = makeOffset(b, maximum, slices.unit, largest);
@@ -444,29 +507,33 @@ private:
   /// The state relative to these logits' maximum, where a row has no key so far
   /// or they are much larger than those before.
   State raise(TileBuilder &b, const State &state, Value logits, double unit) {
-    Value maximum = b.reduce(ReduceKind::Max, logits, 2);
-    // Without a key in this block it is -inf.
-    Value exponent = b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
-    Value isNew = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
-                                        b.splatLike(exponent, kMostRaised));
-    // A first key, whose exponent may be -inf as well.
-    Value isKey = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, maximum,
-                                        b.splatLike(maximum, -kInfinity));
-    isNew = arith::OrIOp::create(
-        b, isNew,
-        arith::AndIOp::create(b, isKey, b.equals(state.maximum, kNoKey)));
+    auto isNewFor = [&](TileBuilder &b, Value maximum) -> Value {
+      // Without a key in this block it is -inf.
+      Value exponent =
+          b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
+      Value isLarge =
+          arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
+                                b.splatLike(exponent, kMostRaised));
+      // A first key, whose exponent may be -inf as well.
+      Value isKey = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, maximum,
+                                          b.splatLike(maximum, -kInfinity));
+      return arith::OrIOp::create(
+          b, isLarge,
+          arith::AndIOp::create(b, isKey, b.equals(state.maximum, kNoKey)));
+    };
+    // Lanes find out by what they hold, and ask each other afterwards.
+    Value anyNew =
+        isNewFor(b, b.reduce(ReduceKind::Max, logits, 2, /*held=*/true));
     return State::of(b.where(
-        isNew, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
-          Value offset = b.select(isNew, makeOffset(b, maximum, unit, kNoKey),
-                                  state.maximum);
+        anyNew, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
+          Value maximum = b.reduce(ReduceKind::Max, logits, 2);
+          Value isNew = isNewFor(b, maximum);
           // Before there is a key there is nothing to rescale.
-          Value factor = b.exp2(b.subf(offset, state.maximum));
-          State next{{}, offset, b.mulf(state.sum, factor)};
-          for (Value output : state.outputs)
-            next.outputs.push_back(b.mulf(
-                output, b.broadcast(factor, {0, 1},
-                                    TileBuilder::typeOf(output).getShape())));
-          return next.carried();
+          return relativeTo(b, state,
+                            b.select(isNew,
+                                     makeOffset(b, maximum, unit, kNoKey),
+                                     state.maximum))
+              .carried();
         }));
   }
 
@@ -698,8 +765,9 @@ static Reference chooseReference(TargetAttr target,
   return target.isCPU() || facts.elementType.isF32() || isDeep(facts) ||
                  keepsSmallWeights(target, facts.elementType)
              ? Reference::Running
-         : facts.score.mayGrow ? Reference::Raised
-                               : Reference::First;
+         : !facts.score.mayGrow      ? Reference::First
+         : facts.elementType.isF16() ? Reference::Raised
+                                     : Reference::Rescaled;
 }
 
 /// Whether products are split into those of narrower terms, which make NaN of

@@ -168,12 +168,12 @@ Value TileBuilder::broadcast(Value tile, ArrayRef<int64_t> dims,
   return tile;
 }
 
-Value TileBuilder::reduce(ReduceKind kind, Value tile, int64_t dim) {
+Value TileBuilder::reduce(ReduceKind kind, Value tile, int64_t dim, bool held) {
   SmallVector<int64_t> shape(typeOf(tile).getShape());
   shape.erase(shape.begin() + dim);
   return ReduceOp::create(
       *this, RankedTensorType::get(shape, typeOf(tile).getElementType()), kind,
-      tile, dim);
+      tile, dim, held);
 }
 
 Value TileBuilder::convert(Value tile, Type element) {

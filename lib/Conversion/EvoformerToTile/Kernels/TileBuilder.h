@@ -75,7 +75,8 @@ public:
   Value splatLike(Value tile, double value);
   /// Repeats a tile whose dimensions are the dimensions `dims` of `shape`.
   Value broadcast(Value tile, ArrayRef<int64_t> dims, ArrayRef<int64_t> shape);
-  Value reduce(tile::ReduceKind kind, Value tile, int64_t dim);
+  Value reduce(tile::ReduceKind kind, Value tile, int64_t dim,
+               bool held = false);
   /// Float to float, wider or narrower or neither.
   Value convert(Value tile, Type element);
   /// Narrower by cutting off; a NaN may become an infinity.

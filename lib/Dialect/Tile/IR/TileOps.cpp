@@ -405,7 +405,8 @@ LogicalResult MmaOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// ReduceOp, BroadcastOp, TransposeOp, IotaOp, ConvertLayoutOp, SkipIdleOp
+// ReduceOp, CombineOp, BroadcastOp, TransposeOp, IotaOp, ConvertLayoutOp,
+// SkipIdleOp
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyDropped(Operation *op, RankedTensorType large,
@@ -424,6 +425,11 @@ static LogicalResult verifyDropped(Operation *op, RankedTensorType large,
 
 LogicalResult ReduceOp::verify() {
   return verifyDropped(*this, cast<RankedTensorType>(getSource().getType()),
+                       cast<RankedTensorType>(getType()), getDim());
+}
+
+LogicalResult CombineOp::verify() {
+  return verifyDropped(*this, cast<RankedTensorType>(getSource()),
                        cast<RankedTensorType>(getType()), getDim());
 }
 

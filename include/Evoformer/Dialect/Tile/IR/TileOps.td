@@ -443,11 +443,36 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
     `max` and `min` ignore NaN unless all elements are NaN (maximumNumber of
     IEEE 754-2019). Sums run in an unspecified order that depends on the layout
     only.
+
+    With `held`, lanes that share an element of the result have different numbers
+    for it, each what the lane holds itself gives. That takes no exchange between
+    lanes. It serves a condition of `evo_tile.where` that may hold for what any
+    lane has, and sums that `evo_tile.combine` makes whole.
   }];
   let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$source,
-                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       UnitAttr:$held);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$kind $source `dim` $dim attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$kind $source `dim` $dim (`held` $held^)? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_CombineOp : Tile_Op<"combine", [Pure, SameOperandsAndResultType]> {
+  let summary = "the whole of sums of which lanes hold parts";
+  let description = [{
+    Adds up, for each element, what the lanes that share it have: results of
+    `evo_tile.reduce add %tile dim $dim held` of tiles of type `source`, sums of
+    these, and such times numbers that lanes agree on.
+
+    ```mlir
+    %sum = evo_tile.combine %own dim 2 of tensor<1x128x32xf32, #frag_c> : tensor<1x128xf32, #rows>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$own,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       TypeAttrOf<AnyRankedTensor>:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$own `dim` $dim `of` $source attr-dict `:` type($own)";
   let hasVerifier = 1;
 }
 

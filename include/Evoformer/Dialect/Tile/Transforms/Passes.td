@@ -348,6 +348,39 @@ def CarryDivisions : Pass<"evo-tile-carry-divisions"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def DeferLaneSums : Pass<"evo-tile-defer-lane-sums"> {
+  let summary = "Add up over lanes after a loop instead of in each step";
+  let description = [{
+    For tiles with layouts, behind all passes that change these. Where all that a
+    loop does with a number that it carries is to add sums of tiles to it, and to
+    multiply it by numbers, lanes carry their parts of it (`evo_tile.reduce add ...
+    held`) and exchange them after the loop (`evo_tile.combine`). Work of
+    `evo_tile.where` may do the same. The order of sums changes, and is the same in
+    each run.
+
+    ```mlir
+    %sum = scf.for ... iter_args(%x = %zero) {
+      %y = evo_tile.reduce add %tile dim 2 : tensor<1x128x32xf32, #frag_c> -> tensor<1x128xf32, #rows>
+      %next = arith.addf %x, %y
+      scf.yield %next
+    }
+    ```
+    becomes
+    ```mlir
+    %own = scf.for ... iter_args(%x = %zero) {
+      %y = evo_tile.reduce add %tile dim 2 held : tensor<1x128x32xf32, #frag_c> -> tensor<1x128xf32, #rows>
+      %next = arith.addf %x, %y
+      scf.yield %next
+    }
+    %sum = evo_tile.combine %own dim 2 of tensor<1x128x32xf32, #frag_c> : tensor<1x128xf32, #rows>
+    ```
+    A remark says how many sums of a loop are deferred. Kernels for the CPU are left
+    alone.
+  }];
+  let dependentDialects = ["::mlir::evoformer::tile::TileDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def SplitProducts : Pass<"evo-tile-split-products"> {
   let summary = "Make products of f32 of products of narrower types";
   let description = [{

@@ -83,6 +83,17 @@ private:
 };
 } // namespace
 
+/// Whether each subgroup has the same elements of either tile.
+static bool holdSame(RankedTensorType one, RankedTensorType other) {
+  std::optional<LaneMap> maps[] = {getLaneMap(one), getLaneMap(other)};
+  if (!maps[0] || !maps[1])
+    return false;
+  auto isWithin = [&](const LaneMap &from, const LaneMap &to) {
+    return LaneMap::relate(from, to, one.getShape()) != LayoutRelation::Shared;
+  };
+  return isWithin(*maps[0], *maps[1]) && isWithin(*maps[1], *maps[0]);
+}
+
 /// A constant's value must carry the layout of its result.
 static void syncConstant(Operation *op) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
@@ -203,14 +214,15 @@ LayoutRewriter::run(const llvm::MapVector<Operation *, MmaLayouts> &mmas) {
       for (auto [init, result] :
            llvm::zip(where.getInitsMutable(), where.getResults()))
         wantTile(init, encoding(result));
-      // A subgroup asks of what it has results of.
+      // A subgroup asks of what it has results of, whichever lane has it.
       Value first = where.getResult(0);
       Attribute layout = encoding(first);
       ArrayRef<int64_t> shape = cast<ShapedType>(first.getType()).getShape();
-      auto condition = cast<ShapedType>(where.getCondition().getType());
+      auto condition = cast<RankedTensorType>(where.getCondition().getType());
       for (int64_t d = shape.size() - 1; d >= condition.getRank(); --d)
         layout = SliceAttr::get(op->getContext(), d, shape[d], layout);
-      want(where.getConditionMutable(), layout);
+      if (!holdSame(condition, withLayout(condition, layout)))
+        want(where.getConditionMutable(), layout);
     } else if (isa<scf::YieldOp, YieldOp>(op)) {
       for (auto [use, result] :
            llvm::zip(op->getOpOperands(), op->getParentOp()->getResults()))
@@ -274,6 +286,7 @@ protected:
       layouts.seed(cast<MmaOp>(op).getA(), wanted.a);
       layouts.seed(cast<MmaOp>(op).getB(), wanted.b);
     }
+    layouts.seedReduced();
     // What no product reaches: the largest tile of what is left decides.
     for (;;) {
       Value largest;
@@ -287,6 +300,7 @@ protected:
         break;
       auto type = cast<RankedTensorType>(largest.getType());
       layouts.seed(largest, getDefaultLayout(type, target, schedule));
+      layouts.seedReduced();
     }
     return LayoutRewriter(kernel, layouts).run(*mmas);
   }

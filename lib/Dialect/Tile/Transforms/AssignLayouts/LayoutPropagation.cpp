@@ -61,6 +61,15 @@ void LayoutPropagation::seed(Value value, Attribute layout) {
   }
 }
 
+void LayoutPropagation::seedReduced() {
+  // More come meanwhile.
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    auto [value, layout] = reduced[i];
+    seed(value, layout);
+  }
+  reduced.clear();
+}
+
 SmallVector<Value> mlir::evoformer::tile::getCarriedGroup(Operation *op,
                                                           Value value) {
   SmallVector<Value> group;
@@ -108,7 +117,7 @@ void LayoutPropagation::spreadToOp(Operation *op, Value value,
           SliceAttr::get(op->getContext(), dim, size, layout));
     else if (auto slice = dyn_cast<SliceAttr>(layout);
              slice && (int64_t)slice.getDim() == dim && slice.getSize() == size)
-      tie(reduce.getSource(), slice.getParent());
+      reduced.emplace_back(reduce.getSource(), slice.getParent());
     return;
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {

@@ -23,6 +23,9 @@ public:
   /// Sets the layout of a value that has none yet, and of all that follows
   /// from it.
   void seed(Value value, Attribute layout);
+  /// The same of tiles that are reduced to ones with a layout, which say less
+  /// than what makes the tile.
+  void seedReduced();
   Attribute lookup(Value value) const { return layouts.lookup(value); }
 
 private:
@@ -34,6 +37,8 @@ private:
   KernelOp kernel;
   DenseMap<Value, Attribute> layouts;
   std::deque<Value> worklist;
+  /// Sources of reductions, with what their results would have them be.
+  SmallVector<std::pair<Value, Attribute>> reduced;
 };
 
 /// The layout of a transposed tile.
