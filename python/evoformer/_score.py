@@ -196,6 +196,9 @@ class Number:
     def __init__(self, trace: Trace, name: str, kind: str) -> None:
         self._trace, self._name, self._kind = trace, name, kind
 
+    def __repr__(self) -> str:
+        return f"<{self._kind} that a score is made of: no value yet>"
+
     def _arithmetic(self, a: Any, b: Any, op: str) -> "Number":
         x, y = self._trace.both(a, b)
         suffix = "f" if x._kind == "f32" else "i"

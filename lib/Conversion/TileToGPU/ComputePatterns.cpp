@@ -269,6 +269,12 @@ static TypedAttr getIdentity(ReduceKind kind, Type type) {
   return IntegerAttr::get(type, value);
 }
 
+static bool isOverSubgroups(const LaneMap &map, int64_t dim) {
+  return llvm::any_of(map.subgroups, [&](const LayoutAxis &axis) {
+    return axis.size > 1 && axis.strides[dim] != 0;
+  });
+}
+
 /// What all lanes along a dimension of a tile have together.
 static Value acrossLanes(LaneBuilder &lane, Location loc, ReduceKind kind,
                          int64_t dim, const LaneMap &map, Value value) {
@@ -295,10 +301,9 @@ struct ReducePattern : KernelPattern<ReduceOp> {
     auto type = cast<RankedTensorType>(op.getSource().getType());
     LaneMap from = mapOf(op.getSource()), to = mapOf(op.getResult());
     int64_t dim = op.getDim(), size = from.getVectorSize();
-    for (const LayoutAxis &axis : from.subgroups)
-      if (axis.size > 1 && axis.strides[dim] != 0)
-        return op.emitOpError("cannot reduce a dimension that is spread over "
-                              "subgroups");
+    if (isOverSubgroups(from, dim))
+      return op.emitOpError("cannot reduce a dimension that is spread over "
+                            "subgroups");
 
     SmallVector<Value> vectors(adaptor.getSource());
     if (from.getBox()[dim] > type.getDimSize(dim))
@@ -449,6 +454,9 @@ struct CombinePattern : KernelPattern<CombineOp> {
     Location loc = op.getLoc();
     LaneBuilder lane(rewriter, loc, kernel);
     LaneMap from = *getLaneMap(cast<RankedTensorType>(op.getSource()));
+    if (isOverSubgroups(from, op.getDim()))
+      return op.emitOpError("cannot add up along a dimension that is spread "
+                            "over subgroups");
     SmallVector<LaneElement> elements;
     for (auto [vector, i] : lane.elementsOf(adaptor.getOwn())) {
       Value own = vector::ExtractOp::create(rewriter, loc, vector, i);

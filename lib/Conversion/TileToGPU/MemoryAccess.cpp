@@ -267,9 +267,12 @@ std::pair<Value, int64_t> mlir::evoformer::tile::applySwizzle(LaneBuilder &lane,
   };
   // A sum of numbers without common bits is their XOR, and XORs commute: what
   // is known stays so, but for the bits that are exchanged.
+  // Whole periods move nothing.
+  int64_t periods = known & -swizzle.getPeriod();
+  known -= periods;
   if (offset.bits & known)
-    return {apply(lane.add(offset.bytes, lane.constant(known)), -1), 0};
-  known = swizzle.apply(known);
+    return {apply(lane.add(offset.bytes, lane.constant(known)), -1), periods};
+  known = swizzle.apply(known) + periods;
   if (!offset.bytes)
     return {Value(), known};
   Value bytes = apply(offset.bytes, offset.bits);

@@ -1,6 +1,7 @@
 // Lanes that add up what they exchange in each step carry their own sums instead and
 // exchange these after the loop. The sum may be multiplied, and in rare work, too; what it
-// starts from is shared out. A sum that the loop reads itself stays.
+// starts from is shared out. A sum that the loop reads itself stays, and so does one with a
+// factor that lanes do not agree on.
 //
 // RUN: %python %S/Inputs/with_target.py sm_80 %s 'block = [1], subgroups = [1, 1, 1], stages = 1' > %t.mlir
 // RUN: evoformer-opt %t.mlir --evo-tile-defer-lane-sums | FileCheck %s
@@ -129,6 +130,28 @@ evo_tile.kernel @stays(%x: !x, %out: memref<8xf32>, %n: index) attributes {targe
   %cd = arith.addf %s#2, %s#3 : !rows
   %all = arith.addf %ab, %cd : !rows
   evo_tile.store %all, %out[%c0] {in_bounds = array<i1: true>} : !rows, memref<8xf32>
+  evo_tile.return
+}
+
+// What lanes hold each for themselves is no factor.
+// CHECK-LABEL: evo_tile.kernel @factor
+//   CHECK-NOT:   evo_tile.combine
+//       CHECK:   evo_tile.return
+evo_tile.kernel @factor(%x: !x, %out: memref<8xf32>, %n: index) attributes {target = #target, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : !rows
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> !rows {
+    %v = memref.subview %x[%i, 0, 0] [1, 8, 64] [1, 1, 1] : !x to memref<8x64xf32, strided<[64, 1], offset: ?>>
+    %t = evo_tile.load %v[%c0, %c0] padding 0.0 : f32 {in_bounds = array<i1: true, true>} : memref<8x64xf32, strided<[64, 1], offset: ?>> -> !tile
+    %part = evo_tile.reduce add %t dim 1 : !tile -> !rows
+    %held = evo_tile.reduce max %t dim 1 held : !tile -> !rows
+    %factor = math.exp2 %held : !rows
+    %less = arith.mulf %sum, %factor : !rows
+    %next = arith.addf %less, %part : !rows
+    scf.yield %next : !rows
+  }
+  evo_tile.store %s, %out[%c0] {in_bounds = array<i1: true>} : !rows, memref<8xf32>
   evo_tile.return
 }
 

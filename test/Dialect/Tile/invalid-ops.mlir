@@ -447,17 +447,27 @@ func.func @reduce_dim(%a: tensor<4x8xf32>) {
 
 // -----
 
+#tile = #evo_tile.lane_map<registers = [[2, 0, 1]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>
 func.func @combine_type(%a: tensor<4xf32>) {
-  // expected-error @below {{types do not fit: 'tensor<8x4xf32>', 'tensor<4xf32>'}}
-  %r = evo_tile.combine %a dim 1 of tensor<8x4xf32> : tensor<4xf32>
+  // expected-error @below {{types do not fit: 'tensor<8x8xf32, #evo_tile.lane_map}}
+  %r = evo_tile.combine %a dim 1 of tensor<8x8xf32, #tile> : tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @combine_dim(%a: tensor<4xf32>) {
+#tile = #evo_tile.lane_map<registers = [[2, 0, 1]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>
+func.func @combine_dim(%a: tensor<8xf32>) {
   // expected-error @below {{dimension 2 of a tile of rank 2}}
-  %r = evo_tile.combine %a dim 2 of tensor<4x8xf32> : tensor<4xf32>
+  %r = evo_tile.combine %a dim 2 of tensor<8x8xf32, #tile> : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @combine_layout(%a: tensor<4xf32>) {
+  // expected-error @below {{needs a source with a layout, got 'tensor<4x8xf32>'}}
+  %r = evo_tile.combine %a dim 1 of tensor<4x8xf32> : tensor<4xf32>
   return
 }
 

@@ -75,8 +75,6 @@ evo_tile.kernel @ops(%m: memref<?x?xf16>, %n: memref<?x?xf16>, %p: i1, %map: !ma
   %d = evo_tile.reduce max %c dim 0 : tensor<2x2xf32> -> tensor<2xf32>
   // CHECK: evo_tile.reduce max %{{.*}} dim 0 held : tensor<2x2xf32> -> tensor<2xf32>
   %held = evo_tile.reduce max %c dim 0 held : tensor<2x2xf32> -> tensor<2xf32>
-  // CHECK: evo_tile.combine %{{.*}} dim 0 of tensor<2x2xf32> : tensor<2xf32>
-  %whole = evo_tile.combine %held dim 0 of tensor<2x2xf32> : tensor<2xf32>
   // CHECK: evo_tile.reduce min %{{.*}} dim 1 : tensor<2x2xf32> -> tensor<2xf32>
   %e = evo_tile.reduce min %c dim 1 : tensor<2x2xf32> -> tensor<2xf32>
   // CHECK: evo_tile.broadcast %{{.*}} dim 1 : tensor<2xf32> -> tensor<2x5xf32>

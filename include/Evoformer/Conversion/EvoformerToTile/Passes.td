@@ -29,7 +29,9 @@ def ConvertEvoformerToTile
       block) and loops over key blocks with a running sum of weights. These are
       relative to the maximum of the first block in which the row has a key (16-bit
       types on GPUs up to a depth of 128; rows whose sum does not fit are done
-      again), elsewhere to a running maximum: docs/rationale/first-reference.md.
+      again, and where a score knows the places of keys the reference follows
+      its logits), elsewhere to a running maximum:
+      docs/rationale/first-reference.md.
     * A gradient's kernel recomputes the logits from `stats`: that of a query
       loops over key blocks, that of key and value over query blocks, that of a
       bias over all that the bias broadcasts. Steps of one gradient that stand

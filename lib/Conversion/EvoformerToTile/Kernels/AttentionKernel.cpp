@@ -56,6 +56,11 @@ static constexpr double kMostRaised = 8;
 /// the end of f32 the next block may grow.
 static constexpr double kLargeWeights = 0x1p24;
 
+/// The lowest reference, as an exponent, of rows that are rescaled: first keys
+/// below it, masked ones for instance, hardly count beside usual ones. A row
+/// whose weights add up to less than this has too few digits.
+static constexpr double kLeastReference = -64, kLeastWeights = 0x1p-80;
+
 namespace {
 /// What the weights of a row are relative to while its keys are looped over.
 enum class Reference {
@@ -71,6 +76,7 @@ enum class Reference {
   Raised,
   /// The same until the weights of a block are large, of which their sum tells,
   /// then such a one that their sum is 2. For types that hold large weights.
+  /// First keys that are very low do not set it.
   Rescaled,
 };
 
@@ -85,12 +91,12 @@ public:
                    const AttentionBlocks &blocks, bool alignedRows,
                    bool fastRounding, double weightScale, Drops drops,
                    Reference reference, bool mayStart, bool losesInfinities,
-                   bool copiesPast)
+                   bool copiesPast, int64_t lanes)
       : builder(builder), facts(facts), operands(operands), blocks(blocks),
         unit(getLogitUnit(facts)), fastRounding(fastRounding),
         weightScale(weightScale), drops(drops), reference(reference),
         startsFromBiases(mayStart && reference != Reference::Running),
-        losesInfinities(losesInfinities), copiesPast(copiesPast),
+        losesInfinities(losesInfinities), copiesPast(copiesPast), lanes(lanes),
         parts(cutDepth(facts.elementType, facts.depth)),
         valueParts(cutDepth(facts.elementType, facts.valueDepth)),
         item(WorkItem::find(builder, alignedRows, operands.getShape(), blocks,
@@ -208,6 +214,8 @@ private:
         }));
     if (isRunning)
       return end;
+    if (reference == Reference::Rescaled)
+      end = rescaleSmall(b, end);
     Value offset = end.maximum;
     end.maximum = b.select(hasNoKey(b, offset), b.splatLike(offset, -kInfinity),
                            b.mulf(offset, b.splatLike(offset, -1 / unit)));
@@ -231,7 +239,8 @@ private:
                           reference == Reference::First
                               ? getLargestSum(facts.elementType, weightScale)
                               : kLargestSum));
-    if (reference == Reference::Rescaled)
+    // What is rescaled by 0 leaves no trace in the sum.
+    if (mayRaise())
       isOutside = arith::OrIOp::create(builder, isOutside, hasOverflown(state));
     if (mayRaise() && startsFromBiases)
       isOutside = arith::OrIOp::create(builder, isOutside, hasFewDigits(state));
@@ -424,19 +433,44 @@ private:
                                    b.splatLike(sum, bound));
     };
     // Lanes ask what they hold, which is a part of the row's.
-    constexpr double kMostLanes = 64;
     Value held = b.reduce(ReduceKind::Add, weights, 2, /*held=*/true);
     return State::of(b.where(
-        isLarge(b, held, kLargeWeights / kMostLanes), state.carried(),
+        isLarge(b, held, kLargeWeights / lanes), state.carried(),
         [&](TileBuilder &b) -> SmallVector<Value> {
           Value sum = b.reduce(ReduceKind::Add, weights, 2);
-          Value half = b.mulf(sum, b.splatLike(sum, 0.5));
-          Value lower = b.subf(state.maximum, math::Log2Op::create(b, half));
           return relativeTo(b, state,
-                            b.select(isLarge(b, sum, kLargeWeights), lower,
-                                     state.maximum))
+                            b.select(isLarge(b, sum, kLargeWeights),
+                                     offsetFor(b, state, sum), state.maximum))
               .carried();
         }));
+  }
+
+  /// The same after the loop, of rows whose sum is less than 1. NaN, which has
+  /// them done again, where that is nothing, or has too few digits.
+  State rescaleSmall(TileBuilder &b, const State &state) {
+    auto isBelow = [](TileBuilder &b, Value sum, double bound) -> Value {
+      return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, sum,
+                                   b.splatLike(sum, bound));
+    };
+    Value isSmall = arith::AndIOp::create(
+        b, isBelow(b, state.sum, 1),
+        arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
+                              math::AbsFOp::create(b, state.maximum),
+                              b.splatLike(state.maximum, kNoKey)));
+    return State::of(b.where(
+        isSmall, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
+          Value offset =
+              b.select(isBelow(b, state.sum, kLeastWeights),
+                       splatNaN(b, state.sum), offsetFor(b, state, state.sum));
+          return relativeTo(b, state, b.select(isSmall, offset, state.maximum))
+              .carried();
+        }));
+  }
+
+  /// The reference that makes 2 of a sum.
+  Value offsetFor(TileBuilder &b, const State &state, Value sum) {
+    Value half = b.mulf(sum, b.splatLike(sum, 0.5));
+    return b.subf(state.maximum, math::Log2Op::create(b, half));
   }
 
   /// The state relative to another reference.
@@ -460,7 +494,11 @@ private:
     double largest = startsFromBiases && !mayRaise() ? kLargestStart : kNoKey;
     auto choose = [&](TileBuilder &b, Value isNew) -> SmallVector<Value> {
       Value maximum = b.reduce(ReduceKind::Max, logits, 2);
-      Value first = makeOffset(b, maximum, slices.unit, largest);
+      Value usual =
+          reference == Reference::Rescaled
+              ? b.maxnum(maximum, b.splatLike(maximum, kLeastReference / unit))
+              : maximum;
+      Value first = makeOffset(b, usual, slices.unit, largest);
       Value without = marksLostRows() ? b.splatLike(offset, kLostKeys) : offset;
       first = b.select(b.equals(maximum, -kInfinity), without, first);
       return {b.select(isNew, first, offset)};
@@ -723,6 +761,8 @@ private:
   bool losesInfinities;
   /// See copiesPastRegisters, and of biases BiasSlice::fillsZeros.
   bool copiesPast;
+  /// Of a subgroup.
+  int64_t lanes;
   /// Of the depth of queries and keys, and of that of values.
   SmallVector<DepthPart> parts, valueParts;
   WorkItem item;
@@ -800,7 +840,8 @@ KernelOp evoformer::createAttentionKernel(KernelFactory &factory, Location loc,
             getRelativeWeightScale(target, facts.elementType),
             getDrops(target, facts, !inside.biases.empty()),
             chooseReference(target, facts), mayStartFromBiases(target, facts),
-            losesInfinities(target, facts), copiesPastRegisters(target))
+            losesInfinities(target, facts), copiesPastRegisters(target),
+            target.getSubgroupSize())
             .write();
       });
 }

@@ -429,8 +429,11 @@ LogicalResult ReduceOp::verify() {
 }
 
 LogicalResult CombineOp::verify() {
-  return verifyDropped(*this, cast<RankedTensorType>(getSource()),
-                       cast<RankedTensorType>(getType()), getDim());
+  auto source = cast<RankedTensorType>(getSource());
+  if (!source.getEncoding())
+    return emitOpError("needs a source with a layout, got ") << source;
+  return verifyDropped(*this, source, cast<RankedTensorType>(getType()),
+                       getDim());
 }
 
 LogicalResult BroadcastOp::verify() {

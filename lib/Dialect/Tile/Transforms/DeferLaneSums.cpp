@@ -12,6 +12,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,7 +35,8 @@ public:
   /// Whether all that the loop does with it is to add sums over lanes, and to
   /// multiply it by what lanes agree on. Lanes may carry their parts then.
   bool match();
-  void defer();
+  /// `held` has the parts that reductions have become so far.
+  void defer(llvm::MapVector<ReduceOp, Value> &held);
 
 private:
   /// Whether a use of one of `sums` makes another one, or yields it.
@@ -56,10 +58,48 @@ static ReduceOp getReduction(OpOperand *part) {
   return part->get().getDefiningOp<ReduceOp>();
 }
 
+/// How many lanes exchange what they hold in a reduction.
+static int64_t countLanes(ReduceOp reduce) {
+  auto source = cast<RankedTensorType>(reduce.getSource().getType());
+  std::optional<LaneMap> map = getLaneMap(source);
+  int64_t count = 1;
+  if (map)
+    for (const LayoutAxis &axis : map->lanes)
+      if (axis.strides[reduce.getDim()] != 0)
+        count *= axis.size;
+  return count;
+}
+
+/// Whether a number may differ between lanes that share it.
+static bool isHeld(Value value, DenseSet<Value> &seen) {
+  if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+    return false;
+  auto isAnyHeld = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value some) { return isHeld(some, seen); });
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return !loop || isHeld(loop.getTiedLoopInit(argument)->get(), seen) ||
+           isHeld(loop.getTiedLoopYieldedValue(argument)->get(), seen);
+  }
+  Operation *op = value.getDefiningOp();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getHeld() || isHeld(reduce.getSource(), seen);
+  // Subgroups decide as a whole.
+  if (auto where = dyn_cast<WhereOp>(op))
+    return isHeld(where.getInits()[number], seen) ||
+           isHeld(where.getYield()->getOperand(number), seen);
+  if (auto inner = dyn_cast<scf::ForOp>(op))
+    return isHeld(inner.getRegionIterArg(number), seen);
+  return op->getNumRegions() > 0 ||
+         (!isa<CombineOp>(op) && isAnyHeld(op->getOperands()));
+}
+
 bool LaneSum::addPart(OpOperand &use) {
   auto reduce = use.get().getDefiningOp<ReduceOp>();
   if (!reduce || reduce.getKind() != ReduceKind::Add || reduce.getHeld() ||
-      !loop->isProperAncestor(reduce))
+      !loop->isProperAncestor(reduce) || countLanes(reduce) == 1)
     return false;
   // What is exchanged after the loop is of one kind.
   if (!parts.empty()) {
@@ -82,9 +122,12 @@ bool LaneSum::follow(OpOperand &use) {
       })
       .Case([&](arith::MulFOp multiply) {
         sums.insert(multiply.getResult());
-        return !sums.contains(multiply->getOperand(1 - number));
+        Value factor = multiply->getOperand(1 - number);
+        DenseSet<Value> seen;
+        return !sums.contains(factor) && !isHeld(factor, seen);
       })
       .Case([&](WhereOp where) {
+        // The condition, which comes first, is no number.
         sums.insert(where.getResult(number - 1));
         return true;
       })
@@ -120,25 +163,16 @@ bool LaneSum::match() {
     for (OpOperand &use : sums[i].getUses())
       if (!follow(use))
         return false;
-  return !parts.empty() && sums.contains(loop.getYieldedValues()[index]) &&
+  // A share of what other types start from may be lost.
+  bool startsRight = type.getElementType().isF32() ||
+                     matchPattern(loop.getInitArgs()[index], m_AnyZeroFloat());
+  return !parts.empty() && startsRight &&
+         sums.contains(loop.getYieldedValues()[index]) &&
          llvm::all_of(sums, [&](Value value) { return isAlwaysSum(value); });
-}
-
-/// How many lanes exchange what they hold in a reduction.
-static int64_t countLanes(ReduceOp reduce) {
-  LaneMap map =
-      *getLaneMap(cast<RankedTensorType>(reduce.getSource().getType()));
-  int64_t count = 1;
-  for (const LayoutAxis &axis : map.lanes)
-    if (axis.strides[reduce.getDim()] != 0)
-      count *= axis.size;
-  return count;
 }
 
 /// What only rare work reads is made there.
 static void sinkIntoRareWork(ReduceOp reduce) {
-  if (reduce->use_empty())
-    return reduce->erase();
   Block *block = (*reduce->user_begin())->getBlock();
   bool isRare = isa<WhereOp>(block->getParentOp()) &&
                 block->getParentOp()->getBlock() == reduce->getBlock();
@@ -148,7 +182,7 @@ static void sinkIntoRareWork(ReduceOp reduce) {
     reduce->moveBefore(&block->front());
 }
 
-void LaneSum::defer() {
+void LaneSum::defer(llvm::MapVector<ReduceOp, Value> &held) {
   ImplicitLocOpBuilder builder(loop.getLoc(), loop);
   Value start = loop.getInitArgs()[index], own = loop.getResult(index);
   ReduceOp first = getReduction(parts.front());
@@ -164,15 +198,17 @@ void LaneSum::defer() {
   builder.setInsertionPointAfter(loop);
   Value sum = CombineOp::create(builder, own, first.getDim(),
                                 first.getSource().getType());
-  own.replaceUsesWithIf(
-      sum, [&](OpOperand &use) { return !isa<CombineOp>(use.getOwner()); });
+  own.replaceAllUsesExcept(sum, sum.getDefiningOp());
   for (OpOperand *part : parts) {
     ReduceOp reduce = getReduction(part);
-    builder.setInsertionPoint(reduce);
-    auto held = cast<ReduceOp>(builder.clone(*reduce));
-    held.setHeld(true);
-    part->set(held);
-    sinkIntoRareWork(reduce);
+    Value &ofLane = held[reduce];
+    if (!ofLane) {
+      builder.setInsertionPoint(reduce);
+      auto clone = cast<ReduceOp>(builder.clone(*reduce));
+      clone.setHeld(true);
+      ofLane = clone;
+    }
+    part->set(ofLane);
   }
 }
 
@@ -187,13 +223,15 @@ protected:
         kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
       return WalkResult::skip();
     });
+    llvm::MapVector<ReduceOp, Value> held;
     for (scf::ForOp loop : loops) {
       int64_t count = 0;
-      for (unsigned index = 0; index < loop.getNumRegionIterArgs(); ++index) {
+      for (unsigned index = 0, e = loop.getNumRegionIterArgs(); index < e;
+           ++index) {
         LaneSum sum(loop, index);
         if (!sum.match())
           continue;
-        sum.defer();
+        sum.defer(held);
         ++count;
       }
       if (count > 0)
@@ -201,6 +239,11 @@ protected:
                        remark::RemarkOpts::name("deferred").category(kPass))
             << remark::metric("sums", count);
     }
+    for (auto [reduce, ofLane] : held)
+      if (reduce->use_empty())
+        reduce->erase();
+      else
+        sinkIntoRareWork(reduce);
   }
 };
 } // namespace

@@ -262,14 +262,15 @@ def Evoformer_AttentionOp : Evoformer_FamilyOp<"attention", [
 
     #### Statistics
 
-    What the gradient needs of a query is, relative to m0, the logit of a kept
-    key r, in units of u, and the binary logarithm of the sum of the weights relative
-    to that one, none of which overflows. Two numbers, because a large one leaves no
-    digits for the logarithm. u is 16 for queries of f32 and 16 * ln(2) for other
+    What the gradient needs of a query is, relative to m0, a reference r, in units of
+    u, and the binary logarithm of the sum of the weights relative to that, none of
+    which overflows. r is the logit of a kept key, or where scores know the places of
+    keys a number that has the weights add up to 1 or more. Two numbers, because a
+    large one leaves no digits for the logarithm. u is 16 for queries of f32 and 16 * ln(2) for other
     types (in such units no finite bias overflows):
 
     ```
-    stats[0,b,n,h,i] = (logit[b,n,h,i,r] - m0[b,n,h]) / u
+    stats[0,b,n,h,i] = (r[b,n,h,i] - m0[b,n,h]) / u
     stats[1,b,n,h,i] = log2 sum_j exp(logit[b,n,h,i,j] - m0[b,n,h]
                                       - u * stats[0,b,n,h,i])
     lse[b,n,h,i]     = m0[b,n,h] + u * stats[0,b,n,h,i] + ln(2) * stats[1,b,n,h,i]

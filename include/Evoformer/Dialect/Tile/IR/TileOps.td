@@ -462,16 +462,18 @@ def Tile_CombineOp : Tile_Op<"combine", [Pure, SameOperandsAndResultType]> {
   let description = [{
     Adds up, for each element, what the lanes that share it have: results of
     `evo_tile.reduce add %tile dim $dim held` of tiles of type `source`, sums of
-    these, and such times numbers that lanes agree on.
+    these, and such times numbers that lanes agree on. It is for tiles with
+    layouts, which nothing changes on the way: `evo-tile-defer-lane-sums` writes
+    it, and `convert-tile-to-gpu` reads it.
 
     ```mlir
     %sum = evo_tile.combine %own dim 2 of tensor<1x128x32xf32, #frag_c> : tensor<1x128xf32, #rows>
     ```
   }];
-  let arguments = (ins Tile_Tile:$own,
+  let arguments = (ins StaticShapeTensorOf<[AnyFloat]>:$own,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
-                       TypeAttrOf<AnyRankedTensor>:$source);
-  let results = (outs Tile_Tile:$result);
+                       TypeAttrOf<StaticShapeTensorOf<[AnyFloat]>>:$source);
+  let results = (outs StaticShapeTensorOf<[AnyFloat]>:$result);
   let assemblyFormat = "$own `dim` $dim `of` $source attr-dict `:` type($own)";
   let hasVerifier = 1;
 }
@@ -620,8 +622,9 @@ def Tile_WhereOp : Tile_Op<"where", [SingleBlock, NoRegionArguments,
   let description = [{
     Where the condition holds, the results are what the region yields; elsewhere
     they are `inits` or what the region yields, whichever is at hand: a subgroup
-    runs the region if the condition holds for any element that it has, and not
-    at all otherwise. A program must be right either way. So an algorithm may be
+    runs the region if the condition holds for any element that any of its lanes
+    has, which need not agree (`evo_tile.reduce ... held`), and not at all
+    otherwise. A program must be right either way. So an algorithm may be
     quick in the usual case, see afterwards that a case was not the usual one
     and do that part again with care.
 

@@ -356,7 +356,7 @@ def DeferLaneSums : Pass<"evo-tile-defer-lane-sums"> {
     multiply it by numbers, lanes carry their parts of it (`evo_tile.reduce add ...
     held`) and exchange them after the loop (`evo_tile.combine`). Work of
     `evo_tile.where` may do the same. The order of sums changes, and is the same in
-    each run.
+    each run; a lane's part may leave its type, or be NaN, where the whole would not.
 
     ```mlir
     %sum = scf.for ... iter_args(%x = %zero) {
