@@ -95,6 +95,23 @@ evo_tile.kernel @reduce(%x: memref<?x?xf32>, %y: memref<?xf32>) attributes {targ
 
 #chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
   max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
+#schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 2, 1], stages = 1>
+#split = #evo_tile.lane_map<registers = [[1, 0, 1]], lanes = [[64, 1, 0]], subgroups = [[2, 0, 1]]>
+#slice = #evo_tile.slice<dim = 1, size = 2, #split>
+evo_tile.kernel @combine(%x: memref<?x?xf32>, %y: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {
+  %c0 = arith.constant 0 : index
+  %t = evo_tile.load %y[%c0] : memref<?xf32> -> tensor<64xf32, #slice>
+  // expected-error @below {{cannot add up along a dimension that is spread over subgroups}}
+  // expected-error @below {{failed to legalize}}
+  %u = evo_tile.combine %t dim 1 of tensor<64x2xf32, #split> : tensor<64xf32, #slice>
+  evo_tile.store %u, %y[%c0] : tensor<64xf32, #slice>, memref<?xf32>
+  evo_tile.return
+}
+
+// -----
+
+#chip = #evo_tile.target<chip = "gfx942", triple = "amdgcn-amd-amdhsa", features = "", subgroup_size = 64,
+  max_workgroup = 1024, registers = 64, lds_bytes = 1024, lds_banks = 32, matrix = []>
 #schedule = #evo_tile.schedule<v1, block = [1, 8, 8], subgroups = [1, 1, 1], stages = 1>
 #map = #evo_tile.lane_map<registers = [[1, 1]], lanes = [[64, 1]], subgroups = []>
 evo_tile.kernel @copy(%x: memref<?xf32>) attributes {target = #chip, schedule = #schedule} {

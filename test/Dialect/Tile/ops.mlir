@@ -49,6 +49,8 @@ evo_tile.kernel @attributes(%m: memref<?x?xf32>) attributes {target = #chip,
   %a = evo_tile.load %m[%c0, %c0] : memref<?x?xf32> -> tensor<8x8xf32, #frag>
   // CHECK: evo_tile.reduce add %{{.*}} dim 1 : tensor<8x8xf32, #[[FRAG]]> -> tensor<8xf32, #[[SLICE]]>
   %r = evo_tile.reduce add %a dim 1 : tensor<8x8xf32, #frag> -> tensor<8xf32, #slice>
+  // CHECK: evo_tile.combine %{{.*}} dim 1 of tensor<8x8xf32, #[[FRAG]]> : tensor<8xf32, #[[SLICE]]>
+  %whole = evo_tile.combine %r dim 1 of tensor<8x8xf32, #frag> : tensor<8xf32, #slice>
   // CHECK: evo_tile.load {{.*}} -> tensor<32x8xf32, #[[EVERY]]>
   %e = evo_tile.load %m[%c0, %c0] : memref<?x?xf32> -> tensor<32x8xf32, #every>
   // CHECK: evo_tile.convert_layout %{{.*}} : tensor<8x8xf32, #[[FRAG]]> -> tensor<8x8xf32, #[[LANES]]>
