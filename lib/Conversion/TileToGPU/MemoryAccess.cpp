@@ -265,11 +265,11 @@ std::pair<Value, int64_t> mlir::evoformer::tile::applySwizzle(LaneBuilder &lane,
     }
     return moved;
   };
-  // A sum of numbers without common bits is their XOR, and XORs commute: what
-  // is known stays so, but for the bits that are exchanged.
-  // Whole periods move nothing.
+  // Whole periods are moved as they are.
   int64_t periods = known & -swizzle.getPeriod();
   known -= periods;
+  // A sum of numbers without common bits is their XOR, and XORs commute: what
+  // is known stays so, but for the bits that are exchanged.
   if (offset.bits & known)
     return {apply(lane.add(offset.bytes, lane.constant(known)), -1), periods};
   known = swizzle.apply(known) + periods;

@@ -16,6 +16,7 @@
 #include "Evoformer/Dialect/Tile/IR/Limits.h"
 #include "Evoformer/Dialect/Tile/IR/Pressure.h"
 #include "Evoformer/Dialect/Tile/IR/SharedLayout.h"
+#include "HeldParts.h"
 #include "IdealLoop.h"
 #include "Patterns.h"
 #include "TokenAges.h"
@@ -308,66 +309,6 @@ static int64_t getMinWorkgroups(KernelOp kernel, TargetAttr target,
   return workgroups * lanes < kFewLanes ? 0 : workgroups;
 }
 
-/// Whether something made of a tile is read otherwise than by the lane that has
-/// it: another lane's would be as good for that.
-static bool leavesLanes(Value value, DenseSet<Value> &seen) {
-  if (!seen.insert(value).second)
-    return false;
-  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    unsigned number = use.getOperandNumber();
-    if (isa<CombineOp>(user))
-      return false;
-    if (auto where = dyn_cast<WhereOp>(user))
-      return number > 0 && leavesLanes(where.getResult(number - 1), seen);
-    if (auto loop = dyn_cast<scf::ForOp>(user))
-      return leavesLanes(loop.getTiedLoopRegionIterArg(&use), seen) ||
-             leavesLanes(loop.getTiedLoopResult(&use), seen);
-    if (isa<scf::YieldOp, YieldOp>(user)) {
-      Operation *parent = user->getParentOp();
-      auto loop = dyn_cast<scf::ForOp>(parent);
-      return number < parent->getNumResults() &&
-             (leavesLanes(parent->getResult(number), seen) ||
-              (loop && leavesLanes(loop.getRegionIterArg(number), seen)));
-    }
-    bool isOfLanes =
-        OpTrait::hasElementwiseMappableTraits(user) || isa<BroadcastOp>(user);
-    return !isOfLanes || llvm::any_of(user->getResults(), [&](Value result) {
-      return leavesLanes(result, seen);
-    });
-  });
-}
-
-/// Where the layout of something is changed that depends on what lanes hold
-/// each for themselves, it would be that of some lane: there all get the whole.
-static void makeWhole(KernelOp kernel) {
-  SmallVector<ReduceOp> held;
-  kernel.walk([&](ReduceOp reduce) {
-    if (reduce.getHeld())
-      held.push_back(reduce);
-  });
-  for (ReduceOp reduce : held) {
-    ReduceOp whole;
-    for (OpOperand &use : llvm::make_early_inc_range(reduce->getUses())) {
-      DenseSet<Value> seen = {reduce.getResult()};
-      Operation *user = use.getOwner();
-      bool leaves = !isa<CombineOp, WhereOp, scf::YieldOp, YieldOp>(user) &&
-                    (!OpTrait::hasElementwiseMappableTraits(user) ||
-                     llvm::any_of(user->getResults(), [&](Value result) {
-                       return leavesLanes(result, seen);
-                     }));
-      if (!leaves)
-        continue;
-      if (!whole) {
-        OpBuilder builder(reduce);
-        whole = cast<ReduceOp>(builder.clone(*reduce));
-        whole.setHeld(false);
-      }
-      use.set(whole);
-    }
-  }
-}
-
 /// Copies that run ahead through registers take them twice once an optimizer
 /// unrolls their loop, which it does where it knows that iterations are few.
 /// Loops whose tiles take more than half of the registers stay as they are.
@@ -453,7 +394,7 @@ protected:
         failed(prepareCopies(kernel, context)))
       return failure();
     keepRolled(kernel, context.target);
-    makeWhole(kernel);
+    makeWholeWhereRead(kernel);
     gpu::GPUModuleOp gpuModule = getGPUModule(module, context.target);
     int64_t lanes = context.target.getSubgroupSize() *
                     kernel.getSchedule()->getNumSubgroups();
