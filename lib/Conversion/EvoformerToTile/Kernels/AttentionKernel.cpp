@@ -20,6 +20,7 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::tile;
 
+using Predicate = arith::CmpFPredicate;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The largest sum of the weights of a row that leaves room for each of them,
@@ -233,12 +234,11 @@ private:
   /// other has a weight of its first keys that is not.
   State repeatWithCare(const Sources &sources, State state, Drops drops) {
     WorkItem careful = item.withCarefulBlocks(LogitDim::Keys);
-    Value isOutside = arith::CmpFOp::create(
-        builder, arith::CmpFPredicate::UGT, state.sum,
-        builder.splatLike(state.sum,
-                          reference == Reference::First
-                              ? getLargestSum(facts.elementType, weightScale)
-                              : kLargestSum));
+    Value isOutside =
+        builder.compare(Predicate::UGT, state.sum,
+                        reference == Reference::First
+                            ? getLargestSum(facts.elementType, weightScale)
+                            : kLargestSum);
     // What is rescaled by 0 leaves no trace in the sum.
     if (mayRaise())
       isOutside = arith::OrIOp::create(builder, isOutside, hasOverflown(state));
@@ -262,22 +262,16 @@ private:
                                   math::AbsFOp::create(builder, output), 2);
       sizes = sizes ? builder.addf(sizes, some) : some;
     }
-    return arith::CmpFOp::create(builder, arith::CmpFPredicate::UGT, sizes,
-                                 builder.splatLike(sizes, 0x1p126));
+    return builder.compare(Predicate::UGT, sizes, 0x1p126);
   }
 
   /// Rows whose largest logits are too large for products that start from
   /// biases; of the others what is too large has no weight.
   Value hasFewDigits(const State &state) {
     Value size = math::AbsFOp::create(builder, state.maximum);
-    auto compare = [&](arith::CmpFPredicate predicate, double bound) {
-      return arith::CmpFOp::create(builder, predicate, size,
-                                   builder.splatLike(size, bound));
-    };
-    using Predicate = arith::CmpFPredicate;
-    return arith::AndIOp::create(builder,
-                                 compare(Predicate::OGE, kLargestStart / unit),
-                                 compare(Predicate::OLT, kInfinity));
+    Value isLarge = builder.compare(Predicate::OGE, size, kLargestStart / unit);
+    return arith::AndIOp::create(
+        builder, isLarge, builder.compare(Predicate::OLT, size, kInfinity));
   }
 
   /// Whether a logit may leave f32 in units of products, where its key is
@@ -428,19 +422,16 @@ private:
   /// promises at least 1), in rows where that is large. An infinite one leaves
   /// NaN.
   State rescale(TileBuilder &b, const State &state, Value weights) {
-    auto isLarge = [](TileBuilder &b, Value sum, double bound) -> Value {
-      return arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, sum,
-                                   b.splatLike(sum, bound));
-    };
     // Lanes ask what they hold, which is a part of the row's.
     Value held = b.reduce(ReduceKind::Add, weights, 2, /*held=*/true);
     return State::of(b.where(
-        isLarge(b, held, kLargeWeights / lanes), state.carried(),
+        b.compare(Predicate::OGT, held, kLargeWeights / lanes), state.carried(),
         [&](TileBuilder &b) -> SmallVector<Value> {
           Value sum = b.reduce(ReduceKind::Add, weights, 2);
-          return relativeTo(b, state,
-                            b.select(isLarge(b, sum, kLargeWeights),
-                                     offsetFor(b, state, sum), state.maximum))
+          return relativeTo(
+                     b, state,
+                     b.select(b.compare(Predicate::OGT, sum, kLargeWeights),
+                              offsetFor(b, state, sum), state.maximum))
               .carried();
         }));
   }
@@ -448,19 +439,14 @@ private:
   /// The same after the loop, of rows whose sum is less than 1. NaN, which has
   /// them done again, where that is nothing, or has too few digits.
   State rescaleSmall(TileBuilder &b, const State &state) {
-    auto isBelow = [](TileBuilder &b, Value sum, double bound) -> Value {
-      return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, sum,
-                                   b.splatLike(sum, bound));
-    };
     Value isSmall = arith::AndIOp::create(
-        b, isBelow(b, state.sum, 1),
-        arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
-                              math::AbsFOp::create(b, state.maximum),
-                              b.splatLike(state.maximum, kNoKey)));
+        b, b.compare(Predicate::OLT, state.sum, 1),
+        b.compare(Predicate::ONE, math::AbsFOp::create(b, state.maximum),
+                  kNoKey));
     return State::of(b.where(
         isSmall, state.carried(), [&](TileBuilder &b) -> SmallVector<Value> {
           Value offset =
-              b.select(isBelow(b, state.sum, kLeastWeights),
+              b.select(b.compare(Predicate::OLT, state.sum, kLeastWeights),
                        splatNaN(b, state.sum), offsetFor(b, state, state.sum));
           return relativeTo(b, state, b.select(isSmall, offset, state.maximum))
               .carried();
@@ -528,16 +514,14 @@ private:
     if (tile.seen)
       sum = b.select(tile.seen, sum, b.splatLike(sum, -kInfinity));
     Value largest = b.reduce(ReduceKind::Max, sum, 2);
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, largest,
-                                 b.splatLike(largest, -kInfinity));
+    return b.compare(Predicate::UGT, largest, -kInfinity);
   }
 
   /// What exponents relative to a maximum are made by adding; NaN where that
   /// is `largest` or more.
   Value makeOffset(TileBuilder &b, Value maximum, double unit, double largest) {
-    Value isUsual = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
-                                          math::AbsFOp::create(b, maximum),
-                                          b.splatLike(maximum, largest / unit));
+    Value isUsual = b.compare(Predicate::OLT, math::AbsFOp::create(b, maximum),
+                              largest / unit);
     return b.select(isUsual, b.mulf(maximum, b.splatLike(maximum, -unit)),
                     splatNaN(b, maximum));
   }
@@ -549,12 +533,9 @@ private:
       // Without a key in this block it is -inf.
       Value exponent =
           b.fma(maximum, b.splatLike(maximum, unit), state.maximum);
-      Value isLarge =
-          arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, exponent,
-                                b.splatLike(exponent, kMostRaised));
+      Value isLarge = b.compare(Predicate::OGT, exponent, kMostRaised);
       // A first key, whose exponent may be -inf as well.
-      Value isKey = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, maximum,
-                                          b.splatLike(maximum, -kInfinity));
+      Value isKey = b.compare(Predicate::OGT, maximum, -kInfinity);
       return arith::OrIOp::create(
           b, isLarge,
           arith::AndIOp::create(b, isKey, b.equals(state.maximum, kNoKey)));
@@ -646,8 +627,7 @@ private:
   /// much that the smaller one has no weight in either case.
   Value getUnit(TileBuilder &b, Value reference) {
     Value size = math::AbsFOp::create(b, reference);
-    Value isLarge = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, size,
-                                          b.splatLike(size, 0x1p123));
+    Value isLarge = b.compare(Predicate::OGT, size, 0x1p123);
     return b.select(isLarge, b.splatLike(reference, 1),
                     b.splatLike(reference, unit));
   }

@@ -152,8 +152,7 @@ LogitRecompute::QueryTiles LogitRecompute::loadQueries(TileBuilder &b,
     // Nothing beyond the last query, nor where there is nothing to divide.
     Value divisor = item.loadStatistic(b, slices.logSum, offset, kInfinity);
     tiles.inverse = b.select(
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, divisor,
-                              b.splatLike(divisor, kLeastDivisor)),
+        b.compare(arith::CmpFPredicate::OLT, divisor, kLeastDivisor),
         b.splatLike(divisor, 0), b.divf(b.splatLike(divisor, 1), divisor));
     return tiles;
   }

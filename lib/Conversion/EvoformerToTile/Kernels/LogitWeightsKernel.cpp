@@ -55,8 +55,7 @@ public:
     Value divisor = findDivisor(size);
     // A quotient by less is no number of f32.
     Value empty =
-        arith::CmpFOp::create(builder, arith::CmpFPredicate::OLT, divisor,
-                              builder.splatLike(divisor, kLeastDivisor));
+        builder.compare(arith::CmpFPredicate::OLT, divisor, kLeastDivisor);
     if (kept)
       empty = arith::OrIOp::create(builder, empty, builder.equals(kept, 0));
     Value factor =

@@ -204,9 +204,9 @@ Value TileBuilder::round(Value tile, Type element) {
   return narrow(*this, tile, element, arith::RoundingMode::to_nearest_away);
 }
 
-Value TileBuilder::equals(Value tile, double value) {
-  return arith::CmpFOp::create(*this, arith::CmpFPredicate::OEQ, tile,
-                               splatLike(tile, value));
+Value TileBuilder::compare(arith::CmpFPredicate predicate, Value tile,
+                           double bound) {
+  return arith::CmpFOp::create(*this, predicate, tile, splatLike(tile, bound));
 }
 
 Value TileBuilder::saturate(Value tile) {

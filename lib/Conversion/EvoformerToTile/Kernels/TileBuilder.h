@@ -99,7 +99,10 @@ public:
   Value select(Value condition, Value a, Value b) {
     return arith::SelectOp::create(*this, condition, a, b);
   }
-  Value equals(Value tile, double value);
+  Value compare(arith::CmpFPredicate predicate, Value tile, double bound);
+  Value equals(Value tile, double value) {
+    return compare(arith::CmpFPredicate::OEQ, tile, value);
+  }
   /// What is beyond the finite numbers of f32 as the last one; NaN stays.
   Value saturate(Value tile);
   Value isNaN(Value tile) {
