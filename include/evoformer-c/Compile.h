@@ -94,6 +94,13 @@ evoformerDescribeAttention(const char *description, char **text);
 ///   target=sm_80          a chip, see evoformerGetChips; default: cpu
 ///   device=cuda           cpu, cuda or hip: what runs it; default: cpu
 ///   schedule=v1:…         forces the cut
+///   shape=bf16,32,384,384,1536
+///                         type, depth, queries, keys, and batches times rows
+///                         times heads, of which a table of schedules is asked
+///                         where none is forced: the default is taken where it
+///                         has none, or one that this module cannot have
+///   schedules=FILE        the table, as evoformer-tune writes it; default:
+///                         $EVOFORMER_SCHEDULES, or none
 ///   deferred              kernels are compiled, or taken from the cache,
 ///                         when a call needs them: a run of one alignment and
 ///                         size takes half of them. The plan has them over

@@ -38,7 +38,14 @@ static Error addOption(StringRef key, StringRef value,
     options.target = value.str();
   else if (key == "schedule")
     options.schedule = value.str();
-  else if (key == "bias_gradients")
+  else if (key == "schedules")
+    options.schedules = value.str();
+  else if (key == "shape") {
+    Expected<ProblemShape> shape = parseProblemShape(value);
+    if (!shape)
+      return shape.takeError();
+    request.shape = std::move(*shape);
+  } else if (key == "bias_gradients")
     options.biasGradients = value.str();
   else if (key == "partial_sum_bytes") {
     if (value.getAsInteger(10, options.partialSumBytes))
@@ -154,6 +161,12 @@ EvoformerStatus evoformerCompile(const char *module, const char *options,
         return addOption(key, value, request);
       }))
     return fail(std::move(error));
+  if (const char *table = std::getenv("EVOFORMER_SCHEDULES");
+      table && request.options.schedules.empty())
+    request.options.schedules = table;
+  if (request.shape)
+    if (Error error = chooseFromTable(request.options, *request.shape))
+      return fail(std::move(error));
   Expected<Found> found = getProgram(module, request);
   if (!found)
     return fail(found.takeError());

@@ -36,12 +36,17 @@ unsigned capi::getNumThreads() {
 
 std::string CompileRequest::getKey(ArrayRef<StringRef> input) const {
   std::string partialSumBytes = std::to_string(options.partialSumBytes);
-  SmallVector<StringRef> parts = {
-      EVOFORMER_VERSION,     getBuildId(),
-      options.target,        options.device,
-      options.cubinChip,     options.schedule,
-      options.biasGradients, partialSumBytes,
-      options.f32Products,   options.deferKernels ? "deferred" : ""};
+  SmallVector<StringRef> parts = {EVOFORMER_VERSION,
+                                  getBuildId(),
+                                  options.target,
+                                  options.device,
+                                  options.cubinChip,
+                                  options.schedule,
+                                  options.biasGradients,
+                                  partialSumBytes,
+                                  options.f32Products,
+                                  options.deferKernels ? "deferred" : "",
+                                  options.mayDropSchedule ? "or default" : ""};
   append_range(parts, input);
   std::string text;
   for (StringRef part : parts)

@@ -9,8 +9,8 @@
 #define EVOFORMER_LIB_CAPI_PROGRAM_H
 
 #include "Cache.h"
-#include "Evoformer/Driver/Compile.h"
 #include "Evoformer/Driver/DeferredKernels.h"
+#include "Evoformer/Driver/ScheduleTable.h"
 #include "Evoformer/Runtime/Plan.h"
 #include "evoformer-c/Compile.h"
 #include <mutex>
@@ -20,6 +20,8 @@ namespace mlir::evoformer::capi {
 /// What a program is compiled with.
 struct CompileRequest {
   CompileOptions options;
+  /// What a table of schedules is asked for.
+  std::optional<ProblemShape> shape;
   std::string cacheFolder = DiskCache::getDefaultFolder();
 
   /// Everything that the result depends on besides the input.

@@ -8,6 +8,7 @@
 #include "Evoformer/Driver/CaseRunner.h"
 #include "CaseReference.h"
 #include "Evoformer/Driver/DeferredKernels.h"
+#include "Evoformer/Driver/ScheduleTable.h"
 #include "Evoformer/Support/HostResources.h"
 #include "Evoformer/Target/Targets.h"
 #include "mlir/IR/Diagnostics.h"
@@ -31,8 +32,11 @@ static double millisecondsSince(std::chrono::steady_clock::time_point start) {
 
 Expected<CaseRunner::Program *>
 CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
+  CompileOptions options = compileOptions;
+  if (Error error = chooseFromTable(options, getShape(problem)))
+    return error;
   std::string text = makeModule(problem);
-  if (lastProgram && lastText == text)
+  if (lastProgram && lastText == text && lastSchedule == options.schedule)
     return lastProgram.get();
   lastProgram.reset();
   std::string problems;
@@ -46,7 +50,6 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   if (failed(target))
     return createStringError(problems);
   auto start = std::chrono::steady_clock::now();
-  CompileOptions options = compileOptions;
   options.deferKernels = true;
   auto json = compileToPlan(context, text, "case", options);
   if (failed(json))
@@ -68,6 +71,7 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   lastProgram->arithmetic.sumsNarrowGradients = bool(target->getGroupMatrix());
   lastProgram->session = std::make_unique<Session>(lastProgram->plan, device);
   lastText = std::move(text);
+  lastSchedule = options.schedule;
   return lastProgram.get();
 }
 
@@ -207,8 +211,16 @@ uint64_t CaseRun::hashOutputs() const {
   return hash;
 }
 
-/// The numbers of the kernels that a case launches.
-static Expected<std::vector<unsigned>>
+namespace {
+/// A launch by the kernel's number in the plan.
+struct PlannedLaunch {
+  unsigned kernel;
+  uint64_t workItems;
+};
+} // namespace
+
+/// What a case launches.
+static Expected<std::vector<PlannedLaunch>>
 findLaunched(const AttentionCase &problem, const Plan &plan) {
   // No memory is read, but arguments must not overlap.
   std::vector<HostValue> values;
@@ -217,14 +229,14 @@ findLaunched(const AttentionCase &problem, const Plan &plan) {
                               operand.order));
   for (auto &[name, number] : getNumbers(problem))
     values.emplace_back().bits = static_cast<uint64_t>(number);
-  std::vector<unsigned> launched;
+  std::vector<PlannedLaunch> launched;
   Workspace workspace = Workspace::unlimited(/*guardBytes=*/0);
-  auto results =
-      interpret(plan, plan.functions[0], values, workspace,
-                [&](unsigned kernel, uint64_t, llvm::ArrayRef<LaunchArgument>) {
-                  launched.push_back(kernel);
-                  return Error::success();
-                });
+  auto results = interpret(
+      plan, plan.functions[0], values, workspace,
+      [&](unsigned kernel, uint64_t workItems, llvm::ArrayRef<LaunchArgument>) {
+        launched.push_back({kernel, workItems});
+        return Error::success();
+      });
   if (!results)
     return results.takeError();
   return launched;
@@ -251,15 +263,16 @@ Error CaseRunner::compileLaunched(llvm::ArrayRef<unsigned> numbers,
   for (auto &[symbol, users] : missing)
     symbols.push_back(symbol);
   auto start = std::chrono::steady_clock::now();
-  auto compiled = compileKernels(tiles, symbols, compileOptions,
-                                 referenceThreads, [](StringRef, StringRef) {});
+  auto compiled = makeKernels
+                      ? makeKernels(tiles, symbols)
+                      : compileKernelInfos(tiles, symbols, compileOptions,
+                                           referenceThreads);
   if (!compiled)
     return createStringError(
         "does not compile: " + toString(compiled.takeError()) + "\n" +
         makeModule(problem));
   report.compileMilliseconds += millisecondsSince(start);
-  for (auto [entry, code] : llvm::zip_equal(missing, *compiled)) {
-    KernelInfo kernel = makeKernelInfo(std::move(code));
+  for (auto [entry, kernel] : llvm::zip_equal(missing, *compiled)) {
     for (unsigned number : entry.second) {
       kernel.name = plan.kernels[number].name;
       kernel.argumentBytes = plan.kernels[number].argumentBytes;
@@ -269,34 +282,60 @@ Error CaseRunner::compileLaunched(llvm::ArrayRef<unsigned> numbers,
   return Error::success();
 }
 
-Expected<std::vector<const KernelInfo *>>
-CaseRunner::listLaunches(const AttentionCase &problem) {
+Expected<std::vector<CaseLaunch>>
+CaseRunner::listLaunches(const AttentionCase &problem, bool compiles) {
   CaseReport report;
-  Expected<Program *> program = getProgram(problem, report);
+  Expected<Program *> program =
+      compiles ? prepare(problem, report) : getProgram(problem, report);
   if (!program)
     return program.takeError();
   const Plan &plan = (*program)->plan;
-  Expected<std::vector<unsigned>> numbers = findLaunched(problem, plan);
-  if (!numbers)
-    return numbers.takeError();
-  if (Error error = compileLaunched(*numbers, problem, report))
+  auto planned = findLaunched(problem, plan);
+  if (!planned)
+    return planned.takeError();
+  std::vector<CaseLaunch> launches;
+  for (PlannedLaunch launch : *planned)
+    launches.push_back({&plan.kernels[launch.kernel], launch.workItems});
+  return launches;
+}
+
+Expected<CaseRunner::Program *>
+CaseRunner::prepare(const AttentionCase &problem, CaseReport &report) {
+  Expected<Program *> program = getProgram(problem, report);
+  if (!program)
+    return program.takeError();
+  auto planned = findLaunched(problem, (*program)->plan);
+  if (!planned)
+    return planned.takeError();
+  std::vector<unsigned> numbers;
+  for (PlannedLaunch launch : *planned)
+    numbers.push_back(launch.kernel);
+  if (Error error = compileLaunched(numbers, problem, report))
     return error;
-  std::vector<const KernelInfo *> launched;
-  for (unsigned number : *numbers)
-    launched.push_back(&plan.kernels[number]);
-  return launched;
+  return program;
+}
+
+Expected<KernelTimes> CaseRunner::time(const AttentionCase &problem,
+                                       const MeasureOptions &options) {
+  CaseReport report;
+  Expected<Program *> program = prepare(problem, report);
+  if (!program)
+    return program.takeError();
+  Memory forgotten;
+  Memory &known = remembers ? memory[problem.str()] : forgotten;
+  CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
+  if (remembers && known.inputs.empty())
+    known.inputs = run.arrays;
+  if (Error error = run.upload())
+    return error;
+  return run.timeLaunches(options);
 }
 
 Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   CaseReport report;
-  Expected<Program *> program = getProgram(problem, report);
+  Expected<Program *> program = prepare(problem, report);
   if (!program)
     return program.takeError();
-  auto launched = findLaunched(problem, (*program)->plan);
-  if (!launched)
-    return launched.takeError();
-  if (Error error = compileLaunched(*launched, problem, report))
-    return error;
   // Inputs and outputs here and, on the CPU, on the device.
   uint64_t bytes = 0;
   for (const CaseOperand &operand : getOperands(problem))

@@ -137,6 +137,18 @@ static OwningOpRef<ModuleOp> parseWithNames(MLIRContext &context,
 FailureOr<llvm::json::Value>
 mlir::evoformer::compileToPlan(MLIRContext &context, StringRef text,
                                StringRef name, const CompileOptions &options) {
+  if (options.mayDropSchedule) {
+    CompileOptions strict = options, free = options;
+    strict.mayDropSchedule = free.mayDropSchedule = false;
+    free.schedule.clear();
+    {
+      ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
+      auto plan = compileToPlan(context, text, name, strict);
+      if (succeeded(plan))
+        return plan;
+    }
+    return compileToPlan(context, text, name, free);
+  }
   OwningOpRef<ModuleOp> module = parseWithNames(context, text, name);
   if (!module)
     return failure();

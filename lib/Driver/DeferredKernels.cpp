@@ -280,3 +280,16 @@ mlir::evoformer::compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
       return problem;
   return results;
 }
+
+Expected<std::vector<runtime::KernelInfo>> mlir::evoformer::compileKernelInfos(
+    StringRef tiles, ArrayRef<std::string> symbols,
+    const CompileOptions &options, unsigned numThreads) {
+  auto compiled = compileKernels(tiles, symbols, options, numThreads,
+                                 [](StringRef, StringRef) {});
+  if (!compiled)
+    return compiled.takeError();
+  std::vector<runtime::KernelInfo> infos;
+  for (KernelCode &code : *compiled)
+    infos.push_back(makeKernelInfo(std::move(code)));
+  return infos;
+}

@@ -219,13 +219,13 @@ Error MutantChecker::listKernels() {
       auto launches = group.runner->listLaunches(entry.problem);
       if (!launches)
         return blame(entry.problem, launches.takeError());
-      for (const runtime::KernelInfo *info : *launches) {
-        auto module = device.getModule(*info);
+      for (const CaseLaunch &launch : *launches) {
+        const std::string &symbol = launch.kernel->symbol;
+        auto module = device.getModule(*launch.kernel);
         if (!module)
           return blame(entry.problem, module.takeError());
-        if (seen.insert({module->get(), info->symbol}).second &&
-            wanted.match(info->symbol))
-          kernels.push_back({&group, std::move(*module), info->symbol});
+        if (seen.insert({module->get(), symbol}).second && wanted.match(symbol))
+          kernels.push_back({&group, std::move(*module), symbol});
       }
     }
   }

@@ -34,6 +34,10 @@ struct ToolFlags::Flags {
                        "level (tiles, fragments, staged, pipelined)"),
               cl::cat(category)),
         schedule("schedule", cl::desc("Force the schedule"), cl::cat(category)),
+        schedules("schedules",
+                  cl::desc("A file of schedules that evoformer-tune wrote, "
+                           "for what is not forced"),
+                  cl::cat(category)),
         biasGradients("bias-gradients", cl::init("auto"),
                       cl::desc("Where gradients of biases are computed: apart, "
                                "with-query or auto"),
@@ -67,7 +71,7 @@ struct ToolFlags::Flags {
   cl::opt<std::string> driverLibrary;
   cl::opt<unsigned> threads;
   cl::opt<uint64_t> simSeed;
-  cl::opt<std::string> target, level, schedule, biasGradients;
+  cl::opt<std::string> target, level, schedule, schedules, biasGradients;
   cl::opt<int64_t> partialSumBytes;
   cl::opt<std::string> f32Products;
   cl::opt<std::string> cubinChip;
@@ -91,6 +95,7 @@ ToolSettings ToolFlags::getSettings() const {
   settings.compile.device = flags->device;
   settings.compile.level = flags->level;
   settings.compile.schedule = flags->schedule;
+  settings.compile.schedules = flags->schedules;
   settings.compile.biasGradients = flags->biasGradients;
   settings.compile.partialSumBytes = flags->partialSumBytes;
   settings.compile.f32Products = flags->f32Products;

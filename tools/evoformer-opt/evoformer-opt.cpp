@@ -6,19 +6,24 @@
 //===----------------------------------------------------------------------===//
 //
 // mlir-opt with the project's dialects, passes and pipelines besides the
-// upstream ones.
+// upstream ones, and reports on the kernels that they make.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Evoformer/Pipelines/InitAll.h"
+#include "Evoformer/Target/Serialize.h"
 #include "Evoformer/Target/Targets.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -26,6 +31,12 @@ static llvm::cl::opt<bool> listTargets(
     "list-targets",
     llvm::cl::desc("Print the chips that are built in, a line each: name, "
                    "triple, lanes of a subgroup"));
+
+static llvm::cl::opt<std::string> reportForm(
+    "report", llvm::cl::ValueOptional, llvm::cl::init("none"),
+    llvm::cl::desc("Behind the passes compile all kernels, and instead of the "
+                   "module print registers, memory, instructions and modelled "
+                   "cycles of each: text, or json"));
 
 static LogicalResult printTargets(llvm::raw_ostream &os) {
   MLIRContext context;
@@ -50,6 +61,35 @@ static void hideOpsOfMessages() {
     static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
 }
 
+/// The passes that were asked for, and reports in the place of the module.
+static LogicalResult printReports(StringRef input, StringRef output,
+                                  DialectRegistry &registry) {
+  if (!reportForm.empty() && reportForm != "text" && reportForm != "json") {
+    llvm::errs() << "--report is text or json, not '" << reportForm << "'\n";
+    return failure();
+  }
+  std::string problem;
+  auto file = openInputFile(input, &problem);
+  auto printed = file ? openOutputFile(output, &problem) : nullptr;
+  if (!printed) {
+    llvm::errs() << problem << '\n';
+    return failure();
+  }
+  MlirOptMainConfig asked = MlirOptMainConfig::createFromCLOptions();
+  MlirOptMainConfig config = asked;
+  config.setPassPipelineSetupFn([&](PassManager &pm) {
+    if (failed(asked.setupPassPipeline(pm)))
+      return failure();
+    pm.addPass(
+        evoformer::createKernelReport(printed->os(), reportForm == "json"));
+    return success();
+  });
+  if (failed(MlirOptMain(llvm::nulls(), std::move(file), registry, config)))
+    return failure();
+  printed->keep();
+  return success();
+}
+
 int main(int argc, char **argv) {
   hideOpsOfMessages();
   DialectRegistry registry;
@@ -62,7 +102,9 @@ int main(int argc, char **argv) {
   evoformer::registerAllPasses();
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "Compiler for biased gated attention\n", registry);
-  return asMainReturnCode(
-      listTargets ? printTargets(llvm::outs())
-                  : MlirOptMain(argc, argv, input, output, registry));
+  if (listTargets)
+    return asMainReturnCode(printTargets(llvm::outs()));
+  if (reportForm.getNumOccurrences() != 0)
+    return asMainReturnCode(printReports(input, output, registry));
+  return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
 }

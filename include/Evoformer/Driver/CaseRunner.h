@@ -48,6 +48,13 @@ struct CaseReport {
   std::optional<KernelTimes> kernelTimes;
 };
 
+/// A launch of a case's program.
+struct CaseLaunch {
+  /// Lives until the runner compiles another module.
+  const runtime::KernelInfo *kernel;
+  uint64_t workItems;
+};
+
 /// Compiles, runs and compares cases. Modules that are alike are compiled once,
 /// and of their kernels those that a case launches.
 class CaseRunner {
@@ -68,15 +75,23 @@ public:
   std::optional<MeasureOptions> measureOptions;
   /// Each launch by itself as well.
   bool timeKernels = false;
+  /// What makes machine code of kernels over tiles; unset: compileKernels.
+  std::function<llvm::Expected<std::vector<runtime::KernelInfo>>(
+      StringRef tiles, ArrayRef<std::string> symbols)>
+      makeKernels;
 
   /// An error says what is wrong: it does not compile, cannot run, writes where
   /// it must not, differs between runs or from the reference.
   llvm::Expected<CaseReport> run(const AttentionCase &problem);
 
-  /// The kernels that the case launches, in this order, without running it.
-  /// They live until another module is compiled.
-  llvm::Expected<std::vector<const runtime::KernelInfo *>>
-  listLaunches(const AttentionCase &problem);
+  /// What the case launches, in this order, without running it. The kernels are
+  /// machine code, or still tiles where they were not compiled and need not be.
+  llvm::Expected<std::vector<CaseLaunch>>
+  listLaunches(const AttentionCase &problem, bool compiles = true);
+
+  /// Times the launches of the case without checking what they compute.
+  llvm::Expected<KernelTimes> time(const AttentionCase &problem,
+                                   const MeasureOptions &options);
 
 private:
   struct Program {
@@ -90,6 +105,9 @@ private:
   };
   llvm::Expected<Program *> getProgram(const AttentionCase &problem,
                                        CaseReport &report);
+  /// The program, with machine code of what the case launches.
+  llvm::Expected<Program *> prepare(const AttentionCase &problem,
+                                    CaseReport &report);
   /// Compiles those of the program's kernels with these numbers that are not.
   llvm::Error compileLaunched(llvm::ArrayRef<unsigned> numbers,
                               const AttentionCase &problem, CaseReport &report);
@@ -100,7 +118,7 @@ private:
   uint64_t guardBytes;
   /// The last few, by text; a cover lists cases of one module one after the
   /// other.
-  std::string lastText;
+  std::string lastText, lastSchedule;
   /// By the case's text.
   std::map<std::string, Memory> memory;
   std::unique_ptr<Program> lastProgram;

@@ -27,6 +27,12 @@ struct CompileOptions {
   std::string cubinChip;
   /// Forces the schedule; empty: the default.
   std::string schedule;
+  /// A file of schedules by chip and shape, from which one is taken where none
+  /// is forced (ScheduleTable.h).
+  std::string schedules;
+  /// Whether the default is as good where the schedule cannot be had: a table's
+  /// may have been found for a program with fewer operands.
+  bool mayDropSchedule = false;
   /// The plan gets the kernels over tiles (`tiles`); `compileKernels` makes
   /// code of those that a run needs.
   bool deferKernels = false;

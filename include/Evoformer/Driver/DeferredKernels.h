@@ -50,6 +50,11 @@ compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
                const CompileOptions &options, unsigned numThreads,
                CodeTaker prepare);
 
+/// The same as devices load them.
+llvm::Expected<std::vector<runtime::KernelInfo>>
+compileKernelInfos(StringRef tiles, ArrayRef<std::string> symbols,
+                   const CompileOptions &options, unsigned numThreads);
+
 /// While it lives, keeps a context's errors as text for people.
 class ErrorText {
 public:

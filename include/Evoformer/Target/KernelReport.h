@@ -13,6 +13,7 @@
 #ifndef EVOFORMER_TARGET_KERNELREPORT_H
 #define EVOFORMER_TARGET_KERNELREPORT_H
 
+#include "Evoformer/Target/CycleModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -54,6 +55,11 @@ struct InstructionCounts {
   std::array<int64_t, kNumInstructionClasses> byClass = {};
   /// Of the memory classes: how many of each width in bytes a lane.
   std::array<std::map<unsigned, int64_t>, kNumInstructionClasses> byWidth;
+  /// Matrix instructions by their mnemonics.
+  std::map<std::string, int64_t> matrixByName;
+  /// Of the vector instructions, products of integers of 32 bits; of the
+  /// exchanges, those through the wires of LDS.
+  int64_t integerProducts = 0, ldsExchanges = 0;
   /// Waits for all outstanding global loads or asynchronous copies.
   int64_t drainingWaits = 0;
 
@@ -85,6 +91,17 @@ struct KernelReport {
   /// instructions.
   InstructionCounts whole;
   std::optional<InstructionCounts> hotLoop;
+  /// Of the hot loop, the shortest way through a pass: without work for cases
+  /// that are rare. And the shortest way from the kernel's start to the loop
+  /// and from there to its end.
+  std::optional<InstructionCounts> steadyPass, outside;
+
+  /// Modelled cycles of a processor for a subgroup's steady pass and for what
+  /// is outside of the loop; empty where the target has no rates.
+  UnitCycles passCycles, outsideCycles;
+  /// Logits of a subgroup's steady pass: its exponentials. With a score that
+  /// has exponentials of its own they are fewer.
+  int64_t getPassLogits() const;
 
   /// What one pass through the hot loop needs at least, from the kernel's
   /// attribute `evo_tile.ideal_loop`; an unrolled loop holds a multiple.

@@ -21,6 +21,7 @@
 
 namespace mlir {
 class DialectRegistry;
+class Pass;
 } // namespace mlir
 
 namespace mlir::evoformer {
@@ -58,6 +59,14 @@ FailureOr<CompiledKernels> serializeKernels(gpu::GPUModuleOp module,
 /// thread, while no other generates code: linking resets LLVM's options.
 LogicalResult addObject(CompiledKernels &code, tile::TargetAttr target,
                         const SerializeOptions &options, Location loc);
+
+/// Prints the reports on all kernels, as text or as a JSON array.
+void printReports(ArrayRef<CompiledKernels> modules, bool asJSON,
+                  raw_ostream &os);
+
+/// A pass that compiles every gpu.module, as far as the tools go that are
+/// there, and prints the reports.
+std::unique_ptr<Pass> createKernelReport(raw_ostream &os, bool asJSON);
 
 /// Where ptxas is: $CUDA_PATH/bin, the PATH, the toolkit's default folder.
 /// Empty where it is not.

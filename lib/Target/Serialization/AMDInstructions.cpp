@@ -112,11 +112,19 @@ static bool drainsLoads(const AssemblyInstruction &instruction) {
          (name == "s_wait_loadcnt_dscnt" && (count >> 8 & 63) == 0);
 }
 
+/// "VOP3 instructions": products of 32-bit integers take four passes.
+static bool isIntegerProduct(StringRef name) {
+  return startsWithAny(name, {"v_mul_lo_u32", "v_mul_lo_i32", "v_mul_hi_u32",
+                              "v_mul_hi_i32", "v_mad_u64_u32", "v_mad_i64_i32",
+                              "v_mad_co_u64_u32", "v_mad_co_i64_i32"});
+}
+
 static void countInstruction(const AssemblyInstruction &instruction,
                              InstructionCounts &counts) {
   StringRef name = instruction.mnemonic;
   if (name.starts_with("ds_")) {
     Class kind = classifyLDS(name);
+    counts.ldsExchanges += kind == Class::Exchange;
     return addInstruction(counts, kind,
                           kind == Class::Exchange ? 0 : getWidth(name));
   }
@@ -128,8 +136,13 @@ static void countInstruction(const AssemblyInstruction &instruction,
     return addInstruction(counts, classifyMemory(name, instruction.operands),
                           getWidth(name));
   }
-  if (name.starts_with("v_"))
-    return addInstruction(counts, classifyVector(name));
+  if (name.starts_with("v_")) {
+    Class kind = classifyVector(name);
+    if (kind == Class::Matrix)
+      ++counts.matrixByName[name.str()];
+    counts.integerProducts += isIntegerProduct(name);
+    return addInstruction(counts, kind);
+  }
   addInstruction(counts, classifyScalar(name));
   counts.drainingWaits += drainsLoads(instruction);
 }
@@ -145,10 +158,18 @@ static bool isEnd(const AssemblyInstruction &instruction) {
                        {"s_branch", "s_endpgm", "s_setpc"});
 }
 
+static bool skipsLanes(const AssemblyInstruction &instruction) {
+  return instruction.mnemonic == "s_cbranch_execz";
+}
+
 const AssemblySyntax &mlir::evoformer::getAMDSyntax() {
   static const AssemblySyntax syntax{
-      ";", [](StringRef line) { return line.starts_with("."); },
-      getBranchTarget, isEnd, countInstruction};
+      ";",
+      [](StringRef line) { return line.starts_with("."); },
+      getBranchTarget,
+      isEnd,
+      skipsLanes,
+      countInstruction};
   return syntax;
 }
 

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
+#include <limits>
+#include <queue>
 
 using namespace llvm;
 using namespace mlir::evoformer;
@@ -126,6 +128,70 @@ static std::vector<BitVector> findLoops(const Successors &successors) {
   return loops;
 }
 
+namespace {
+/// Shortest ways through a function, by instructions. What lanes do behind a
+/// branch that none of them may pass is on the way.
+class ShortestWays {
+public:
+  ShortestWays(ArrayRef<AssemblyBlock> blocks, const AssemblySyntax &syntax)
+      : blocks(blocks), successors(getSuccessors(blocks, syntax)) {
+    for (auto [index, block] : enumerate(blocks)) {
+      bool skips = !block.instructions.empty() &&
+                   syntax.skipsLanes(block.instructions.back());
+      if (skips && index + 1 < blocks.size())
+        successors[index] = {unsigned(index + 1)};
+      if (successors[index].empty())
+        successors[index] = {getEnd()};
+    }
+  }
+
+  /// Behind the last block.
+  unsigned getEnd() const { return blocks.size(); }
+
+  /// The blocks of the shortest way from `from` to `to`, which it does not
+  /// count, through `allowed` alone; nothing where there is none. From a block
+  /// to itself goes once around.
+  std::optional<BitVector> find(unsigned from, unsigned to,
+                                const BitVector &allowed) const {
+    constexpr size_t kFar = std::numeric_limits<size_t>::max();
+    std::vector<size_t> distance(blocks.size() + 1, kFar);
+    std::vector<unsigned> previous(blocks.size() + 1);
+    using Entry = std::pair<size_t, unsigned>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+    auto leave = [&](size_t before, unsigned block) {
+      size_t after = before + blocks[block].instructions.size() + 1;
+      for (unsigned next : successors[block])
+        if ((next == to || (next < blocks.size() && allowed.test(next))) &&
+            after < distance[next]) {
+          distance[next] = after;
+          previous[next] = block;
+          queue.push({after, next});
+        }
+    };
+    leave(0, from);
+    while (!queue.empty()) {
+      auto [before, block] = queue.top();
+      queue.pop();
+      if (block == to)
+        break;
+      if (before == distance[block])
+        leave(before, block);
+    }
+    if (distance[to] == kFar)
+      return std::nullopt;
+    BitVector way(blocks.size());
+    for (unsigned block = previous[to]; block != from; block = previous[block])
+      way.set(block);
+    way.set(from);
+    return way;
+  }
+
+private:
+  ArrayRef<AssemblyBlock> blocks;
+  Successors successors;
+};
+} // namespace
+
 void mlir::evoformer::countFunction(StringRef body,
                                     const AssemblySyntax &syntax,
                                     KernelReport &report) {
@@ -153,6 +219,7 @@ void mlir::evoformer::countFunction(StringRef body,
     int64_t matrix = counts.get(InstructionClass::Matrix);
     return std::make_pair(matrix, matrix ? 0 : counts.getTotal());
   };
+  const BitVector *hottest = nullptr;
   for (const BitVector &loop : loops) {
     bool innermost = none_of(loops, [&](const BitVector &other) {
       BitVector outside = other;
@@ -162,7 +229,31 @@ void mlir::evoformer::countFunction(StringRef body,
     if (!innermost)
       continue;
     InstructionCounts counts = count(loop);
-    if (!report.hotLoop || weigh(counts) > weigh(*report.hotLoop))
+    if (!report.hotLoop || weigh(counts) > weigh(*report.hotLoop)) {
       report.hotLoop = counts;
+      hottest = &loop;
+    }
+  }
+  if (!hottest)
+    return;
+
+  // The loop's first block in the order of jumps is the one that all others are
+  // reached through.
+  ShortestWays ways(blocks, syntax);
+  BitVector all(blocks.size(), true);
+  for (unsigned header : hottest->set_bits()) {
+    std::optional<BitVector> pass = ways.find(header, header, *hottest);
+    std::optional<BitVector> before = ways.find(0, header, all);
+    if (!pass || !before || before->anyCommon(*hottest))
+      continue;
+    report.steadyPass = count(*pass);
+    if (std::optional<BitVector> after =
+            ways.find(header, ways.getEnd(), all)) {
+      BitVector outside = *before;
+      outside |= *after;
+      outside.reset(*hottest);
+      report.outside = count(outside);
+    }
+    break;
   }
 }

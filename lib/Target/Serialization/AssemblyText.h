@@ -33,6 +33,8 @@ struct AssemblySyntax {
   llvm::StringRef (*getBranch)(const AssemblyInstruction &);
   /// Whether control never goes on to the next instruction.
   bool (*isEnd)(const AssemblyInstruction &);
+  /// Whether it is a jump over what lanes do, taken where none of them does it.
+  bool (*skipsLanes)(const AssemblyInstruction &);
   /// Adds an instruction to the counts.
   void (*count)(const AssemblyInstruction &, InstructionCounts &);
 };

@@ -38,6 +38,10 @@ int64_t InstructionCounts::getNarrowAccesses() const {
   return narrow;
 }
 
+int64_t KernelReport::getPassLogits() const {
+  return steadyPass ? steadyPass->get(Class::Transcendental) * subgroupSize : 0;
+}
+
 /// Compares a count with the ideal of one pass; the loop may be unrolled.
 static void compare(std::vector<std::string> &findings, StringRef what,
                     int64_t count, std::optional<int64_t> ideal) {
@@ -119,6 +123,15 @@ json::Object KernelReport::toJSON() const {
   add("stages", stages);
   if (hotLoop)
     object["hot_loop"] = ::toJSON(*hotLoop);
+  if (!passCycles.units.empty()) {
+    json::Object pass = passCycles.toJSON();
+    pass["logits"] = getPassLogits();
+    if (int64_t logits = getPassLogits())
+      pass["cycles_a_logit"] = passCycles.getBound().second / logits;
+    object["modelled_pass"] = std::move(pass);
+  }
+  if (!outsideCycles.units.empty())
+    object["modelled_outside"] = outsideCycles.toJSON();
   object["findings"] = json::Array(getFindings());
   return object;
 }
@@ -138,6 +151,20 @@ static void print(raw_ostream &os, StringRef title,
       os << separator << count << " x " << width << " B";
     os << "\n";
   }
+}
+
+/// A line: the unit that is busy longest, then each.
+static void printModel(raw_ostream &os, StringRef title,
+                       const UnitCycles &cycles) {
+  if (cycles.units.empty())
+    return;
+  auto [unit, busy] = cycles.getBound();
+  os << formatv("  {0,-22}{1:f1} cycles of a processor, of {2} (", title, busy,
+                unit);
+  ListSeparator separator(", ");
+  for (auto [name, one] : cycles.units)
+    os << separator << formatv("{0} {1:f1}", name, one);
+  os << ")\n";
 }
 
 void KernelReport::print(raw_ostream &os) const {
@@ -167,6 +194,13 @@ void KernelReport::print(raw_ostream &os) const {
     line("ideal transcendental", idealTranscendental, " a pass");
     line("stages", stages);
   }
+  printModel(os, "modelled pass", passCycles);
+  if (int64_t logits = passCycles.units.empty() ? 0 : getPassLogits())
+    os << formatv("  {0,-22}{1:f4} cycles of a processor, {2} logits a pass of "
+                  "a subgroup\n",
+                  "modelled logit", passCycles.getBound().second / logits,
+                  logits);
+  printModel(os, "modelled outside", outsideCycles);
   for (const std::string &finding : getFindings())
     os << "  finding: " << finding << "\n";
 }

@@ -99,8 +99,10 @@ static void countInstruction(const AssemblyInstruction &instruction,
     return addInstruction(counts, Class::LDSRead, getMatrixWidth(name));
   if (startsWithAny(name, {"stmatrix"}))
     return addInstruction(counts, Class::LDSWrite, getMatrixWidth(name));
-  if (startsWithAny(name, {"mma.", "wgmma.mma_async"}))
+  if (startsWithAny(name, {"mma.", "wgmma.mma_async"})) {
+    ++counts.matrixByName[name.str()];
     return addInstruction(counts, Class::Matrix);
+  }
   if (startsWithAny(name, {"ex2.", "lg2.", "rcp.", "rsqrt.", "sqrt.", "sin.",
                            "cos.", "tanh."}))
     return addInstruction(counts, Class::Transcendental);
@@ -122,6 +124,8 @@ static void countInstruction(const AssemblyInstruction &instruction,
     return addInstruction(counts, Class::Branch);
   if (startsWithAny(name, {"mov.", "cvta."}))
     return;
+  counts.integerProducts +=
+      startsWithAny(name, {"mul.", "mad."}) && !name.contains(".f");
   addInstruction(counts, name.contains("x2") ? Class::Packed : Class::Vector);
 }
 
@@ -155,6 +159,9 @@ void mlir::evoformer::countPTXInstructions(StringRef assembly,
                           return line.starts_with(".") ||
                                  line.starts_with("{") || line.starts_with("}");
                         },
-                        getBranchTarget, isEnd, countInstruction};
+                        getBranchTarget,
+                        isEnd,
+                        [](const AssemblyInstruction &) { return false; },
+                        countInstruction};
   countFunction(body, syntax, report);
 }

@@ -69,6 +69,14 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
   return report;
 }
 
+/// What follows from counts of final code.
+static void modelKernel(KernelReport &report, tile::TargetAttr target) {
+  if (report.steadyPass)
+    report.passCycles = modelCycles(*report.steadyPass, target);
+  if (report.outside)
+    report.outsideCycles = modelCycles(*report.outside, target);
+}
+
 /// Some nvvm ops are inline PTX; that is written out on a copy.
 static LogicalResult expandInlinePTX(gpu::GPUModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -174,6 +182,8 @@ mlir::evoformer::serializeKernels(gpu::GPUModuleOp module,
                                     loc)
                  : generatePTX(**generator, *code, result)))
     return failure();
+  for (KernelReport &kernel : result.kernels)
+    modelKernel(kernel, target);
   if (amd && failed(checkBarrierWaits(result.assembly, result.kernels, loc)))
     return failure();
   if (options.object && failed(addObject(result, target, options, loc)))

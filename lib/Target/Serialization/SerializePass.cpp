@@ -160,17 +160,7 @@ LogicalResult
 EvoformerSerialize::writeReport(ArrayRef<CompiledKernels> modules) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (StringRef(report).ends_with(".json")) {
-    llvm::json::Array kernels;
-    for (const CompiledKernels &module : modules)
-      for (const KernelReport &kernel : module.kernels)
-        kernels.push_back(kernel.toJSON());
-    os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(kernels)));
-  } else {
-    for (const CompiledKernels &module : modules)
-      for (const KernelReport &kernel : module.kernels)
-        kernel.print(os);
-  }
+  printReports(modules, StringRef(report).ends_with(".json"), os);
   if (report == "-") {
     llvm::errs() << text;
     return success();

@@ -199,6 +199,24 @@ LogicalResult CopyEngineAttr::verify(EmitError emitError, CopyEngineKind kind,
 }
 
 //===----------------------------------------------------------------------===//
+// UnitRatesAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult UnitRatesAttr::verify(EmitError emitError, UnitOverlap,
+                                    int64_t simds, int64_t vector,
+                                    int64_t multiply, int64_t transcendental,
+                                    int64_t ldsBytes, int64_t cacheBytes,
+                                    int64_t cacheAccess) {
+  constexpr int64_t kMost = 4096;
+  for (int64_t number : {simds, vector, multiply, transcendental, ldsBytes,
+                         cacheBytes, cacheAccess})
+    if (number < 1 || number > kMost)
+      return emitError() << "rates of units must be from 1 to " << kMost
+                         << ", got " << number;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // TargetAttr
 //===----------------------------------------------------------------------===//
 

@@ -134,6 +134,51 @@ def Tile_GroupMatrixInstrAttr : Tile_Attr<"GroupMatrixInstr", "group_matrix_inst
   let genVerifyDecl = 1;
 }
 
+def Tile_UnitOverlap : I32EnumAttr<"UnitOverlap", "which units of a processor work at the same time", [
+    I32EnumAttrCase<"Matrix", 0, "matrix">,
+    I32EnumAttrCase<"Transcendental", 1, "transcendental">,
+    I32EnumAttrCase<"Issue", 2, "issue">]> {
+  let cppNamespace = "::mlir::evoformer::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_UnitRatesAttr : Tile_Attr<"UnitRates", "unit_rates"> {
+  let summary = "how long a processor's units take for an instruction";
+  let description = [{
+    From these and the counts of final code the modelled cycles of a report
+    follow (docs/rationale/modelled-cycles.md). A processor is a compute unit of
+    AMD, a streaming multiprocessor of NVIDIA. It has `simds` parts that each have
+    vector and matrix units; the others are shared.
+
+    | parameter | meaning |
+    |---|---|
+    | `simds` | parts of a processor |
+    | `vector`, `multiply`, `transcendental` | cycles of a part's unit for an instruction of a subgroup: plain, a 32-bit integer product, 2^x and the like |
+    | `lds_bytes` | bytes of workgroup memory a cycle of the processor |
+    | `cache_bytes`, `cache_access` | bytes of the first cache a cycle of the processor; the fewest cycles of an access |
+    | `overlap` | which units work at the same time, below |
+
+    Memory always works beside the other units. Of these, `matrix`: the matrix
+    unit beside the vector unit, which issues its instructions and executes
+    transcendentals; `transcendental`: that unit beside the vector unit, which
+    waits for products; `issue`: all of them, but a part issues one instruction a
+    cycle of whatever kind. How long a matrix instruction takes says its row
+    (`#evo_tile.matrix_instr`).
+
+    ```mlir
+    #evo_tile.unit_rates<overlap = matrix, simds = 4, vector = 4, multiply = 16, transcendental = 16,
+                         lds_bytes = 128, cache_bytes = 64, cache_access = 4>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Tile_UnitOverlap>:$overlap,
+    "int64_t":$simds, "int64_t":$vector, "int64_t":$multiply,
+    "int64_t":$transcendental, "int64_t":$lds_bytes, "int64_t":$cache_bytes,
+    "int64_t":$cache_access);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_CopyEngineKind : I32EnumAttr<"CopyEngineKind", "how an engine copies to LDS", [
     I32EnumAttrCase<"PerLane", 0, "per_lane">,
     I32EnumAttrCase<"Consecutive", 1, "consecutive">]> {
