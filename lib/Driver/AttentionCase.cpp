@@ -8,10 +8,12 @@
 #include "Evoformer/Driver/AttentionCase.h"
 #include "CaseRagged.h"
 #include "CaseScore.h"
+#include "Evoformer/Support/HostResources.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::runtime;
@@ -579,4 +581,27 @@ Expected<AttentionCase> mlir::evoformer::parseAttentionCase(StringRef text) {
     return createStringError("the case '" + text +
                              "' puts a number where no input has an element");
   return result;
+}
+
+Expected<std::vector<AttentionCase>>
+mlir::evoformer::readCases(llvm::ArrayRef<std::string> texts, StringRef file) {
+  std::vector<std::string> all = texts.vec();
+  if (!file.empty()) {
+    auto buffer = readFile(file);
+    if (!buffer)
+      return buffer.takeError();
+    llvm::SmallVector<StringRef> lines;
+    (*buffer)->getBuffer().split(lines, '\n');
+    for (StringRef line : lines)
+      if (!line.trim().empty() && !line.starts_with("#"))
+        all.push_back(line.str());
+  }
+  std::vector<AttentionCase> cases;
+  for (const std::string &text : all) {
+    Expected<AttentionCase> parsed = parseAttentionCase(text);
+    if (!parsed)
+      return parsed.takeError();
+    cases.push_back(std::move(*parsed));
+  }
+  return cases;
 }

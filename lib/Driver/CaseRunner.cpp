@@ -315,16 +315,28 @@ CaseRunner::prepare(const AttentionCase &problem, CaseReport &report) {
   return program;
 }
 
+/// Inputs and outputs here and, on the CPU, on the device.
+static Error checkCaseMemory(const AttentionCase &problem) {
+  uint64_t bytes = 0;
+  for (const CaseOperand &operand : getOperands(problem))
+    bytes +=
+        operand.layout.getStorageElements() * getByteSize(operand.layout.type);
+  return checkMemory(bytes, "the case");
+}
+
 Expected<KernelTimes> CaseRunner::time(const AttentionCase &problem,
                                        const MeasureOptions &options) {
   CaseReport report;
   Expected<Program *> program = prepare(problem, report);
   if (!program)
     return program.takeError();
-  Memory forgotten;
-  Memory &known = remembers ? memory[problem.str()] : forgotten;
+  if (Error error = checkCaseMemory(problem))
+    return error;
+  CaseMemory::Entry forgotten;
+  CaseMemory::Entry &known =
+      memory ? memory->entries[problem.str()] : forgotten;
   CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
-  if (remembers && known.inputs.empty())
+  if (memory && known.inputs.empty())
     known.inputs = run.arrays;
   if (Error error = run.upload())
     return error;
@@ -336,17 +348,13 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   Expected<Program *> program = prepare(problem, report);
   if (!program)
     return program.takeError();
-  // Inputs and outputs here and, on the CPU, on the device.
-  uint64_t bytes = 0;
-  for (const CaseOperand &operand : getOperands(problem))
-    bytes +=
-        operand.layout.getStorageElements() * getByteSize(operand.layout.type);
-  if (Error error = checkMemory(bytes, "the case"))
+  if (Error error = checkCaseMemory(problem))
     return error;
-  Memory forgotten;
-  Memory &known = remembers ? memory[problem.str()] : forgotten;
+  CaseMemory::Entry forgotten;
+  CaseMemory::Entry &known =
+      memory ? memory->entries[problem.str()] : forgotten;
   CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
-  if (remembers && known.inputs.empty())
+  if (memory && known.inputs.empty())
     known.inputs = run.arrays;
   if (Error error = run.upload())
     return error;
@@ -356,13 +364,13 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     return error;
   report.outputHash = run.hashOutputs();
   if (!known.rightHashes.count(report.outputHash)) {
-    if (!remembers)
+    if (!memory)
       if (Error error = run.checkSecondRun())
         return error;
     if (Error error = compareCase(problem, run.arrays, (*program)->arithmetic,
                                   referenceThreads, report))
       return error;
-    if (remembers && !known.rightHashes.empty())
+    if (memory && !known.rightHashes.empty())
       if (Error error = run.checkSecondRun())
         return error;
     known.rightHashes.insert(report.outputHash);

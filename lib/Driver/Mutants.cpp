@@ -195,7 +195,7 @@ MutantChecker::MutantChecker(MLIRContext &context,
       // Without guard zones an access behind a buffer is a finding.
       group.runner = std::make_unique<CaseRunner>(
           context, device, compileOptions, /*guardBytes=*/0);
-      group.runner->remembers = true;
+      group.runner->memory = std::make_shared<CaseMemory>();
       group.runner->referenceThreads = options.threads;
     }
     group.cases.emplace_back().problem = problem;

@@ -16,7 +16,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 #include <algorithm>
 #include <map>
@@ -151,25 +150,10 @@ std::optional<Settings> settings;
 } // namespace
 
 static Expected<std::vector<AttentionCase>> getCases() {
-  std::vector<AttentionCase> cases;
-  std::vector<std::string> texts(settings->caseTexts.begin(),
-                                 settings->caseTexts.end());
-  if (!settings->caseFile.empty()) {
-    auto buffer = readFile(settings->caseFile);
-    if (!buffer)
-      return buffer.takeError();
-    llvm::SmallVector<StringRef> lines;
-    (*buffer)->getBuffer().split(lines, '\n');
-    for (StringRef line : lines)
-      if (!line.trim().empty() && !line.starts_with("#"))
-        texts.push_back(line.str());
-  }
-  for (const std::string &text : texts) {
-    Expected<AttentionCase> parsed = parseAttentionCase(text);
-    if (!parsed)
-      return parsed.takeError();
-    cases.push_back(std::move(*parsed));
-  }
+  auto given = readCases(settings->caseTexts, settings->caseFile);
+  if (!given)
+    return given.takeError();
+  std::vector<AttentionCase> cases = std::move(*given);
   if (!settings->cover.empty()) {
     auto covering = makeCover(settings->cover);
     if (!covering)

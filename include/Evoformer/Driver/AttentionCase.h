@@ -140,6 +140,10 @@ struct AttentionCase {
 };
 
 llvm::Expected<AttentionCase> parseAttentionCase(llvm::StringRef text);
+/// Cases of texts, then of a file with one a line, and comments behind `#`;
+/// empty: no file.
+llvm::Expected<std::vector<AttentionCase>>
+readCases(llvm::ArrayRef<std::string> texts, llvm::StringRef file);
 
 /// One operand of the attention.
 struct CaseOperand {

@@ -55,6 +55,15 @@ struct CaseLaunch {
   uint64_t workItems;
 };
 
+/// What is known of cases, by their texts.
+struct CaseMemory {
+  struct Entry {
+    std::vector<HostArray> inputs;
+    std::set<uint64_t> rightHashes;
+  };
+  std::map<std::string, Entry> entries;
+};
+
 /// Compiles, runs and compares cases. Modules that are alike are compiled once,
 /// and of their kernels those that a case launches.
 class CaseRunner {
@@ -67,10 +76,11 @@ public:
 
   /// Threads of the reference; 0: one a core.
   unsigned referenceThreads = 0;
-  /// Keep each case's inputs and the hashes of results that were right, for
-  /// cases that run again and again: the same bits are right without a second
-  /// run, and others run again only if they are right.
-  bool remembers = false;
+  /// Keeps each case's inputs and the hashes of results that were right, for
+  /// cases that run again and again, in this runner or in others: the same bits
+  /// are right without a second run, and others run again only if they are
+  /// right. Null: nothing is kept.
+  std::shared_ptr<CaseMemory> memory;
   /// Time the case after checking it.
   std::optional<MeasureOptions> measureOptions;
   /// Each launch by itself as well.
@@ -99,10 +109,6 @@ private:
     reference::Arithmetic arithmetic;
     std::unique_ptr<runtime::Session> session;
   };
-  struct Memory {
-    std::vector<HostArray> inputs;
-    std::set<uint64_t> rightHashes;
-  };
   llvm::Expected<Program *> getProgram(const AttentionCase &problem,
                                        CaseReport &report);
   /// The program, with machine code of what the case launches.
@@ -119,8 +125,6 @@ private:
   /// The last few, by text; a cover lists cases of one module one after the
   /// other.
   std::string lastText, lastSchedule;
-  /// By the case's text.
-  std::map<std::string, Memory> memory;
   std::unique_ptr<Program> lastProgram;
 };
 

@@ -109,6 +109,11 @@ struct KernelReport {
   /// Stages of the hot loop, from the same attribute: with one, it has no
   /// copies that a wait could leave under way.
   std::optional<int64_t> stages;
+  /// Of the kernel's schedule: rows n, rows of the side that a work item owns,
+  /// and those of a step of the other one; and how many workgroups are to be on
+  /// a processor, 0 where the code generator chooses.
+  std::vector<int64_t> block;
+  int64_t resident = 0;
 
   /// What a reader should look at, as sentences.
   std::vector<std::string> getFindings() const;

@@ -77,9 +77,16 @@ DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
   Builder builder(kernel.getContext());
   if (bestMatrix == 0 && bestTranscendental == 0)
     return {};
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("matrix", builder.getI64IntegerAttr(bestMatrix)),
-       builder.getNamedAttr("transcendental",
-                            builder.getI64IntegerAttr(bestTranscendental)),
-       builder.getNamedAttr("stages", builder.getI64IntegerAttr(bestStages))});
+  NamedAttrList ideal;
+  auto set = [&](StringRef name, int64_t number) {
+    ideal.set(name, builder.getI64IntegerAttr(number));
+  };
+  set("matrix", bestMatrix);
+  set("transcendental", bestTranscendental);
+  set("stages", bestStages);
+  if (auto schedule = kernel.getSchedule()) {
+    ideal.set("block", builder.getDenseI64ArrayAttr(schedule->getBlock()));
+    set("resident", schedule->getResident());
+  }
+  return ideal.getDictionary(kernel.getContext());
 }

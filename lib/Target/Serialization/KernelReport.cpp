@@ -121,6 +121,10 @@ json::Object KernelReport::toJSON() const {
   add("ideal_matrix", idealMatrix);
   add("ideal_transcendental", idealTranscendental);
   add("stages", stages);
+  if (!block.empty()) {
+    object["block"] = json::Array(block);
+    object["resident"] = resident;
+  }
   if (hotLoop)
     object["hot_loop"] = ::toJSON(*hotLoop);
   if (!passCycles.units.empty()) {

@@ -65,6 +65,10 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
       report.idealTranscendental = count.getInt();
     if (auto count = ideal.getAs<IntegerAttr>("stages"))
       report.stages = count.getInt();
+    if (auto block = ideal.getAs<DenseI64ArrayAttr>("block"))
+      report.block.assign(block.asArrayRef().begin(), block.asArrayRef().end());
+    if (auto count = ideal.getAs<IntegerAttr>("resident"))
+      report.resident = count.getInt();
   }
   return report;
 }

@@ -1,0 +1,100 @@
+//===- LaunchModel.cpp - How long a launch should take --------------------===//
+//
+// Part of evoformer-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evoformer/Tuning/LaunchModel.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::evoformer;
+using namespace mlir::evoformer::runtime;
+
+/// What a subgroup waits for in a pass besides its own instructions: memory, a
+/// barrier, results of one instruction that the next one takes. Fitted to an
+/// H200.
+static constexpr double kPassLatency = 500;
+
+namespace {
+/// What a kernel's report says, as far as the model needs it.
+struct ReportedLoop {
+  double cycles = 0, serialCycles = 0, outsideCycles = 0, passLogits = 0;
+  int64_t own = 1, other = 1, resident = 0;
+};
+} // namespace
+
+static std::optional<ReportedLoop> readLoop(const KernelInfo &kernel,
+                                            tile::TargetAttr target) {
+  const llvm::json::Object *report = kernel.report.getAsObject();
+  const auto *pass = report ? report->getObject("modelled_pass") : nullptr;
+  const auto *block = report ? report->getArray("block") : nullptr;
+  if (!pass || !block || block->size() != 3)
+    return std::nullopt;
+  ReportedLoop loop;
+  loop.cycles = pass->getNumber("cycles").value_or(0);
+  loop.passLogits = pass->getNumber("logits").value_or(0);
+  loop.own = (*block)[1].getAsInteger().value_or(1);
+  loop.other = (*block)[2].getAsInteger().value_or(1);
+  loop.resident = report->getInteger("resident").value_or(0);
+  if (const auto *outside = report->getObject("modelled_outside"))
+    loop.outsideCycles = outside->getNumber("cycles").value_or(0);
+  if (const auto *units = pass->getObject("units"))
+    for (const auto &[unit, cycles] : *units)
+      if (StringRef name = unit; name != "lds" && name != "cache")
+        loop.serialCycles += cycles.getAsNumber().value_or(0);
+  loop.serialCycles *= target.getRates().getSimds();
+  // Of subgroups that share a SIMD.
+  if (loop.resident == 0)
+    if (auto waves = report->getInteger("occupancy")) {
+      int64_t subgroups =
+          llvm::divideCeil(kernel.threads, target.getSubgroupSize());
+      loop.resident = *waves * target.getRates().getSimds() / subgroups;
+    }
+  if (loop.passLogits == 0)
+    return std::nullopt;
+  return loop;
+}
+
+double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
+                                    const ProblemShape &shape,
+                                    tile::TargetAttr target) {
+  if (!target.getRates())
+    return 0;
+  const KernelInfo &kernel = *launch.kernel;
+  std::optional<ReportedLoop> loop = readLoop(kernel, target);
+  if (!loop)
+    return 0;
+  bool ownsKeys = StringRef(kernel.name).contains("key_value") ||
+                  StringRef(kernel.name).contains("head");
+  auto [q, k] = ownsKeys ? std::pair(loop->other, loop->own)
+                         : std::pair(loop->own, loop->other);
+  double logits = double(shape.items) * llvm::alignTo(shape.queries, q) *
+                  llvm::alignTo(shape.keys, k);
+  double subgroups = llvm::divideCeil(kernel.threads, target.getSubgroupSize());
+  double workgroups = launch.workItems;
+  double passes = logits / workgroups / subgroups / loop->passLogits;
+  // Of one workgroup: how long it keeps units busy, and how long it takes by
+  // itself.
+  double busy = subgroups * (passes * loop->cycles + loop->outsideCycles);
+  double alone = passes * (loop->serialCycles + kPassLatency) +
+                 loop->outsideCycles * target.getRates().getSimds();
+
+  // Where nobody says how many a chip has, as many as its work items fill.
+  constexpr int64_t kItemsOfProcessor = 4;
+  double processors = target.getProcessors()
+                          ? target.getProcessors()
+                          : target.getWorkItems() / kItemsOfProcessor;
+  double resident = std::max<int64_t>(loop->resident, 1);
+  auto takes = [&](double together) {
+    return std::max(together * busy, alone);
+  };
+  double turns = std::floor(workgroups / (processors * resident));
+  double left = workgroups - turns * processors * resident;
+  double cycles = turns * takes(resident);
+  if (left > 0)
+    cycles += takes(std::ceil(left / processors));
+  return cycles;
+}
