@@ -22,12 +22,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @functools.lru_cache(maxsize=None)
 def known(tools=""):
-    """All of them, sorted by name; `tools` is the folder of evoformer-opt where
-    the PATH has none."""
+    """All of them that have a file, sorted by name; `tools` is the folder of
+    evoformer-opt where the PATH has none."""
     text = subprocess.run([os.path.join(tools, "evoformer-opt"), "--list-targets"],
                           check=True, capture_output=True, text=True).stdout
     targets = [Target(name, triple, int(size))
-               for name, triple, size in map(str.split, text.splitlines())]
+               for name, triple, size, *same in map(str.split, text.splitlines())
+               if not same]
     if not targets:
         sys.exit("evoformer-opt knows no targets")
     return tuple(targets)

@@ -133,7 +133,7 @@ static Expected<Found> getProgram(StringRef module,
 }
 
 const char *evoformerGetChips(void) {
-  static const std::string chips = llvm::join(tile::getKnownChips(), " ");
+  static const std::string chips = llvm::join(tile::getChipNames(), " ");
   return chips.c_str();
 }
 

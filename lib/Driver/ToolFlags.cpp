@@ -7,6 +7,9 @@
 
 #include "Evoformer/Driver/ToolFlags.h"
 
+#include "Evoformer/Target/Targets.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace mlir::evoformer;
@@ -27,7 +30,8 @@ struct ToolFlags::Flags {
                 cl::cat(category)),
         target("target", cl::init("cpu"),
                cl::desc("Chip to compile for: cpu, gfx942, …, or the path of a "
-                        "chip's .mlir file"),
+                        "chip's .mlir file (default: the chip of a cuda or hip "
+                        "device, else cpu)"),
                cl::cat(category)),
         level("level", cl::init("tiles"),
               cl::desc("On the CPU: run a chip's program as it is after this "
@@ -92,6 +96,7 @@ ToolSettings ToolFlags::getSettings() const {
   settings.device.driverLibrary = flags->driverLibrary;
   settings.device.simulation.seed = flags->simSeed;
   settings.compile.target = flags->target;
+  settings.hasTarget = flags->target.getNumOccurrences() != 0;
   settings.compile.device = flags->device;
   settings.compile.level = flags->level;
   settings.compile.schedule = flags->schedule;
@@ -104,4 +109,19 @@ ToolSettings ToolFlags::getSettings() const {
   settings.isTimed = flags->repeat != 0;
   settings.guardBytes = flags->guardBytes;
   return settings;
+}
+
+llvm::Expected<std::unique_ptr<runtime::Device>>
+mlir::evoformer::openDevice(ToolSettings &settings) {
+  auto device = createDevice(settings.device);
+  std::string chip = device ? (*device)->getChip() : "";
+  if (!device || settings.hasTarget || chip.empty())
+    return device;
+  if (!llvm::is_contained(tile::getChipNames(), chip))
+    return llvm::createStringError(
+        "the device is a " + chip + ", which is not built in; --target names " +
+        llvm::join(tile::getChipNames(), ", ") + " or a chip's file");
+  settings.compile.target = chip;
+  settings.hasTarget = true;
+  return device;
 }

@@ -266,6 +266,26 @@ void DriverDevice::prepare(StringRef format, StringRef contents) {
   call.popContext(&popped);
 }
 
+/// Whether code for a target may run on a chip. Code of AMD's is for one chip,
+/// or for a family ("User Guide for AMDGPU Backend", "Generic Processors");
+/// NVIDIA's PTX for a chip and later ones.
+static bool mayRun(StringRef target, StringRef chip) {
+  if (chip.empty() || target == chip)
+    return true;
+  StringRef family = target;
+  if (family.consume_back("-generic")) {
+    if (family == "gfx9-4")
+      return chip.starts_with("gfx94") || chip.starts_with("gfx95");
+    return chip.starts_with(family);
+  }
+  unsigned least, number;
+  StringRef own = chip;
+  if (family.consume_front("sm_") && own.consume_front("sm_") &&
+      !family.getAsInteger(10, least) && !own.getAsInteger(10, number))
+    return least <= number;
+  return !target.starts_with("gfx");
+}
+
 Expected<std::shared_ptr<DriverModule>>
 DriverDevice::loadModule(const KernelInfo &info) {
   const KernelObject &object = *info.object;
@@ -276,6 +296,9 @@ DriverDevice::loadModule(const KernelInfo &info) {
     return createStringError(
         Twine(isNVIDIA ? "CUDA takes ptx or cubin" : "HIP takes hsaco") +
         ", not '" + object.format + "' for " + object.target);
+  if (!mayRun(object.target, chip))
+    return createStringError("the code is for " + object.target +
+                             ", the device is a " + chip + " (" + name + ")");
 
   if (object.format == "ptx")
     if (std::shared_ptr<DriverModule> module = loadLinked(object.contents))

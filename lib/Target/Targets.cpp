@@ -27,6 +27,21 @@ static ArrayRef<Chip> getChips() {
   return chips;
 }
 
+ArrayRef<tile::OtherChip> tile::getOtherChips() {
+  static const OtherChip others[] = {
+#include "OtherNames.inc"
+  };
+  return others;
+}
+
+SmallVector<StringRef> tile::getChipNames() {
+  SmallVector<StringRef> names = getKnownChips();
+  for (const OtherChip &other : getOtherChips())
+    names.push_back(other.name);
+  llvm::sort(names);
+  return names;
+}
+
 SmallVector<StringRef> tile::getKnownChips() {
   SmallVector<StringRef> names;
   for (const Chip &chip : getChips())
@@ -65,15 +80,30 @@ static FailureOr<tile::TargetAttr> readTarget(Location loc, StringRef path) {
   return target;
 }
 
+/// The same facts of another chip.
+static FailureOr<tile::TargetAttr> withName(FailureOr<tile::TargetAttr> target,
+                                            StringRef chip) {
+  if (failed(target))
+    return failure();
+  return tile::TargetAttr::get(
+      target->getContext(), chip, target->getTriple(), target->getFeatures(),
+      target->getSubgroupSize(), target->getMaxWorkgroup(),
+      target->getRegisters(), target->getLdsBytes(), target->getLdsBanks(),
+      target->getMatrix(), target->getProperties(), target->getTuning());
+}
+
 FailureOr<tile::TargetAttr> tile::getTarget(Location loc, StringRef chip) {
   for (const Chip &known : getChips())
     if (known.name == chip)
       return parseTarget(loc.getContext(), known.text, chip);
+  for (const OtherChip &other : getOtherChips())
+    if (other.name == chip)
+      return withName(getTarget(loc, other.same), chip);
   if (chip.ends_with(".mlir"))
     return readTarget(loc, chip);
   InFlightDiagnostic diag = emitError(loc) << "unknown target '" << chip
                                            << "'; known targets: ";
-  llvm::interleaveComma(getKnownChips(), diag);
+  llvm::interleaveComma(getChipNames(), diag);
   return diag << ", or the path of a file that ends in .mlir";
 }
 

@@ -63,8 +63,9 @@ void Lister::add(Subgroups subgroups, int64_t own, int64_t other,
     schedules.push_back(std::move(text));
     return;
   }
-  // As many workgroups as have from a few lanes to what a processor holds.
-  constexpr int64_t kLeastLanes = 192, kMostLanes = 768, kMostResident = 8;
+  // As many workgroups as leave lanes from all registers that they can name to
+  // half of them.
+  constexpr int64_t kLeastLanes = 256, kMostLanes = 512, kMostResident = 8;
   int64_t lanes = subgroups.first * subgroups.second * target.getSubgroupSize();
   for (int64_t resident = 1; resident <= kMostResident; ++resident)
     if (resident * lanes >= kLeastLanes && resident * lanes <= kMostLanes)
@@ -75,9 +76,10 @@ void Lister::listSteps(Subgroups subgroups, int64_t own) {
   bool hasGroups = bool(target.getGroupMatrix());
   constexpr int64_t kLeastGroupDepth = 33;
   int64_t mostStages = target.getCopyEngine() ? 3 : 2;
-  for (int64_t other = std::max<int64_t>(32, atom * subgroups.second);
-       other <= 128; other *= 2) {
-    if (isTooLong(other, otherLength))
+  constexpr int64_t kLeastOther = 32, kMostOther = 128;
+  int64_t least = std::max(kLeastOther, atom * subgroups.second);
+  for (int64_t other = least; other <= kMostOther; other *= 2) {
+    if (other > least && isTooLong(other, otherLength))
       break;
     for (int64_t stages = 1; stages <= mostStages; ++stages) {
       if (!hasGroups || depth < kLeastGroupDepth) {
@@ -105,10 +107,10 @@ std::vector<std::string> Lister::list() {
   if (sumsBias)
     shapes.append({{2, 2}, {2, 4}, {4, 2}});
   for (Subgroups subgroups : shapes)
-    for (int64_t atoms : {1, 2, 4}) {
+    for (int64_t atoms : {1, 2}) {
       int64_t own = subgroups.first * atoms * atom;
       constexpr int64_t kMostOwn = 256;
-      if (own <= kMostOwn && !isTooLong(own, ownLength))
+      if (own <= kMostOwn && (own == atom || !isTooLong(own, ownLength)))
         listSteps(subgroups, own);
     }
   return std::move(schedules);

@@ -18,11 +18,15 @@ using namespace mlir::evoformer::runtime;
 /// H200.
 static constexpr double kPassLatency = 500;
 
+/// Cycles of a processor a pass of a subgroup for a register that a lane lacks:
+/// what is in it goes to memory and back. Fitted likewise.
+static constexpr double kMissingRegister = 2.5;
+
 namespace {
 /// What a kernel's report says, as far as the model needs it.
 struct ReportedLoop {
   double cycles = 0, serialCycles = 0, outsideCycles = 0, passLogits = 0;
-  int64_t own = 1, other = 1, resident = 0;
+  int64_t own = 1, other = 1, resident = 0, missingRegisters = 0;
 };
 } // namespace
 
@@ -46,6 +50,12 @@ static std::optional<ReportedLoop> readLoop(const KernelInfo &kernel,
       if (StringRef name = unit; name != "lds" && name != "cache")
         loop.serialCycles += cycles.getAsNumber().value_or(0);
   loop.serialCycles *= target.getRates().getSimds();
+  // What resident workgroups leave a lane of the registers that they share.
+  int64_t registers = report->getInteger("estimated_registers").value_or(0);
+  if (target.getRegistersPerProcessor() > 0 && loop.resident > 0)
+    loop.missingRegisters =
+        std::max<int64_t>(0, registers - target.getRegistersPerProcessor() /
+                                             (loop.resident * kernel.threads));
   // Of subgroups that share a SIMD.
   if (loop.resident == 0)
     if (auto waves = report->getInteger("occupancy")) {
@@ -78,7 +88,8 @@ double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
   double passes = logits / workgroups / subgroups / loop->passLogits;
   // Of one workgroup: how long it keeps units busy, and how long it takes by
   // itself.
-  double busy = subgroups * (passes * loop->cycles + loop->outsideCycles);
+  double pass = loop->cycles + kMissingRegister * loop->missingRegisters;
+  double busy = subgroups * (passes * pass + loop->outsideCycles);
   double alone = passes * (loop->serialCycles + kPassLatency) +
                  loop->outsideCycles * target.getRates().getSimds();
 

@@ -32,14 +32,6 @@ StringRef mlir::evoformer::stringifyTrialState(TrialState state) {
   return names[unsigned(state)];
 }
 
-std::optional<double> Trial::getCost(bool onDevice) const {
-  if (onDevice)
-    return measured;
-  if (state == TrialState::Modelled && modelled > 0)
-    return modelled;
-  return std::nullopt;
-}
-
 namespace {
 /// A launch of a program that is known by its kernel's text.
 struct TrialLaunch {
@@ -57,8 +49,8 @@ struct TrialRun {
   Trial trial;
   std::unique_ptr<CaseRunner> runner;
   std::vector<TrialLaunch> launches;
-  /// Milliseconds of each launch.
-  std::vector<double> times;
+  /// Cycles and microseconds of each launch.
+  std::vector<double> cycles, times;
 };
 
 class Tuner {
@@ -88,7 +80,13 @@ private:
                                                 ArrayRef<std::string> symbols);
   Expected<std::vector<TrialLaunch>>
   list(CaseRunner &runner, MLIRContext &context, const AttentionCase &problem);
-  Error combine(TuningResult &result);
+  Trial::Cost compare(const TrialRun &run,
+                      std::vector<double> TrialRun::*costs);
+  void attempt(TrialRun &run);
+  const Trial *findBest(StringRef kernel, bool &isLaunched);
+  void findBest(TuningResult &result);
+  void describeDefault(TuningResult &result);
+  TrialRun &addTogether(const std::string &schedules);
 
   double getSeconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() -
@@ -214,7 +212,9 @@ void Tuner::lower(TrialRun &run, std::shared_ptr<MLIRContext> context) {
   CompileOptions compile = options.compile;
   Trial &trial = run.trial;
   if (!trial.schedule.empty())
-    compile.schedule = trial.kernel + ":v1:" + trial.schedule;
+    compile.schedule = trial.kernel == "all"
+                           ? trial.schedule
+                           : trial.kernel + ":v1:" + trial.schedule;
   run.runner = std::make_unique<CaseRunner>(*context, getDevice(), compile,
                                             options.guardBytes);
   run.runner->memory = memory;
@@ -234,9 +234,10 @@ void Tuner::lower(TrialRun &run, std::shared_ptr<MLIRContext> context) {
 }
 
 void Tuner::lowerAll() {
-  progress << llvm::formatv("{0} schedules of {1} for {2}\n", runs.size() - 1,
-                            llvm::join(options.kernels, ", "),
-                            options.compile.target);
+  if (runs.size() > 1)
+    progress << llvm::formatv("{0} schedules of {1} for {2}\n", runs.size() - 1,
+                              llvm::join(options.kernels, ", "),
+                              options.compile.target);
   llvm::ThreadPoolStrategy strategy =
       llvm::hardware_concurrency(options.threads);
   std::atomic<size_t> next{0};
@@ -295,12 +296,31 @@ void Tuner::compileAll() {
       model(*run);
 }
 
+Trial::Cost Tuner::compare(const TrialRun &run,
+                           std::vector<double> TrialRun::*costs) {
+  const TrialRun &usual = getDefault();
+  Trial::Cost cost;
+  for (auto [launch, own] : llvm::zip_equal(run.launches, run.*costs)) {
+    auto same = llvm::find(usual.launches, launch);
+    if (same != usual.launches.end()) {
+      cost.all += (usual.*costs)[same - usual.launches.begin()];
+      continue;
+    }
+    cost.all += own;
+    cost.own += own;
+  }
+  for (auto [launch, other] : llvm::zip_equal(usual.launches, usual.*costs))
+    if (!llvm::is_contained(run.launches, launch))
+      cost.replaced += other;
+  return cost;
+}
+
 void Tuner::model(TrialRun &run) {
   Trial &trial = run.trial;
+  run.cycles.clear();
   for (const TrialLaunch &launch : run.launches) {
     if (!store.has(launch.text)) {
       trial.note = "the budget was spent";
-      trial.modelled = 0;
       return;
     }
     Expected<const KernelInfo *> info = store.get(launch.text);
@@ -311,19 +331,26 @@ void Tuner::model(TrialRun &run) {
     }
     KernelInfo named = **info;
     named.name = launch.name;
-    trial.modelled += modelLaunch({&named, launch.workItems}, shape, target);
+    run.cycles.push_back(
+        modelLaunch({&named, launch.workItems}, shape, target));
   }
   trial.state = TrialState::Modelled;
+  if (target.getRates() &&
+      getDefault().cycles.size() == getDefault().launches.size())
+    trial.modelled = compare(run, &TrialRun::cycles);
 }
 
 Error Tuner::check(TrialRun &run) {
   // Fewer rows take the reference less long. Kernels are chosen by sizes, too:
-  // where others would run, more rows.
-  auto isOf = [&](const std::vector<TrialLaunch> &launches) {
-    return llvm::all_of(run.launches, [&](const TrialLaunch &launch) {
-      return llvm::any_of(launches, [&](const TrialLaunch &other) {
-        return other.text == launch.text;
-      });
+  // where those that the default does not have are not among them, more rows.
+  auto isUsual = [&](const TrialLaunch &launch) {
+    return &run != &getDefault() &&
+           llvm::is_contained(getDefault().launches, launch);
+  };
+  auto isIn = [](const TrialLaunch &launch,
+                 const std::vector<TrialLaunch> &launches) {
+    return llvm::any_of(launches, [&](const TrialLaunch &other) {
+      return other.text == launch.text;
     });
   };
   AttentionCase small = problem;
@@ -334,17 +361,23 @@ Error Tuner::check(TrialRun &run) {
     auto launches = list(*run.runner, *context, small);
     if (!launches)
       return launches.takeError();
-    if (isOf(*launches))
+    auto missing = llvm::find_if(run.launches, [&](const TrialLaunch &launch) {
+      return !isUsual(launch) && !isIn(launch, *launches);
+    });
+    if (missing == run.launches.end() || &run == &getDefault())
       break;
     if (small.rows < problem.rows)
       small.rows = std::min(2 * small.rows, problem.rows);
     else if (small.batch < problem.batch)
       small.batch = std::min(2 * small.batch, problem.batch);
     else
-      return createStringError("launches other kernels each time");
+      return createStringError("does not launch '" + missing->name +
+                               "' each time");
     if (small.batch * small.rows * small.heads * small.queries * small.keys >
         kMostLogits)
-      return createStringError("takes too long to check");
+      return createStringError("takes too long to check: fewer rows do not "
+                               "launch '" +
+                               missing->name + "'");
   }
   return run.runner->run(small).takeError();
 }
@@ -357,37 +390,32 @@ Error Tuner::measure(TrialRun &run) {
     return times.takeError();
   if (times->launches.size() != run.launches.size())
     return createStringError("launched other kernels than were planned");
-  double sum = 0;
-  TrialRun &usual = getDefault();
-  for (auto [launch, timed] : llvm::zip_equal(run.launches, times->launches)) {
-    double time = timed.times.median;
-    auto same = llvm::find(usual.launches, launch);
-    if (&run != &usual && same != usual.launches.end())
-      time = usual.times[same - usual.launches.begin()];
-    run.times.push_back(time);
-    sum += time;
-  }
-  run.trial.measured = sum;
+  constexpr double kMicroseconds = 1000;
+  run.times.clear();
+  for (const KernelTimes::Launch &launch : times->launches)
+    run.times.push_back(launch.times.median * kMicroseconds);
+  run.trial.measured = compare(run, &TrialRun::times);
   run.trial.state = TrialState::Measured;
   return Error::success();
 }
 
+void Tuner::attempt(TrialRun &run) {
+  Error error = measure(run);
+  if (error) {
+    run.trial.state = TrialState::Failed;
+    run.trial.note = shorten(std::move(error));
+  }
+  // Of hundreds of programs only one is on the device.
+  run.runner.reset();
+  progress << llvm::formatv(
+      "{0,6:f0} s  {1} {2}: {3}\n", getSeconds(), run.trial.kernel,
+      run.trial.schedule.empty() ? "default" : run.trial.schedule,
+      run.trial.measured
+          ? llvm::formatv("{0:f1} us", run.trial.measured->all).str()
+          : run.trial.note);
+}
+
 Error Tuner::measureBest() {
-  auto attempt = [&](TrialRun &run) {
-    Error error = measure(run);
-    if (error) {
-      run.trial.state = TrialState::Failed;
-      run.trial.note = shorten(std::move(error));
-    }
-    // Of hundreds of programs only one is on the device.
-    run.runner.reset();
-    progress << llvm::formatv(
-        "{0,6:f0} s  {1} {2}: {3}\n", getSeconds(), run.trial.kernel,
-        run.trial.schedule.empty() ? "default" : run.trial.schedule,
-        run.trial.measured
-            ? llvm::formatv("{0:f1} us", *run.trial.measured * 1000).str()
-            : run.trial.note);
-  };
   attempt(getDefault());
   if (getDefault().trial.state == TrialState::Failed)
     return createStringError("with the default schedule: " +
@@ -399,8 +427,11 @@ Error Tuner::measureBest() {
           run->trial.state == TrialState::Modelled)
         ranked.push_back(run.get());
     llvm::sort(ranked, [](TrialRun *a, TrialRun *b) {
-      return std::tie(a->trial.modelled, a->trial.schedule) <
-             std::tie(b->trial.modelled, b->trial.schedule);
+      auto key = [](const Trial &trial) {
+        return std::make_pair(trial.modelled ? trial.modelled->all : 0,
+                              StringRef(trial.schedule));
+      };
+      return key(a->trial) < key(b->trial);
     });
     for (auto [i, run] : llvm::enumerate(ranked)) {
       if (!options.exhaustive && i >= options.measured)
@@ -415,94 +446,112 @@ Error Tuner::measureBest() {
   return Error::success();
 }
 
+/// The best schedule of a kernel; null: the default.
+const Trial *Tuner::findBest(StringRef kernel, bool &isLaunched) {
+  // Of the time of the kernels that it changes, less than this is noise.
+  constexpr double kGain = 0.01;
+  double usual = getDefault().trial.getCost(device)->all;
+  const Trial *best = nullptr;
+  for (std::unique_ptr<TrialRun> &run : runs) {
+    const Trial &trial = run->trial;
+    if (trial.kernel != kernel)
+      continue;
+    isLaunched |= !run->launches.empty();
+    const std::optional<Trial::Cost> &cost = trial.getCost(device);
+    if (cost && usual - cost->all > kGain * cost->replaced &&
+        (!best || cost->all < best->getCost(device)->all))
+      best = &trial;
+  }
+  return best;
+}
+
 /// The best of each kernel, together: programs choose some kernels by what the
 /// others are, so the sum of what each gains is not what all gain.
-Error Tuner::combine(TuningResult &result) {
-  bool onDevice = device;
-  std::optional<double> usual = getDefault().trial.getCost(onDevice);
+TrialRun &Tuner::addTogether(const std::string &schedules) {
+  runs.push_back(std::make_unique<TrialRun>());
+  TrialRun &run = *runs.back();
+  run.trial.kernel = "all";
+  run.trial.schedule = schedules;
+  lower(run, context);
+  if (run.launches.empty())
+    return run;
+  std::vector<KernelText> texts;
+  for (const TrialLaunch &launch : run.launches)
+    texts.push_back(launch.text);
+  store.compile(texts);
+  model(run);
+  if (device && run.trial.state == TrialState::Modelled)
+    attempt(run);
+  return run;
+}
+
+void Tuner::findBest(TuningResult &result) {
+  const std::optional<Trial::Cost> &usual = getDefault().trial.getCost(device);
   if (!usual)
-    return Error::success();
-  // Less than this is noise.
-  constexpr double kGain = 0.01;
+    return;
   std::string together;
+  size_t changed = 0;
   for (const std::string &kernel : options.kernels) {
-    const Trial *best = nullptr;
     bool isLaunched = false;
-    for (std::unique_ptr<TrialRun> &run : runs) {
-      if (run->trial.kernel != kernel)
-        continue;
-      isLaunched |= run->trial.state == TrialState::Modelled ||
-                    run->trial.state == TrialState::Measured;
-      std::optional<double> cost = run->trial.getCost(onDevice);
-      if (cost && *cost < *usual * (1 - kGain) &&
-          (!best || *cost < *best->getCost(onDevice)))
-        best = &run->trial;
-    }
+    const Trial *best = findBest(kernel, isLaunched);
     if (!isLaunched)
       continue;
     ScheduleEntry entry;
     entry.chip = options.compile.target;
     entry.kernel = kernel;
     entry.shape = shape;
-    entry.schedule = best ? best->schedule : "";
-    entry.isMeasured = onDevice;
-    entry.cost = best ? *best->getCost(onDevice) : *usual;
-    entry.defaultCost = *usual;
-    if (best)
-      together +=
-          (together.empty() ? "" : ";") + kernel + ":v1:" + best->schedule;
+    entry.isMeasured = device;
+    if (best) {
+      entry.schedule = best->schedule;
+      entry.cost = best->getCost(device)->own;
+      entry.defaultCost = best->getCost(device)->replaced;
+      together += (changed++ ? ";" : "") + kernel + ":v1:" + best->schedule;
+    }
     result.best.push_back(std::move(entry));
   }
-  if (llvm::count_if(result.best, [](const ScheduleEntry &entry) {
-        return !entry.schedule.empty();
-      }) < 2)
-    return Error::success();
-  runs.push_back(std::make_unique<TrialRun>());
-  TrialRun &all = *runs.back();
-  all.trial.kernel = "all";
-  CompileOptions compile = options.compile;
-  compile.schedule = together;
-  all.trial.schedule = "the best of each";
-  all.runner = std::make_unique<CaseRunner>(*context, getDevice(), compile,
-                                            options.guardBytes);
-  all.runner->memory = memory;
-  all.runner->referenceThreads = options.threads;
-  auto launches = list(*all.runner, *context, problem);
-  std::optional<double> cost;
-  if (launches) {
-    all.launches = std::move(*launches);
-    all.runner->makeKernels = [this](StringRef tiles,
-                                     ArrayRef<std::string> symbols) {
-      return makeKernels(tiles, symbols);
-    };
-    std::vector<KernelText> texts;
-    for (const TrialLaunch &launch : all.launches)
-      texts.push_back(launch.text);
-    store.compile(texts);
-    model(all);
-    if (onDevice && all.trial.state == TrialState::Modelled)
-      if (Error error = measure(all)) {
-        all.trial.state = TrialState::Failed;
-        all.trial.note = shorten(std::move(error));
-      }
-    cost = all.trial.getCost(onDevice);
-  } else {
-    all.trial.state = TrialState::Refused;
-    all.trial.note = shorten(launches.takeError());
-  }
+  if (changed < 2)
+    return;
+  const std::optional<Trial::Cost> &all =
+      addTogether(together).trial.getCost(device);
   // Else only the one that gains most.
-  auto least = llvm::min_element(
-      result.best, [](const ScheduleEntry &a, const ScheduleEntry &b) {
-        return a.cost < b.cost;
+  auto gain = [](const ScheduleEntry &entry) {
+    return entry.defaultCost - entry.cost;
+  };
+  auto most = llvm::max_element(
+      result.best, [&](const ScheduleEntry &a, const ScheduleEntry &b) {
+        return gain(a) < gain(b);
       });
-  if (!cost || *cost > least->cost)
-    for (ScheduleEntry &entry : result.best)
-      if (&entry != &*least) {
-        entry.schedule.clear();
-        entry.cost = *usual;
-      }
-  all.runner.reset();
-  return Error::success();
+  if (all && all->all <= usual->all - gain(*most))
+    return;
+  for (ScheduleEntry &entry : result.best)
+    if (&entry != &*most) {
+      entry.schedule.clear();
+      entry.cost = entry.defaultCost = 0;
+    }
+}
+
+void Tuner::describeDefault(TuningResult &result) {
+  const TrialRun &run = getDefault();
+  for (auto [i, launch] : llvm::enumerate(run.launches)) {
+    DefaultLaunch &entry = result.launches.emplace_back();
+    entry.kernel = launch.name;
+    entry.workItems = launch.workItems;
+    entry.modelled = i < run.cycles.size() ? run.cycles[i] : 0;
+    if (i < run.times.size())
+      entry.microseconds = run.times[i];
+    Expected<const KernelInfo *> info = store.get(launch.text);
+    if (!info) {
+      llvm::consumeError(info.takeError());
+      continue;
+    }
+    const llvm::json::Object *report = (*info)->report.getAsObject();
+    const llvm::json::Object *pass =
+        report ? report->getObject("modelled_pass") : nullptr;
+    if (!pass)
+      continue;
+    entry.cyclesALogit = pass->getNumber("cycles_a_logit");
+    entry.unit = pass->getString("unit").value_or("").str();
+  }
 }
 
 Expected<TuningResult> Tuner::run() {
@@ -526,8 +575,8 @@ Expected<TuningResult> Tuner::run() {
   TuningResult result;
   result.shape = shape;
   result.onDevice = device;
-  if (Error error = combine(result))
-    return error;
+  findBest(result);
+  describeDefault(result);
   for (std::unique_ptr<TrialRun> &run : runs)
     result.trials.push_back(run->trial);
   return result;
@@ -541,38 +590,53 @@ Expected<TuningResult> mlir::evoformer::tune(const AttentionCase &problem,
 }
 
 void TuningResult::print(raw_ostream &os) const {
-  os << llvm::formatv("{0,-16}{1,-58}{2,12}{3,12}  {4}\n", "kernel", "schedule",
-                      "modelled", "measured", "");
-  os << llvm::formatv("{0,-16}{1,-58}{2,12}{3,12}\n", "", "", "cycles", "us");
   std::vector<const Trial *> sorted;
   for (const Trial &trial : trials)
     sorted.push_back(&trial);
-  llvm::sort(sorted, [&](const Trial *a, const Trial *b) {
-    // As kernels were tried, and of one first what has a cost.
-    auto rank = [&](const Trial *trial) {
-      auto first = llvm::find_if(trials, [&](const Trial &other) {
-        return other.kernel == trial->kernel;
-      });
-      double unknown = std::numeric_limits<double>::max();
-      double none = unknown;
-      return std::make_tuple(
-          first - trials.begin(), trial->measured.value_or(unknown),
-          trial->modelled > 0 ? trial->modelled : none, trial);
+  // As kernels were tried, and of one first what costs least.
+  auto rank = [&](const Trial *trial) {
+    auto first = llvm::find_if(trials, [&](const Trial &other) {
+      return other.kernel == trial->kernel;
+    });
+    auto cost = [](const std::optional<Trial::Cost> &cost) {
+      return cost ? cost->all : std::numeric_limits<double>::max();
     };
-    return rank(a) < rank(b);
-  });
-  for (const Trial *trial : sorted) {
-    auto number = [](std::optional<double> value, double factor) {
-      return value ? llvm::formatv("{0:f1}", *value * factor).str()
-                   : std::string("-");
-    };
+    return std::make_tuple(first - trials.begin(), cost(trial->measured),
+                           cost(trial->modelled), trial);
+  };
+  llvm::sort(sorted,
+             [&](const Trial *a, const Trial *b) { return rank(a) < rank(b); });
+  auto orNone = [](std::optional<double> value, StringRef form) {
+    if (!value)
+      return std::string("-");
+    return form == "logit" ? llvm::formatv("{0:f4}", *value).str()
+                           : llvm::formatv("{0:f1}", *value).str();
+  };
+  constexpr char kLaunch[] = "{0,-32}{1,12}{2,14}{3,12}{4,12}  {5}\n";
+  os << llvm::formatv(kLaunch, "launch", "work items", "cycles", "a logit",
+                      "us", "bound by");
+  for (const DefaultLaunch &launch : launches) {
+    std::optional<double> cycles;
+    if (launch.modelled > 0)
+      cycles = launch.modelled;
     os << llvm::formatv(
-        "{0,-16}{1,-58}{2,12}{3,12}  {4}{5}{6}\n", trial->kernel,
-        trial->schedule.empty() ? "default" : trial->schedule,
-        number(trial->modelled > 0 ? std::optional<double>(trial->modelled)
-                                   : std::nullopt,
-               1),
-        number(trial->measured, 1000), stringifyTrialState(trial->state),
-        trial->note.empty() ? "" : ": ", trial->note);
+        kLaunch, launch.kernel, launch.workItems, orNone(cycles, ""),
+        orNone(launch.cyclesALogit, "logit"), orNone(launch.microseconds, ""),
+        launch.cyclesALogit ? launch.unit : "-");
+  }
+  os << '\n';
+  constexpr char kRow[] = "{0,-16}{1,-56}{2,12}{3,12}  {4}\n";
+  os << llvm::formatv(kRow, "kernel", "schedule", "cycles", "us", "");
+  for (const Trial *trial : sorted) {
+    auto number = [](const std::optional<Trial::Cost> &cost) {
+      return cost ? llvm::formatv("{0:f1}", cost->all).str() : std::string("-");
+    };
+    std::string state = stringifyTrialState(trial->state).str();
+    if (!trial->note.empty())
+      state += ": " + trial->note;
+    os << llvm::formatv(kRow, trial->kernel,
+                        trial->schedule.empty() ? "default" : trial->schedule,
+                        number(trial->modelled), number(trial->measured),
+                        state);
   }
 }

@@ -47,7 +47,8 @@ def _compile(platform: str, description: str,
                 f"({problem}); set EVOFORMER_TARGET to compile for one of "
                 f"{', '.join(_runtime.chips())}") from None
     assert target is not None
-    options = _runtime.compile_options(kind, target)
+    options = _runtime.compile_options(
+        kind, target, _runtime.schedule_shape(description, views))
     program = _runtime.Program(module, options)
     if device is not None:
         _runtime.Call(program, device, views).prepare([0] * len(views))

@@ -145,6 +145,13 @@ def layout_or_default(layout: Optional[str], rank: int) -> str:
     return "bnshd"[5 - rank:]
 
 
+def _call(where: _runtime.Device, description: str,
+          views: "Sequence[View | int]") -> _runtime.Call:
+    program = where.compile(_runtime.describe(description),
+                            _runtime.schedule_shape(description, views))
+    return _runtime.Call(program, where, views)
+
+
 class Attention:
     """One attention: checked operands, result shapes, and compiled calls.
 
@@ -521,21 +528,18 @@ class Attention:
     def forward(self, where: _runtime.Device, lse: bool = False,
                 stats: bool = False) -> _runtime.Call:
         """A call that takes the arrays of `forward_views`."""
-        program = where.compile(_runtime.describe(self.describe(lse, stats)))
-        return _runtime.Call(program, where, self.forward_views(lse, stats))
+        return _call(where, self.describe(lse, stats),
+                     self.forward_views(lse, stats))
 
     def weights(self, where: _runtime.Device) -> _runtime.Call:
         """A call that takes the arrays of `weights_views`."""
-        program = where.compile(_runtime.describe(self.describe_weights()))
-        return _runtime.Call(program, where, self.weights_views())
+        return _call(where, self.describe_weights(), self.weights_views())
 
     def backward(self, where: _runtime.Device, output_gradient: Meta,
                  gradients: Sequence[str]) -> _runtime.Call:
         """A call that takes the arrays of `backward_views`."""
-        program = where.compile(_runtime.describe(
-            self.describe(gradients=gradients)))
-        return _runtime.Call(program, where,
-                             self.backward_views(output_gradient, gradients))
+        return _call(where, self.describe(gradients=gradients),
+                     self.backward_views(output_gradient, gradients))
 
     def gradient_names(self) -> list[str]:
         """All operands that have a gradient, in the order of the call."""

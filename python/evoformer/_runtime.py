@@ -117,15 +117,34 @@ class Device:
         self.target = forced or choose_target(
             self.chip, chips(), portable_chips(), self.description)
 
-    def compile(self, module: str) -> Program:
-        """The program; its kernels are compiled when a call needs them."""
-        return Program(module, compile_options(self.kind, self.target))
+    def compile(self, module: str, shape: str = "") -> Program:
+        """The program; its kernels are compiled when a call needs them. `shape` is what
+        a table of schedules is asked for (schedule_shape)."""
+        return Program(module, compile_options(self.kind, self.target, shape))
 
 
-def compile_options(kind: str, target: str) -> str:
+def compile_options(kind: str, target: str, shape: str = "") -> str:
     """The words of evoformerCompile for a device."""
     products = os.environ.get("EVOFORMER_F32_PRODUCTS", "split")
-    return f"target={target} device={kind} f32_products={products} deferred"
+    words = f"target={target} device={kind} f32_products={products} deferred"
+    return f"{words} shape={shape}" if shape else words
+
+
+def schedule_shape(description: str, views: "Sequence[View | int]") -> str:
+    """What a table of schedules is asked for, where there is one: the element type,
+    the depth, queries, keys, and batches times rows times heads."""
+    if not os.environ.get("EVOFORMER_SCHEDULES"):
+        return ""
+    words = dict(word.partition("=")[::2] for word in description.split())
+    # Query, key and, but for weights, value are [b, n, s, h, d].
+    operands = 2 if words.get("pass") == "weights" else 3
+    query, key, *value = (view[0] for view in views[:operands]
+                          if not isinstance(view, int))
+    batch, rows, queries, heads, _ = query
+    depth = max(sizes[4] for sizes in (query, *value))
+    numbers = (depth, queries, key[2], batch * rows * heads)
+    # Of nothing, the table's least.
+    return ",".join([words["type"], *(str(max(number, 1)) for number in numbers)])
 
 
 def _number(chip: str) -> int:

@@ -11,6 +11,10 @@ usage: ./dev COMMAND
                     also those that need the models' own packages, which it
                     installs; --sanitize=input: under sanitizers, only what reads
                     what users give
+  test --device=hip|cuda [FLAG]...
+                    on a card: covers against the reference, then times, and a
+                    report to send back (docs/tuning.md); flags are those of
+                    evoformer-check
   demo [--again]    lower the examples, report on each kernel, run them here;
                     what has not changed is shown as it was (--again: all anew)
   fmt               format the C++ sources
@@ -70,8 +74,24 @@ dev_build() {
   build_preset "$preset" ${rest[@]+"${rest[@]}"}
 }
 
+# What runs on a card alone: covers, then times, and a report.
+test_device() {
+  build_preset release evoformer-check evoformer-tune
+  shown_step "test on the device" \
+    "$python" scripts/device_report.py --check build/bin/evoformer-check \
+    --output build/device-report.json -- "$@"
+}
+
 dev_test() {
   local argument with_models=
+  for argument in "$@"; do
+    case "$argument" in
+    --device=*)
+      test_device "$@"
+      return
+      ;;
+    esac
+  done
   take_preset "$@"
   for argument in ${rest[@]+"${rest[@]}"}; do
     [ "$argument" = --models ] && with_models=1

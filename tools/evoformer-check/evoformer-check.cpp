@@ -281,7 +281,7 @@ static Expected<size_t> runCases(llvm::ArrayRef<AttentionCase> cases) {
     settings->device.simulation.landing = sim::CopyLanding::AtIssue;
   settings->device.simulation.bankConflictDegree = settings->bankConflicts;
   settings->device.simulation.findNonFinite = settings->nonFinite;
-  auto device = createDevice(settings->device);
+  auto device = openDevice(*settings);
   if (!device)
     return device.takeError();
   mlir::DialectRegistry registry;

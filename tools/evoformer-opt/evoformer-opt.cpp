@@ -30,7 +30,8 @@ using namespace mlir;
 static llvm::cl::opt<bool> listTargets(
     "list-targets",
     llvm::cl::desc("Print the chips that are built in, a line each: name, "
-                   "triple, lanes of a subgroup"));
+                   "triple, lanes of a subgroup; behind them, of chips that "
+                   "are like another one, that one"));
 
 static llvm::cl::opt<std::string> reportForm(
     "report", llvm::cl::ValueOptional, llvm::cl::init("none"),
@@ -47,6 +48,15 @@ static LogicalResult printTargets(llvm::raw_ostream &os) {
       return failure();
     os << chip << ' ' << target->getTriple() << ' ' << target->getSubgroupSize()
        << '\n';
+  }
+  for (const evoformer::tile::OtherChip &other :
+       evoformer::tile::getOtherChips()) {
+    FailureOr<evoformer::tile::TargetAttr> target =
+        evoformer::tile::getTarget(UnknownLoc::get(&context), other.name);
+    if (failed(target))
+      return failure();
+    os << other.name << ' ' << target->getTriple() << ' '
+       << target->getSubgroupSize() << ' ' << other.same << '\n';
   }
   return success();
 }

@@ -57,6 +57,11 @@ cl::opt<std::string> outputOption(
     cl::desc("A table of schedules to add the best ones to, as --schedules and "
              "EVOFORMER_SCHEDULES take it; made where it is missing"),
     cl::cat(category));
+cl::opt<bool> defaultsOption(
+    "defaults",
+    cl::desc("Try nothing: show what the default launches, and what "
+             "it costs"),
+    cl::cat(category));
 cl::opt<bool> quietOption("quiet", cl::desc("No lines about progress"),
                           cl::cat(category));
 
@@ -73,6 +78,7 @@ struct Settings : ToolSettings {
   bool exhaustive = exhaustiveOption;
   double budget = budgetOption;
   std::string output = outputOption;
+  bool defaults = defaultsOption;
   bool quiet = quietOption;
 };
 } // namespace
@@ -84,20 +90,17 @@ static Expected<TuneOptions> getOptions(const Settings &settings) {
   if (!settings.compile.schedule.empty())
     return createStringError("--schedule forces what is to be found; leave it "
                              "out");
-  if (settings.device.kind == "sim")
-    return createStringError("--device=sim takes no times that say anything of "
-                             "a card; without --device schedules are ranked by "
-                             "the model");
   // The form of the code without a device: what one would take.
   if (settings.device.kind == "cpu")
     options.compile.device =
         StringRef(settings.compile.target).contains("sm_") ? "cuda" : "hip";
-  options.kernels = settings.kernels;
+  if (!settings.defaults)
+    options.kernels = settings.kernels;
   for (const std::string &kernel : options.kernels)
     if (!llvm::is_contained(getTunedKernels(), kernel))
       return createStringError("unknown kernel '" + kernel + "'; known are " +
                                llvm::join(getTunedKernels(), ", "));
-  if (options.kernels.empty())
+  if (options.kernels.empty() && !settings.defaults)
     options.kernels = {getTunedKernels().begin(), getTunedKernels().end()};
   options.exhaustive = settings.exhaustive;
   options.measured = settings.candidates;
@@ -110,13 +113,12 @@ static Expected<TuneOptions> getOptions(const Settings &settings) {
   return options;
 }
 
-static Error checkDevice(runtime::Device &device, const Settings &settings) {
+static void checkDevice(runtime::Device &device, const Settings &settings) {
   std::string chip = device.getChip();
   if (!chip.empty() && chip != settings.compile.target)
     llvm::WithColor::warning(llvm::errs(), "evoformer-tune")
         << "the device is a " << chip << ": what is found for "
         << settings.compile.target << " holds for it\n";
-  return Error::success();
 }
 
 static Error runTool(Settings &settings) {
@@ -125,6 +127,18 @@ static Error runTool(Settings &settings) {
     return cases.takeError();
   if (cases->empty())
     return createStringError("no problems: give some, or --cases");
+  std::unique_ptr<runtime::Device> device;
+  if (settings.device.kind == "sim")
+    return createStringError("--device=sim takes no times that say anything of "
+                             "a card; without --device schedules are ranked by "
+                             "the model");
+  if (settings.device.kind != "cpu") {
+    auto opened = openDevice(settings);
+    if (!opened)
+      return opened.takeError();
+    device = std::move(*opened);
+    checkDevice(*device, settings);
+  }
   Expected<TuneOptions> options = getOptions(settings);
   if (!options)
     return options.takeError();
@@ -136,15 +150,6 @@ static Error runTool(Settings &settings) {
       return known.takeError();
     table = std::move(*known);
   }
-  std::unique_ptr<runtime::Device> device;
-  if (settings.device.kind != "cpu") {
-    auto opened = createDevice(settings.device);
-    if (!opened)
-      return opened.takeError();
-    device = std::move(*opened);
-    if (Error error = checkDevice(*device, settings))
-      return error;
-  }
   llvm::raw_ostream &progress =
       settings.quiet ? llvm::nulls() : (llvm::raw_ostream &)llvm::errs();
   for (const AttentionCase &problem : *cases) {
@@ -155,10 +160,13 @@ static Error runTool(Settings &settings) {
     llvm::outs() << problem.str() << '\n';
     result->print(llvm::outs());
     for (ScheduleEntry &entry : result->best) {
-      llvm::outs() << llvm::formatv(
-          "best {0}: {1}, {2:f2} of the default's time\n", entry.kernel,
-          entry.schedule.empty() ? "default" : entry.schedule,
-          entry.defaultCost > 0 ? entry.cost / entry.defaultCost : 1);
+      llvm::outs() << "best " << entry.kernel << ": ";
+      if (entry.schedule.empty())
+        llvm::outs() << "the default\n";
+      else
+        llvm::outs() << llvm::formatv(
+            "{0}, {1:f1} instead of {2:f1} {3}\n", entry.schedule, entry.cost,
+            entry.defaultCost, entry.isMeasured ? "us" : "modelled cycles");
       table.add(std::move(entry));
     }
     llvm::outs().flush();

@@ -56,8 +56,8 @@ struct ScheduleEntry {
   ProblemShape shape;
   /// `q=64,k=32`; empty: the default.
   std::string schedule;
-  /// Of the whole program with it and with the default: measured microseconds
-  /// or modelled cycles.
+  /// What the launches take that it changes, and those in whose place they are:
+  /// measured microseconds or modelled cycles.
   bool isMeasured = false;
   double cost = 0, defaultCost = 0;
 };

@@ -22,11 +22,18 @@ namespace mlir::evoformer {
 struct ToolSettings {
   DeviceOptions device;
   CompileOptions compile;
+  /// Whether the target was said; else it is the GPU that runs the code.
+  bool hasTarget = false;
   MeasureOptions measure;
   /// Whether runs shall be timed.
   bool isTimed = false;
   uint64_t guardBytes = 0;
 };
+
+/// Opens the device. Where no target was said and it is a GPU that is known,
+/// its chip becomes the target; an unknown one is an error.
+llvm::Expected<std::unique_ptr<runtime::Device>>
+openDevice(ToolSettings &settings);
 
 /// Declares the flags of these settings; the object must live until they are
 /// parsed. Linking an AMD object in this process sets all flags back to their

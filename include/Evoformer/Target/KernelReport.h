@@ -114,6 +114,8 @@ struct KernelReport {
   /// a processor, 0 where the code generator chooses.
   std::vector<int64_t> block;
   int64_t resident = 0;
+  /// That a lane needs, by the estimate that the schedule was chosen by.
+  std::optional<int64_t> estimatedRegisters;
 
   /// What a reader should look at, as sentences.
   std::vector<std::string> getFindings() const;

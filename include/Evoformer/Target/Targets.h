@@ -12,8 +12,18 @@
 
 namespace mlir::evoformer::tile {
 
-/// The names of the chips that are built in.
+/// The names of the chips that are built in as files.
 SmallVector<StringRef> getKnownChips();
+
+/// A chip, or a family of chips with one code, of which all that is known holds
+/// for another one as well (`evo_tile.other_names` of that one's file).
+struct OtherChip {
+  StringRef name, same;
+};
+ArrayRef<OtherChip> getOtherChips();
+
+/// All names that getTarget takes, sorted.
+SmallVector<StringRef> getChipNames();
 
 /// The target of a built-in chip, or one from a file if the name ends in
 /// `.mlir`. An unknown name is an error at `loc` that lists the known ones.

@@ -22,7 +22,7 @@ namespace mlir::evoformer {
 
 struct TuneOptions {
   CompileOptions compile;
-  /// Of getTunedKernels.
+  /// Of getTunedKernels; none: only the default is looked at.
   std::vector<std::string> kernels;
   /// Time all candidates, not those alone that the model ranks first.
   bool exhaustive = false;
@@ -56,26 +56,48 @@ struct Trial {
   TrialState state = TrialState::Skipped;
   /// Why, of those that were not run.
   std::string note;
-  /// Cycles of all launches on the target's usual device; 0: not known.
-  double modelled = 0;
-  /// Milliseconds of all launches: those of the default of kernels that are the
-  /// default's.
-  std::optional<double> measured;
+  /// What launches cost: of all of a program, those that are the default's as
+  /// the default has them; of those that are not; and of those of the default
+  /// in whose place they are.
+  struct Cost {
+    double all = 0, own = 0, replaced = 0;
+  };
+  /// Cycles on the target's usual device.
+  std::optional<Cost> modelled;
+  /// Microseconds.
+  std::optional<Cost> measured;
 
-  /// Less is better; nothing where it cannot be taken.
-  std::optional<double> getCost(bool onDevice) const;
+  /// What decides; nothing where the schedule cannot be taken.
+  const std::optional<Cost> &getCost(bool onDevice) const {
+    return onDevice ? measured : modelled;
+  }
+};
+
+/// A launch of the default program.
+struct DefaultLaunch {
+  std::string kernel;
+  uint64_t workItems = 0;
+  /// Cycles on the target's usual device; 0 of kernels without a loop over
+  /// logits.
+  double modelled = 0;
+  /// Of the steady loop: cycles of a processor a logit, and the unit that they
+  /// are of.
+  std::optional<double> cyclesALogit;
+  std::string unit;
+  std::optional<double> microseconds;
 };
 
 struct TuningResult {
   ProblemShape shape;
   bool onDevice = false;
+  std::vector<DefaultLaunch> launches;
   /// The default is first.
   std::vector<Trial> trials;
   /// One for each kernel that the problem launches, the default where nothing
   /// is better.
   std::vector<ScheduleEntry> best;
 
-  /// A table of all trials, best first.
+  /// A table of the default's launches, and one of all trials, best first.
   void print(llvm::raw_ostream &os) const;
 };
 

@@ -382,11 +382,16 @@ protected:
     auto gradient = dyn_cast<AttentionGradientOp>(op.getOperation());
     bool mayShare =
         mayBeJoint(chip) || mayStoreSlabs(chip) || mayTakeHeads(chip);
-    if (!gradient || !mayShare || requests.isForced() || op.isRagged())
+    if (!gradient || !mayShare || op.isRagged())
+      return {};
+    // What is forced of kernels that would be one.
+    bool joinsBias = mayBeJoint(chip) || mayStoreSlabs(chip);
+    if (requests.queryGrad.isForced() || requests.keyValueGrad.isForced() ||
+        (joinsBias && requests.biasGrad.isForced()))
       return {};
     SmallVector<AttentionGradientOp> equal = findJointGradients(gradient);
     // Only slabs and joint kernels are for the gradient of a bias as well.
-    if (!mayBeJoint(chip) && !mayStoreSlabs(chip))
+    if (!joinsBias)
       llvm::erase_if(equal, [](AttentionGradientOp op) {
         return !op.getQueryGrad() && !op.getKeyGrad() && !op.getValueGrad();
       });

@@ -21,13 +21,21 @@
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::evoformer;
 
 static FailureOr<amdgpu::Chipset> getChipset(tile::TargetAttr target,
                                              Location loc) {
-  FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(target.getChip());
+  // Upstream's patterns know chips, of a family the least one ("User Guide for
+  // AMDGPU Backend", "Generic Processors").
+  StringRef chip = llvm::StringSwitch<StringRef>(target.getChip())
+                       .Case("gfx9-4-generic", "gfx942")
+                       .Case("gfx11-generic", "gfx1100")
+                       .Case("gfx12-generic", "gfx1200")
+                       .Default(target.getChip());
+  FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(chip);
   if (failed(chipset))
     return emitError(loc, "unknown AMD chip '")
            << target.getChip() << "'; expected a name like gfx942";

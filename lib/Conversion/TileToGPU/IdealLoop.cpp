@@ -88,5 +88,7 @@ DictionaryAttr mlir::evoformer::tile::getIdealLoop(KernelOp kernel) {
     ideal.set("block", builder.getDenseI64ArrayAttr(schedule->getBlock()));
     set("resident", schedule->getResident());
   }
+  if (Attribute registers = kernel->getAttr(kEstimatedRegistersAttr))
+    ideal.set("registers", registers);
   return ideal.getDictionary(kernel.getContext());
 }

@@ -1,4 +1,5 @@
-// gfx1100 (RDNA3; gfx1101 to gfx1103 and gfx1150/1151 share this table).
+// gfx1100 (RDNA3; other_names differ in how many registers a SIMD has, which is for the
+// code generator to know, and in what is not used here).
 //
 // Sources: "RDNA3 Instruction Set Architecture", section 7.9 (wave matrix
 // multiply accumulate); the rate of WMMA is an estimate from peak figures.
@@ -45,4 +46,5 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
-  tuning = {indexed_exchange}>} {}
+  tuning = {indexed_exchange}>,
+  evo_tile.other_names = ["gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx11-generic"]} {}

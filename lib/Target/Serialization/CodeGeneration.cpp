@@ -209,9 +209,11 @@ LogicalResult CodeGenerator::optimize(llvm::Module &module) {
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   if (machine->getTargetTriple().isAMDGCN())
-    // Version 5 loads on every ROCm from 5.x on.
+    // Version 5 loads on every ROCm from 5.x on; code of families of chips is
+    // of version 6 ("User Guide for AMDGPU Backend", "Generic Processors").
     module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
-                         500);
+                         machine->getTargetCPU().ends_with("-generic") ? 600
+                                                                       : 500);
   return run(module.getContext(), [&] {
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;

@@ -121,6 +121,7 @@ json::Object KernelReport::toJSON() const {
   add("ideal_matrix", idealMatrix);
   add("ideal_transcendental", idealTranscendental);
   add("stages", stages);
+  add("estimated_registers", estimatedRegisters);
   if (!block.empty()) {
     object["block"] = json::Array(block);
     object["resident"] = resident;

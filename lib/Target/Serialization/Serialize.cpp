@@ -69,6 +69,8 @@ static KernelReport startReport(LLVM::LLVMFuncOp kernel,
       report.block.assign(block.asArrayRef().begin(), block.asArrayRef().end());
     if (auto count = ideal.getAs<IntegerAttr>("resident"))
       report.resident = count.getInt();
+    if (auto count = ideal.getAs<IntegerAttr>("registers"))
+      report.estimatedRegisters = count.getInt();
   }
   return report;
 }

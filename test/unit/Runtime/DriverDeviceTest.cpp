@@ -264,6 +264,33 @@ TEST_P(DriverDevices, ReportsWhatCannotBeLoaded) {
     EXPECT_CONTAINS(text, "line 1: no such thing");
 }
 
+TEST_P(DriverDevices, RefusesCodeOfOtherChips) {
+  auto device = create();
+  ASSERT_TRUE(bool(device)) << toString(device.takeError());
+  Plan plan = cantFail(parsePlan(iotaText(getFormat(), "iota"), "."));
+  auto problem = [&](StringRef target) {
+    KernelInfo kernel = plan.kernels[0];
+    auto object = std::make_shared<KernelObject>(*kernel.object);
+    object->target = target.str();
+    kernel.object = object;
+    auto loaded = (*device)->load(kernel);
+    return loaded ? "" : toString(loaded.takeError());
+  };
+  // Of the stand-ins a gfx942 and an sm_90.
+  std::vector<std::string> run = {"gfx942", "gfx9-4-generic"},
+                           others = {"gfx950", "gfx1100", "gfx11-generic"};
+  if (isCUDA()) {
+    run = {"sm_80", "sm_90"};
+    others = {"sm_120", "gfx942"};
+  }
+  for (const std::string &target : run)
+    EXPECT_EQ(problem(target), "");
+  for (const std::string &other : others)
+    EXPECT_CONTAINS(problem(other),
+                    "the code is for " + other + ", the device is a " +
+                        (isCUDA() ? "sm_90" : "gfx942") + " (stand-in)");
+}
+
 TEST_P(DriverDevices, ReportsWhatCannotBeOpened) {
   EXPECT_CONTAINS(toString(create(1).takeError()),
                   "device 1 of 1 does not exist");

@@ -69,7 +69,7 @@ inline constexpr llvm::StringLiteral
 /// The function attribute, a dictionary, that says what one pass of one subgroup
 /// through the kernel's steady loop needs at least: `matrix` instructions and
 /// `transcendental` instructions, and of how many `stages` the loop was made;
-/// and of its schedule `block` and `resident`. It passes through to the report
+/// and of its schedule `block`, `resident` and the estimate of `registers`. It passes through to the report
 /// on the compiled kernel.
 inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 

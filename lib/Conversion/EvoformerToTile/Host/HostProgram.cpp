@@ -61,6 +61,7 @@ void evoformer::writeHostProgram(TileBuilder &builder, KernelFactory &factory,
         KernelOp kernel = createAttentionKernel(
             factory, at.getLoc(), attention.facts, variant, cut.blocks,
             alignedRows, cut.getAttr(at.getContext()));
+        noteRegisters(kernel, cut.cost.registers);
         host.launch(
             at, kernel,
             getAttentionSpace(at, variant, cut.blocks, attention.facts.keys),

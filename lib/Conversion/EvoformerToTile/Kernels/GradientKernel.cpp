@@ -123,7 +123,7 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
                      : operands.queryGrad            ? "query_grad"
                      : kind == GradientKind::Bias    ? "bias_grad"
                                                      : "key_value_grad";
-  return factory.create<GradientOperands>(
+  KernelOp kernel = factory.create<GradientOperands>(
       loc, suffix, operands, schedule.attr,
       [&](TileBuilder &builder, const GradientOperands &inside) {
         LogitRecompute shared(builder, facts, inside, schedule.blocks,
@@ -145,4 +145,6 @@ KernelOp evoformer::createGradientKernel(KernelFactory &factory, Location loc,
           return writeWeights(builder, shared);
         }
       });
+  noteRegisters(kernel, schedule.registers);
+  return kernel;
 }

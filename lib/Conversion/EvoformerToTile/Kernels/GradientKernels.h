@@ -96,6 +96,8 @@ inline constexpr int64_t kEntriesOfItem = 8;
 struct GradientSchedule {
   AttentionBlocks blocks;
   tile::ScheduleAttr attr;
+  /// That a lane needs, by the estimate; 0: unknown.
+  int64_t registers = 0;
 };
 
 /// Bytes of the vectors in memory that divide blocks of so many keys.

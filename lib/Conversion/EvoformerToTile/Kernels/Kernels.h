@@ -72,6 +72,13 @@ private:
   tile::TargetAttr target;
 };
 
+/// Keeps a schedule's estimate on its kernel; 0: it has none.
+inline void noteRegisters(tile::KernelOp kernel, int64_t registers) {
+  if (registers > 0)
+    kernel->setAttr(tile::kEstimatedRegistersAttr,
+                    Builder(kernel.getContext()).getI64IntegerAttr(registers));
+}
+
 /// The space of the main kernel, slowest extent first, and the same order as
 /// coordinates of a work item: the one place that knows it.
 SmallVector<Value, 4> getAttentionSpace(TileBuilder &builder,

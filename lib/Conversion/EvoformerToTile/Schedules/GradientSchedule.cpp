@@ -565,6 +565,7 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
       ScheduleAttr::get(loc.getContext(), {rows, cut.own, cut.other},
                         {1, cut.subgroups, cut.alongOther}, cut.stages,
                         resident, cut.ownOperands, cut.products);
+  schedule.registers = cost.registers;
   auto passed =
       remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                               .category("evo-schedule")

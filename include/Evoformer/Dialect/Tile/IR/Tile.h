@@ -49,6 +49,11 @@ bool crossesSubgroups(RankedTensorType from, RankedTensorType to);
 /// elsewhere.
 inline constexpr char kNumExtentsAttr[] = "evo_tile.num_extents";
 
+/// On a kernel: how many registers a lane needs by the estimate that its
+/// schedule was chosen by (i64).
+inline constexpr char kEstimatedRegistersAttr[] =
+    "evo_tile.estimated_registers";
+
 /// The extents of a kernel's space, as its launches agree to say; where there
 /// is none, as its `evo_tile.num_extents` says, and at least one and as many as
 /// it asks for.

@@ -1,0 +1,79 @@
+"""What `./dev test --device=hip` runs on a card: covers against the f64 reference, then
+the times of some problems. Writes a report to send back (docs/tuning.md)."""
+
+import argparse
+import json
+import platform
+import re
+import subprocess
+import sys
+
+COVERS = ("small", "backward-small", "weights-small", "quick", "backward-quick")
+PAIR = "bias=bnk:i1:normal bias=bhqk:{t}:normal static=heads"
+PROBLEMS = tuple(
+    f"pass=backward N={n} H={h} Sq={s} Sk={s} D={d} type={t} " + PAIR.format(t=t)
+    for n, h, s, d, t in ((384, 4, 384, 32, "bf16"), (384, 4, 384, 32, "f16"),
+                          (391, 4, 391, 32, "bf16"), (128, 8, 256, 32, "bf16"),
+                          (128, 4, 1024, 64, "bf16"), (64, 4, 512, 128, "bf16")))
+
+
+def check(tool, flags, *words):
+    """The tool's exit status, the lines that it prints, and its errors."""
+    done = subprocess.run([tool, *flags, *words], capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines(), done.stderr.strip()
+
+
+def run_cover(tool, flags, name):
+    status, lines, errors = check(tool, flags, *name)
+    summary = next((line for line in lines if re.search(r"\d+ failed", line)), "")
+    return {"cover": " ".join(name), "passed": status == 0, "summary": summary,
+            "device": lines[0] if lines else "",
+            "failures": [line for line in lines if "FAIL" in line][:50],
+            "errors": errors[-2000:]}
+
+
+def time_problem(tool, flags, problem):
+    status, lines, errors = check(tool, flags, "--repeat=20", "--cold-cache",
+                                  "--kernel-times", problem)
+    times = next((json.loads(line) for line in lines if line.startswith("{")), None)
+    return {"problem": problem, "passed": status == 0, "times": times,
+            "errors": "" if status == 0 else "\n".join(lines[-5:] + [errors])[-2000:]}
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--check", required=True, help="evoformer-check")
+    options.add_argument("--output", required=True, help="the report, JSON")
+    options.add_argument("--cases", help="a file of cases in the place of the covers")
+    options.add_argument("--problems", type=int, default=len(PROBLEMS),
+                         help="how many are timed (default: all)")
+    options.add_argument("flags", nargs="*", metavar="-- --device=hip …",
+                         help="flags of evoformer-check")
+    said = options.parse_args()
+    covers = ([f"--cases={said.cases}"],) if said.cases else tuple(
+        [f"--cover={name}"] for name in COVERS)
+    report = {"host": platform.platform(), "flags": said.flags, "covers": [],
+              "problems": []}
+    for name in covers:
+        print(f"checking {name[0]} …", flush=True)
+        report["covers"].append(run_cover(said.check, said.flags, name))
+        last = report["covers"][-1]
+        print(f"  {last['summary'] or last['errors']}", flush=True)
+    for problem in PROBLEMS[:said.problems]:
+        print(f"timing {problem} …", flush=True)
+        report["problems"].append(time_problem(said.check, said.flags, problem))
+        last = report["problems"][-1]
+        for launch in (last["times"] or {"launches": []})["launches"]:
+            print(f"  {launch['kernel']}: {1000 * launch['median_ms']:.1f} us")
+        if last["errors"]:
+            print(f"  {last['errors']}")
+    with open(said.output, "w") as file:
+        json.dump(report, file, indent=1)
+    entries = report["covers"] + report["problems"]
+    failed = sum(not entry["passed"] for entry in entries)
+    print(f"{failed} of {len(entries)} parts failed; the report is in {said.output}")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
