@@ -33,22 +33,26 @@ def run_cover(tool, flags, name):
 
 
 def time_problem(tool, flags, problem):
-    status, lines, errors = check(tool, flags, "--repeat=20", "--cold-cache",
-                                  "--kernel-times", problem)
-    times = next((json.loads(line) for line in lines if line.startswith("{")), None)
-    return {"problem": problem, "passed": status == 0, "times": times,
-            "errors": "" if status == 0 else "\n".join(lines[-5:] + [errors])[-2000:]}
+    """Each launch of the default schedules, timed after its results were checked."""
+    status, lines, errors = check(tool, flags, "--defaults", "--quiet", problem)
+    rows = [line.split(None, 5) for line in lines]
+    launches = [{"kernel": row[0], "work_items": int(row[1]), "cycles": row[2],
+                 "cycles_a_logit": row[3], "us": float(row[4]), "bound": row[5]}
+                for row in rows if len(row) == 6 and row[1].isdigit()]
+    return {"problem": problem, "passed": status == 0, "launches": launches,
+            "errors": errors[-2000:]}
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--check", required=True, help="evoformer-check")
+    options.add_argument("--tune", required=True, help="evoformer-tune")
     options.add_argument("--output", required=True, help="the report, JSON")
     options.add_argument("--cases", help="a file of cases in the place of the covers")
     options.add_argument("--problems", type=int, default=len(PROBLEMS),
                          help="how many are timed (default: all)")
     options.add_argument("flags", nargs="*", metavar="-- --device=hip …",
-                         help="flags of evoformer-check")
+                         help="flags of both tools")
     said = options.parse_args()
     covers = ([f"--cases={said.cases}"],) if said.cases else tuple(
         [f"--cover={name}"] for name in COVERS)
@@ -61,10 +65,10 @@ def main():
         print(f"  {last['summary'] or last['errors']}", flush=True)
     for problem in PROBLEMS[:said.problems]:
         print(f"timing {problem} …", flush=True)
-        report["problems"].append(time_problem(said.check, said.flags, problem))
+        report["problems"].append(time_problem(said.tune, said.flags, problem))
         last = report["problems"][-1]
-        for launch in (last["times"] or {"launches": []})["launches"]:
-            print(f"  {launch['kernel']}: {1000 * launch['median_ms']:.1f} us")
+        for launch in last["launches"]:
+            print(f"  {launch['kernel']}: {launch['us']:.1f} us")
         if last["errors"]:
             print(f"  {last['errors']}")
     with open(said.output, "w") as file:

@@ -13,11 +13,13 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "python", "evoformer", "bench"))
 import depth_picture
+import modelled
 import svg
 import tables
 
 MEASURED = os.path.join("docs", "data", "h200.json")
 PICTURE = os.path.join("docs", "speed.svg")
+MODELLED = os.path.join("docs", "data", "modelled.json")
 DEPTHS = os.path.join("docs", "data", "depths.json")
 
 
@@ -187,6 +189,10 @@ def documents(readme):
     performance = os.path.join("docs", "performance.md")
     depths = json.loads(read(DEPTHS))
     measured = replace_part(read(performance), "suite", tables.render(data))
+    counted = json.loads(read(MODELLED))
+    for name, table in (("modelled-loops", modelled.loop_table),
+                        ("modelled-whole", modelled.whole_table)):
+        measured = replace_part(measured, name, table(counted))
     return {"README.md": replace_part(replace_part(readme, "speed", caption),
                                       "features", features),
             PICTURE: picture(data),

@@ -13,20 +13,19 @@ using namespace mlir;
 using namespace mlir::evoformer;
 using namespace mlir::evoformer::runtime;
 
-/// What a subgroup waits for in a pass besides its own instructions: memory, a
-/// barrier, results of one instruction that the next one takes. Fitted to an
-/// H200.
-static constexpr double kPassLatency = 500;
+/// Cycles of a pass in which the units of a processor have nothing to do since
+/// copies do not run ahead, whatever workgroups are on it. Fitted to an H200.
+static constexpr double kIdleCyclesOfOneStage = 500;
 
 /// Cycles of a processor a pass of a subgroup for a register that a lane lacks:
 /// what is in it goes to memory and back. Fitted likewise.
-static constexpr double kMissingRegister = 2.5;
+static constexpr double kMissingRegister = 4;
 
 namespace {
 /// What a kernel's report says, as far as the model needs it.
 struct ReportedLoop {
   double cycles = 0, serialCycles = 0, outsideCycles = 0, passLogits = 0;
-  int64_t own = 1, other = 1, resident = 0, missingRegisters = 0;
+  int64_t own = 1, other = 1, stages = 1, resident = 0, missingRegisters = 0;
 };
 } // namespace
 
@@ -42,6 +41,7 @@ static std::optional<ReportedLoop> readLoop(const KernelInfo &kernel,
   loop.passLogits = pass->getNumber("logits").value_or(0);
   loop.own = (*block)[1].getAsInteger().value_or(1);
   loop.other = (*block)[2].getAsInteger().value_or(1);
+  loop.stages = report->getInteger("stages").value_or(1);
   loop.resident = report->getInteger("resident").value_or(0);
   if (const auto *outside = report->getObject("modelled_outside"))
     loop.outsideCycles = outside->getNumber("cycles").value_or(0);
@@ -86,12 +86,13 @@ double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
   double subgroups = llvm::divideCeil(kernel.threads, target.getSubgroupSize());
   double workgroups = launch.workItems;
   double passes = logits / workgroups / subgroups / loop->passLogits;
-  // Of one workgroup: how long it keeps units busy, and how long it takes by
-  // itself.
+  // Of one workgroup: how long it keeps units busy, how long they wait, and how
+  // long its subgroups take, each instruction behind the other.
   double pass = loop->cycles + kMissingRegister * loop->missingRegisters;
   double busy = subgroups * (passes * pass + loop->outsideCycles);
-  double alone = passes * (loop->serialCycles + kPassLatency) +
-                 loop->outsideCycles * target.getRates().getSimds();
+  double idle = loop->stages > 1 ? 0 : passes * kIdleCyclesOfOneStage;
+  double serial = passes * loop->serialCycles +
+                  loop->outsideCycles * target.getRates().getSimds();
 
   // Where nobody says how many a chip has, as many as its work items fill.
   constexpr int64_t kItemsOfProcessor = 4;
@@ -100,7 +101,7 @@ double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
                           : target.getWorkItems() / kItemsOfProcessor;
   double resident = std::max<int64_t>(loop->resident, 1);
   auto takes = [&](double together) {
-    return std::max(together * busy, alone);
+    return std::max(together * busy, serial) + idle;
   };
   double turns = std::floor(workgroups / (processors * resident));
   double left = workgroups - turns * processors * resident;

@@ -79,7 +79,7 @@ test_device() {
   build_preset release evoformer-check evoformer-tune
   shown_step "test on the device" \
     "$python" scripts/device_report.py --check build/bin/evoformer-check \
-    --output build/device-report.json -- "$@"
+    --tune build/bin/evoformer-tune --output build/device-report.json -- "$@"
 }
 
 dev_test() {

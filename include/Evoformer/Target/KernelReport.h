@@ -64,6 +64,8 @@ struct InstructionCounts {
   int64_t drainingWaits = 0;
 
   int64_t get(InstructionClass kind) const { return byClass[unsigned(kind)]; }
+  /// Multiplications and additions of the matrix instructions.
+  int64_t getMatrixWork() const;
   int64_t getTotal() const;
   /// Accesses to global memory or LDS of at most two bytes a lane.
   int64_t getNarrowAccesses() const;
@@ -87,8 +89,8 @@ struct KernelReport {
   std::string occupancyUnit;
 
   /// All instructions, and those of one pass through the hot loop: of the
-  /// innermost loops that with the most matrix instructions, then the most
-  /// instructions.
+  /// innermost loops that with the most work of matrix instructions, then the
+  /// most instructions.
   InstructionCounts whole;
   std::optional<InstructionCounts> hotLoop;
   /// Of the hot loop, the shortest way through a pass: without work for cases
@@ -123,6 +125,11 @@ struct KernelReport {
   llvm::json::Object toJSON() const;
   void print(llvm::raw_ostream &os) const;
 };
+
+/// Rows, columns and depth of a matrix instruction from its mnemonic, which has
+/// them as 32x32x8 or m16n8k16.
+std::optional<std::array<int64_t, 3>>
+parseMatrixExtents(llvm::StringRef mnemonic);
 
 /// Reads counts of a kernel from assembly: ISA text of AMD, or PTX.
 void countAMDInstructions(llvm::StringRef assembly, KernelReport &report);

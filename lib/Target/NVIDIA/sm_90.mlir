@@ -14,7 +14,7 @@
   c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
   intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.bf16",
   a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32],
-  cycles = 16>
+  cycles = 8>
 #mma_m16n8k16_f16 = #evo_tile.matrix_instr<
   name = "mma_m16n8k16_f16", m = 16, n = 8, k = 16,
   a_type = f16, b_type = f16, c_type = f32,
@@ -24,7 +24,7 @@
   intrinsic = "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
   a_regs = [vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>],
   b_regs = [vector<2xf16>, vector<2xf16>], c_regs = [f32, f32, f32, f32],
-  cycles = 16>
+  cycles = 8>
 // Of tf32, which has 8 bits of exponent and 10 of fraction, two terms hold an
 // f32 to within 2^-23.
 #mma_m16n8k8_tf32 = #evo_tile.matrix_instr<
@@ -35,7 +35,7 @@
   c = <registers = [[2, 0, 1], [2, 8, 0]], lanes = [[4, 0, 2], [8, 1, 0]], subgroups = []>,
   intrinsic = "llvm.nvvm.mma.m16n8k8.row.col.tf32",
   a_regs = [i32, i32, i32, i32], b_regs = [i32, i32], c_regs = [f32, f32, f32, f32],
-  terms = 2, cycles = 16>
+  terms = 2, cycles = 8>
 // Exact f32 is plain FMA on 8 x 4 lanes.
 #fma_f32_8x4x1 = #evo_tile.matrix_instr<
   name = "fma_f32_8x4x1", m = 8, n = 4, k = 1,
@@ -50,10 +50,10 @@
 // the fragments are as there ("Register Fragments for wgmma.mma_async.m64nNk16").
 #wgmma_bf16 = #evo_tile.group_matrix_instr<
   name = "wgmma_m64k16_bf16", each = #mma_m16n8k16_bf16, subgroups = 4, most_n = 256,
-  opcode = "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.bf16.bf16">
+  opcode = "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.bf16.bf16", cycles = 4>
 #wgmma_f16 = #evo_tile.group_matrix_instr<
   name = "wgmma_m64k16_f16", each = #mma_m16n8k16_f16, subgroups = 4, most_n = 256,
-  opcode = "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16">
+  opcode = "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16", cycles = 4>
 
 module attributes {evo_tile.target = #evo_tile.target<
   chip = "sm_90", triple = "nvptx64-nvidia-cuda", features = "+ptx80",

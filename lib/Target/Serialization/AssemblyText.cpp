@@ -213,10 +213,10 @@ void mlir::evoformer::countFunction(StringRef body,
   };
   if (any_of(loops, hasMatrix))
     erase_if(loops, std::not_fn(hasMatrix));
-  // Of several loops with as many products the first: what repeats it for a
-  // rare case comes later.
+  // Of several loops with as much work the first: what repeats it for a rare
+  // case comes later.
   auto weigh = [](const InstructionCounts &counts) {
-    int64_t matrix = counts.get(InstructionClass::Matrix);
+    int64_t matrix = counts.getMatrixWork();
     return std::make_pair(matrix, matrix ? 0 : counts.getTotal());
   };
   const BitVector *hottest = nullptr;

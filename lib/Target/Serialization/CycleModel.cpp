@@ -9,7 +9,6 @@
 #include "Evoformer/Dialect/Tile/IR/Tile.h"
 #include "Evoformer/Target/KernelReport.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 using namespace mlir::evoformer;
@@ -33,15 +32,13 @@ json::Object UnitCycles::toJSON(double parts) const {
   return object;
 }
 
-/// Cycles of the matrix unit for an instruction with this mnemonic, whose name
-/// has its extents: 32x32x8 or m16n8k16. 0 for one that the target has not.
+/// Cycles of the matrix unit for an instruction with this mnemonic; 0 for one
+/// that the target has not.
 static double getMatrixCycles(StringRef mnemonic, tile::TargetAttr target) {
-  static const Regex extents("m?([0-9]+)[xn]([0-9]+)[xk]([0-9]+)");
-  SmallVector<StringRef> found;
-  int64_t m, n, k;
-  if (!extents.match(mnemonic, &found) || found[1].getAsInteger(10, m) ||
-      found[2].getAsInteger(10, n) || found[3].getAsInteger(10, k))
+  auto extents = parseMatrixExtents(mnemonic);
+  if (!extents)
     return 0;
+  auto [m, n, k] = *extents;
   for (auto instr : target.getMatrix().getAsRange<MatrixInstrAttr>())
     if (instr.getM() == m && instr.getN() == n && instr.getK() == k)
       return instr.getCycles();
@@ -49,8 +46,9 @@ static double getMatrixCycles(StringRef mnemonic, tile::TargetAttr target) {
   if (mlir::ArrayAttr group = target.getGroupMatrix())
     for (auto instr : group.getAsRange<GroupMatrixInstrAttr>()) {
       MatrixInstrAttr each = instr.getEach();
+      int64_t cycles = instr.getCycles() ? instr.getCycles() : each.getCycles();
       if (each.getM() * instr.getSubgroups() == m && each.getK() == k)
-        return double(each.getCycles()) * n / each.getN();
+        return double(cycles) * n / each.getN();
     }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "Evoformer/Target/KernelReport.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
 #include <numeric>
 
 using namespace llvm;
@@ -22,6 +23,29 @@ StringRef mlir::evoformer::stringifyInstructionClass(InstructionClass kind) {
       "scalar",       "scalar_memory",  "wait",         "barrier",
       "branch"};
   return names[unsigned(kind)];
+}
+
+std::optional<std::array<int64_t, 3>>
+mlir::evoformer::parseMatrixExtents(StringRef mnemonic) {
+  static const Regex form("m?([0-9]+)[xn]([0-9]+)[xk]([0-9]+)");
+  SmallVector<StringRef> found;
+  std::array<int64_t, 3> extents;
+  if (!form.match(mnemonic, &found))
+    return std::nullopt;
+  for (unsigned i = 0; i < extents.size(); ++i)
+    if (found[i + 1].getAsInteger(10, extents[i]))
+      return std::nullopt;
+  return extents;
+}
+
+int64_t InstructionCounts::getMatrixWork() const {
+  int64_t work = 0;
+  for (const auto &[mnemonic, count] : matrixByName) {
+    auto extents = parseMatrixExtents(mnemonic);
+    work +=
+        extents ? count * (*extents)[0] * (*extents)[1] * (*extents)[2] : count;
+  }
+  return work;
 }
 
 int64_t InstructionCounts::getTotal() const {

@@ -153,7 +153,9 @@ void mlir::evoformer::countPTXInstructions(StringRef assembly,
     return;
   StringRef body = assembly.substr(begin);
   body = body.substr(body.find("\n{") + 2);
-  body = body.substr(0, body.find("\n}"));
+  // Inline assembly has braces of its own.
+  size_t end = body.find("// -- End function");
+  body = body.substr(0, end == StringRef::npos ? body.find("\n}") : end);
   AssemblySyntax syntax{"//",
                         [](StringRef line) {
                           return line.starts_with(".") ||

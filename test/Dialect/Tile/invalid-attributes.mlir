@@ -506,6 +506,22 @@ module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, 
   b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
   c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
   intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
+// expected-error @below {{cycles must be from 0 to 1024, got -1}}
+module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 4, most_n = 8, opcode = "many{n}", cycles = -1>} {}
+
+// -----
+
+// expected-error @below {{rates of units must be from 1 to 4096, got 0}}
+module attributes {x = #evo_tile.unit_rates<overlap = issue, simds = 4, vector = 1, multiply = 2, transcendental = 8, lds_bytes = 0, cache_bytes = 128, cache_access = 1>} {}
+
+// -----
+
+#fma = #evo_tile.matrix_instr<name = "fma", m = 8, n = 4, k = 1,
+  a_type = f32, b_type = f32, c_type = f32,
+  a = <registers = [[1, 0, 1]], lanes = [[8, 1, 0], [4, 0, 0]], subgroups = []>,
+  b = <registers = [[1, 1, 0]], lanes = [[8, 0, 0], [4, 0, 1]], subgroups = []>,
+  c = <registers = [[1, 1, 0]], lanes = [[8, 1, 0], [4, 0, 1]], subgroups = []>,
+  intrinsic = "llvm.fma.f32", a_regs = [f32], b_regs = [f32], c_regs = [f32], cycles = 1>
 // expected-error @below {{the opcode must have {n} for the columns, got 'many'}}
 module attributes {x = #evo_tile.group_matrix_instr<name = "many", each = #fma, subgroups = 4, most_n = 8, opcode = "many">} {}
 

@@ -97,10 +97,27 @@ TEST_F(CycleModel, OneIssue) {
       "\tmad.lo.s32 %r1, %r2, %r3, %r4;\n\tret;\n}\n",
       report);
   std::map<std::string, double> units = model("sm_90", report.whole);
-  EXPECT_EQ(units["matrix"], 16 / 4.0);
+  EXPECT_EQ(units["matrix"], 8 / 4.0);
   EXPECT_EQ(units["transcendental"], 8 / 4.0);
   EXPECT_EQ(units["vector"], (1 + 2) / 4.0);
   EXPECT_EQ(units["issue"], 5 / 4.0);
+}
+
+TEST_F(CycleModel, ProductsOfGroups) {
+  KernelReport report;
+  report.name = "k";
+  // Braces of inline assembly do not end the function.
+  countPTXInstructions(
+      ".visible .entry k(\n)\n{\n\t{\n"
+      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {%r1}, %rd1, "
+      "%rd2;\n"
+      "}\n\tadd.f32 %f1, %f2, %f3;\n\tret;\n}\n"
+      "                                        // -- End function\n"
+      "\tadd.f32 %f1, %f2, %f3;\n",
+      report);
+  EXPECT_EQ(report.whole.getTotal(), 3);
+  // Four times the eight columns of each subgroup's instruction.
+  EXPECT_EQ(model("sm_90", report.whole)["matrix"], 4 * 4 / 4.0);
 }
 
 TEST_F(CycleModel, NoRates) {

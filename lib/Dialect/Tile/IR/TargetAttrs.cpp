@@ -159,10 +159,13 @@ LogicalResult MatrixInstrAttr::verify(
 LogicalResult GroupMatrixInstrAttr::verify(EmitError emitError, StringRef name,
                                            MatrixInstrAttr each,
                                            int64_t subgroups, int64_t mostN,
-                                           StringRef opcode) {
+                                           StringRef opcode, int64_t cycles) {
   auto fail = [&]() {
     return emitError() << "matrix instruction '" << name << "': ";
   };
+  if (cycles < 0 || cycles > kMaxInstructionExtent)
+    return fail() << "cycles must be from 0 to " << kMaxInstructionExtent
+                  << ", got " << cycles;
   if (subgroups < 2 || subgroups > kMaxSubgroups)
     return fail() << "subgroups must be from 2 to " << kMaxSubgroups << ", got "
                   << subgroups;

@@ -117,8 +117,9 @@ def Tile_GroupMatrixInstrAttr : Tile_Attr<"GroupMatrixInstr", "group_matrix_inst
     with `each`, an instruction of one subgroup; all share the other operand,
     which lies in workgroup memory, up to `most_n` columns at once. Rows may lie
     there, too, those of the subgroups one behind the other. `opcode` is the
-    assembler's, with `{n}` for the columns. Kernels use it where their schedule
-    has `products = group`.
+    assembler's, with `{n}` for the columns. `cycles` is how long rows of one
+    subgroup and as many columns as `each` has keep the unit busy; 0: as long as
+    `each`. Kernels use it where their schedule has `products = group`.
 
     Operands in workgroup memory have rows of 32, 64 or 128 bytes, XORed among
     eight of them ("Parallel Thread Execution ISA", "Asynchronous warpgroup level
@@ -129,7 +130,8 @@ def Tile_GroupMatrixInstrAttr : Tile_Attr<"GroupMatrixInstr", "group_matrix_inst
     StringRefParameter<>:$name,
     "::mlir::evoformer::tile::MatrixInstrAttr":$each,
     "int64_t":$subgroups, "int64_t":$most_n,
-    StringRefParameter<>:$opcode);
+    StringRefParameter<>:$opcode,
+    DefaultValuedParameter<"int64_t", "0">:$cycles);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
