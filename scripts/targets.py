@@ -20,6 +20,13 @@ Target = collections.namedtuple("Target", "name triple subgroup_size")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def names(tools=""):
+    """All names that the compiler takes, sorted."""
+    text = subprocess.run([os.path.join(tools, "evoformer-opt"), "--list-targets"],
+                          check=True, capture_output=True, text=True).stdout
+    return sorted(line.split()[0] for line in text.splitlines())
+
+
 @functools.lru_cache(maxsize=None)
 def known(tools=""):
     """All of them that have a file, sorted by name; `tools` is the folder of

@@ -1,3 +1,5 @@
+# REQUIRES: python-library
+# RUN: %pytest %s
 """Schedules that a table has for a shape (docs/tuning.md)."""
 
 import json

@@ -214,7 +214,7 @@ if os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode):
 
 # Targets, devices, programs.
 expect("unknown target 'gfx9000'; known targets: "
-       + ", ".join(target.name for target in targets.known()) + ", or",
+       + ", ".join(targets.names()) + ", or",
        "evoformer-run", "attention.mlir", "--target=gfx9000")
 expect("cannot read the target 'absent.mlir': No such file", "evoformer-run",
        "attention.mlir", "--target=absent.mlir")

@@ -15,8 +15,8 @@ namespace mlir::evoformer::tile {
 /// The names of the chips that are built in as files.
 SmallVector<StringRef> getKnownChips();
 
-/// A chip, or a family of chips with one code, of which all that is known holds
-/// for another one as well (`evo_tile.other_names` of that one's file).
+/// A chip, or a family of chips with one code, that is like another one in all
+/// that the other's file says.
 struct OtherChip {
   StringRef name, same;
 };

@@ -26,7 +26,7 @@ struct TuneOptions {
   std::vector<std::string> kernels;
   /// Time all candidates, not those alone that the model ranks first.
   bool exhaustive = false;
-  /// How many of a kernel these are.
+  /// How many of a kernel these are, of products of subgroups and of groups.
   unsigned measured = 8;
   /// Seconds after which nothing new is tried; 0: no end.
   double budget = 0;

@@ -1,5 +1,4 @@
-// gfx1100 (RDNA3; other_names differ in how many registers a SIMD has, which is for the
-// code generator to know, and in what is not used here).
+// gfx1100 (RDNA3; others.txt names chips that share this table).
 //
 // Sources: "RDNA3 Instruction Set Architecture", section 7.9 (wave matrix
 // multiply accumulate); the rate of WMMA is an estimate from peak figures.
@@ -46,5 +45,4 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
-  tuning = {indexed_exchange}>,
-  evo_tile.other_names = ["gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx11-generic"]} {}
+  tuning = {indexed_exchange}>} {}

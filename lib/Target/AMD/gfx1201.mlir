@@ -1,4 +1,4 @@
-// gfx1201 (RDNA4; gfx1200 shares this table, and the code for both).
+// gfx1201 (RDNA4; others.txt names chips that share this table).
 //
 // Sources: "RDNA4 Instruction Set Architecture", section 7.12 'Wave Matrix Multiply
 // Accumulate (WMMA)' (register layouts) and 'Data Share Operations' (LDS); the
@@ -50,5 +50,4 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", permlane_x16},
-  tuning = {widening_rows = 64}>,
-  evo_tile.other_names = ["gfx1200", "gfx12-generic"]} {}
+  tuning = {widening_rows = 64}>} {}

@@ -75,5 +75,4 @@ module attributes {evo_tile.target = #evo_tile.target<
                 lds_barrier, sched_barrier,
                 packed_i16, carry_conditions, rounds_products,
                 uniform = "llvm.amdgcn.readfirstlane.i32", packed_f32},
-  tuning = {widening_rows = 64}>,
-  evo_tile.other_names = ["gfx9-4-generic"]} {}
+  tuning = {widening_rows = 64}>} {}

@@ -32,7 +32,10 @@ TEST(ProblemShape, Text) {
   for (llvm::StringRef wrong :
        {"", "bf16", "bf16,32,384,390", "bf16,32,384,390,0", "bf16,32,x,390,1",
         "bf16,32,384,390,1,1"})
-    EXPECT_NE(problemOf(wrong).find("is not a type, depth"), std::string::npos);
+    EXPECT_NE(problemOf(wrong).find(
+                  "is not a type, depth, queries, keys and batches times rows "
+                  "times heads, as in bf16,32,384,384,1536"),
+              std::string::npos);
 }
 
 TEST(ProblemShape, Classes) {
@@ -126,9 +129,11 @@ TEST(ScheduleTable, Files) {
                   "has version 2; known is 1"));
   EXPECT_TRUE(has(readProblem(R"({"version": 1, "schedules": [{}]})"),
                   "missing value at table.schedules[0].chip"));
-  EXPECT_TRUE(has(readProblem(R"({"version": 1, "schedules": [{"chip": "gfx942",
+  EXPECT_TRUE(
+      has(readProblem(R"({"version": 1, "schedules": [{"chip": "gfx942",
           "kernel": "attention", "schedule": "q=64", "shape": "bf16"}]})"),
-                  "table.schedules[0].shape"));
+          "expected <type>,<depth>,<queries>,<keys>,<batches times rows times "
+          "heads> at table.schedules[0].shape"));
 }
 
 TEST(ScheduleTable, ForcedComesFirst) {

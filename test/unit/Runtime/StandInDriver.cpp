@@ -11,7 +11,8 @@
 //
 // With EVOFORMER_STAND_IN=quiet it has two devices, takes any module and
 // kernel, runs none and logs nothing but how often modules were loaded: what is
-// left of a call is the time of the host.
+// left of a call is the time of the host. EVOFORMER_STAND_IN_CHIP is another
+// chip of AMD's than gfx942.
 //
 //===----------------------------------------------------------------------===//
 
@@ -322,7 +323,9 @@ EXPORT int hipGetDevice(int *device) {
 }
 EXPORT int hipGetDevicePropertiesR0600(void *properties, int) {
   std::strcpy(static_cast<char *>(properties), "gfx of a name");
-  std::strcpy(static_cast<char *>(properties) + 1160, "gfx942:sramecc+:xnack-");
+  const char *chip = std::getenv("EVOFORMER_STAND_IN_CHIP");
+  std::strcpy(static_cast<char *>(properties) + 1160,
+              chip ? chip : "gfx942:sramecc+:xnack-");
   return record("getProperties");
 }
 EXPORT const char *hipGetErrorName(int code) { return errorName(code); }

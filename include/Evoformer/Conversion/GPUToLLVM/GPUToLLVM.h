@@ -66,11 +66,11 @@ inline constexpr llvm::StringLiteral
 inline constexpr llvm::StringLiteral
     kStartsEarlyAttrName("evo_tile.starts_early");
 
-/// The function attribute, a dictionary, that says what one pass of one subgroup
-/// through the kernel's steady loop needs at least: `matrix` instructions and
-/// `transcendental` instructions, and of how many `stages` the loop was made;
-/// and of its schedule `block`, `resident` and the estimate of `registers`. It passes through to the report
-/// on the compiled kernel.
+/// The function attribute, a dictionary, that says what one pass of one
+/// subgroup through the kernel's steady loop needs at least: `matrix`
+/// instructions and `transcendental` instructions, and of how many `stages` the
+/// loop was made; and of its schedule `block`, `resident` and the estimate of
+/// `registers`. It passes through to the report on the compiled kernel.
 inline constexpr llvm::StringLiteral kIdealLoopAttrName("evo_tile.ideal_loop");
 
 /// On a kernel: as many workgroups as should be resident on a processor (i64):

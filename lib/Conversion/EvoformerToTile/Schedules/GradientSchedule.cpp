@@ -566,6 +566,11 @@ FailureOr<GradientSchedule> evoformer::chooseGradientSchedule(
                         {1, cut.subgroups, cut.alongOther}, cut.stages,
                         resident, cut.ownOperands, cut.products);
   schedule.registers = cost.registers;
+  if (parts.count > 1 && !request.steps) {
+    GradientCut part = cut;
+    part.other /= parts.count;
+    schedule.registers = costOf(part).registers;
+  }
   auto passed =
       remark::passed(loc, remark::RemarkOpts::name("gradient-schedule")
                               .category("evo-schedule")
