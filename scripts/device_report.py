@@ -37,10 +37,16 @@ def time_problem(tool, flags, problem):
     status, lines, errors = check(tool, flags, "--defaults", "--quiet", problem)
     rows = [line.split(None, 5) for line in lines]
     launches = [{"kernel": row[0], "work_items": int(row[1]), "cycles": row[2],
-                 "cycles_a_logit": row[3], "us": float(row[4]), "bound": row[5]}
+                 "cycles_a_logit": row[3], "us": row[4], "bound": row[5]}
                 for row in rows if len(row) == 6 and row[1].isdigit()]
     return {"problem": problem, "passed": status == 0, "launches": launches,
             "errors": errors[-2000:]}
+
+
+def write(path, report):
+    """After each part: what was found stays where a later one ends it."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
 
 
 def main():
@@ -58,21 +64,22 @@ def main():
         [f"--cover={name}"] for name in COVERS)
     report = {"host": platform.platform(), "flags": said.flags, "covers": [],
               "problems": []}
+    write(said.output, report)  # What cannot be written is said at once.
     for name in covers:
         print(f"checking {name[0]} …", flush=True)
         report["covers"].append(run_cover(said.check, said.flags, name))
+        write(said.output, report)
         last = report["covers"][-1]
         print(f"  {last['summary'] or last['errors']}", flush=True)
     for problem in PROBLEMS[:said.problems]:
         print(f"timing {problem} …", flush=True)
         report["problems"].append(time_problem(said.tune, said.flags, problem))
+        write(said.output, report)
         last = report["problems"][-1]
         for launch in last["launches"]:
-            print(f"  {launch['kernel']}: {launch['us']:.1f} us")
+            print(f"  {launch['kernel']}: {launch['us']} us")
         if last["errors"]:
             print(f"  {last['errors']}")
-    with open(said.output, "w") as file:
-        json.dump(report, file, indent=1)
     entries = report["covers"] + report["problems"]
     failed = sum(not entry["passed"] for entry in entries)
     print(f"{failed} of {len(entries)} parts failed; the report is in {said.output}")

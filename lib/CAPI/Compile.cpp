@@ -161,6 +161,10 @@ EvoformerStatus evoformerCompile(const char *module, const char *options,
         return addOption(key, value, request);
       }))
     return fail(std::move(error));
+  if (!request.options.schedules.empty() && !request.shape)
+    return fail(createStringError("schedules=" + request.options.schedules +
+                                  " needs shape=, which the table is asked "
+                                  "for"));
   if (const char *table = std::getenv("EVOFORMER_SCHEDULES");
       table && request.options.schedules.empty())
     request.options.schedules = table;

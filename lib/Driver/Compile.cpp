@@ -134,21 +134,35 @@ static OwningOpRef<ModuleOp> parseWithNames(MLIRContext &context,
       &block, &context, location);
 }
 
+/// Compiles with as many kernels' schedules as the module can have.
+static FailureOr<llvm::json::Value>
+compileWithKept(MLIRContext &context, StringRef text, StringRef name,
+                const CompileOptions &options) {
+  CompileOptions kept = options;
+  kept.mayDropSchedule = false;
+  {
+    ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
+    auto plan = compileToPlan(context, text, name, kept);
+    if (succeeded(plan))
+      return plan;
+    SmallVector<StringRef> parts;
+    StringRef(options.schedule).split(parts, ';');
+    kept.schedule.clear();
+    for (StringRef part : parts) {
+      CompileOptions more = kept;
+      more.schedule += (kept.schedule.empty() ? "" : ";") + part.str();
+      if (succeeded(compileToPlan(context, text, name, more)))
+        kept = more;
+    }
+  }
+  return compileToPlan(context, text, name, kept);
+}
+
 FailureOr<llvm::json::Value>
 mlir::evoformer::compileToPlan(MLIRContext &context, StringRef text,
                                StringRef name, const CompileOptions &options) {
-  if (options.mayDropSchedule) {
-    CompileOptions strict = options, free = options;
-    strict.mayDropSchedule = free.mayDropSchedule = false;
-    free.schedule.clear();
-    {
-      ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
-      auto plan = compileToPlan(context, text, name, strict);
-      if (succeeded(plan))
-        return plan;
-    }
-    return compileToPlan(context, text, name, free);
-  }
+  if (options.mayDropSchedule)
+    return compileWithKept(context, text, name, options);
   OwningOpRef<ModuleOp> module = parseWithNames(context, text, name);
   if (!module)
     return failure();

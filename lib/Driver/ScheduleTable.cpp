@@ -7,16 +7,17 @@
 
 #include "Evoformer/Driver/ScheduleTable.h"
 #include "Evoformer/Support/HostResources.h"
+#include "Evoformer/Target/Targets.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+using namespace mlir;
 using namespace mlir::evoformer;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
-using llvm::StringRef;
 
 /// Files of another one are refused.
 static constexpr int64_t kVersion = 1;
@@ -41,23 +42,32 @@ Expected<ProblemShape> mlir::evoformer::parseProblemShape(StringRef text) {
   ProblemShape shape;
   int64_t *numbers[] = {&shape.depth, &shape.queries, &shape.keys,
                         &shape.items};
-  bool isGood = parts.size() == 5;
+  bool isGood = parts.size() == 5 && llvm::is_contained({"bf16", "f16", "f32"},
+                                                        parts.front().trim());
   for (auto [part, number] :
        llvm::zip(llvm::ArrayRef(parts).drop_front(), numbers))
     isGood &= !part.trim().getAsInteger(10, *number) && *number > 0;
   if (!isGood)
     return createStringError(
         "shape '" + text +
-        "' is not a type, depth, queries, keys and batches times rows times "
-        "heads, as in bf16,32,384,384,1536");
+        "' is not a type (bf16, f16 or f32), depth, queries, keys and batches "
+        "times rows times heads, as in bf16,32,384,384,1536");
   shape.type = parts.front().trim().str();
   return shape;
 }
 
 ProblemShape mlir::evoformer::getShape(const AttentionCase &problem) {
+  // Of nothing, the table's least.
+  auto count = [](int64_t number) { return std::max<int64_t>(number, 1); };
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  uint64_t items = llvm::SaturatingMultiply<uint64_t>(
+      llvm::SaturatingMultiply<uint64_t>(count(problem.batch),
+                                         count(problem.rows)),
+      count(problem.heads));
   return {getName(problem.type).str(),
-          std::max(problem.depth, problem.getValueDepth()), problem.queries,
-          problem.keys, problem.batch * problem.rows * problem.heads};
+          count(std::max(problem.depth, problem.getValueDepth())),
+          count(problem.queries), count(problem.keys),
+          static_cast<int64_t>(std::min(items, kMost))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,6 +93,13 @@ bool mlir::evoformer::fromJSON(const llvm::json::Value &value,
     return false;
   }
   entry.shape = std::move(*parsed);
+  static constexpr llvm::StringLiteral kernels[] = {
+      "attention", "query_grad", "key_value_grad", "bias_grad", "weights"};
+  if (!llvm::is_contained(kernels, entry.kernel)) {
+    path.field("kernel").report("expected attention, query_grad, "
+                                "key_value_grad, bias_grad or weights");
+    return false;
+  }
   return true;
 }
 
@@ -107,13 +124,20 @@ Expected<ScheduleTable> ScheduleTable::read(StringRef path) {
   if (version != kVersion)
     return createStringError(llvm::formatv(
         "'{0}' has version {1}; known is {2}", path, version, kVersion));
+  for (auto [i, entry] : llvm::enumerate(table.entries))
+    for (const ScheduleEntry &other :
+         llvm::ArrayRef(table.entries).take_front(i))
+      if (entry.isOfSameClass(other))
+        return createStringError(llvm::formatv(
+            "'{0}' has two schedules of {1} for {2} and shapes like {3}", path,
+            entry.kernel, entry.chip, entry.shape.str()));
   return table;
 }
 
 Error ScheduleTable::write(StringRef path) const {
   llvm::json::Array list;
   for (const ScheduleEntry &entry : entries)
-    list.push_back(llvm::json::Object{{"chip", entry.chip},
+    list.push_back(llvm::json::Object{{"chip", llvm::json::fixUTF8(entry.chip)},
                                       {"kernel", entry.kernel},
                                       {"shape", entry.shape.str()},
                                       {"schedule", entry.schedule},
@@ -127,15 +151,23 @@ Error ScheduleTable::write(StringRef path) const {
   });
 }
 
-void ScheduleTable::add(ScheduleEntry entry) {
+bool ScheduleEntry::isOfSameClass(const ScheduleEntry &other) const {
+  return other.chip == chip && other.kernel == kernel &&
+         other.shape.getClass() == shape.getClass();
+}
+
+bool ScheduleTable::add(ScheduleEntry entry) {
   auto known = llvm::find_if(entries, [&](const ScheduleEntry &other) {
-    return other.chip == entry.chip && other.kernel == entry.kernel &&
-           other.shape.getClass() == entry.shape.getClass();
+    return other.isOfSameClass(entry);
   });
-  if (known == entries.end())
+  if (known == entries.end()) {
     entries.push_back(std::move(entry));
-  else
-    *known = std::move(entry);
+    return true;
+  }
+  if (known->isMeasured && !entry.isMeasured)
+    return false;
+  *known = std::move(entry);
+  return true;
 }
 
 std::string ScheduleTable::find(StringRef chip,
@@ -159,7 +191,17 @@ Error mlir::evoformer::chooseFromTable(CompileOptions &options,
   Expected<ScheduleTable> table = ScheduleTable::read(options.schedules);
   if (!table)
     return table.takeError();
-  options.schedule = table->find(options.target, shape);
+  std::string chip = options.target;
+  if (StringRef(chip).ends_with(".mlir")) {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
+    // Compiling says what is wrong with a file.
+    auto target = tile::getTarget(UnknownLoc::get(&context), chip);
+    if (failed(target))
+      return Error::success();
+    chip = target->getChip().str();
+  }
+  options.schedule = table->find(chip, shape);
   options.mayDropSchedule = !options.schedule.empty();
   return Error::success();
 }

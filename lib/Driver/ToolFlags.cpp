@@ -30,18 +30,14 @@ struct ToolFlags::Flags {
                 cl::cat(category)),
         target("target", cl::init("cpu"),
                cl::desc("Chip to compile for: cpu, gfx942, …, or the path of a "
-                        "chip's .mlir file (default: the chip of a cuda or hip "
-                        "device, else cpu)"),
+                        "chip's .mlir file (default: cpu; of evoformer-check "
+                        "and evoformer-tune the chip of a cuda or hip device)"),
                cl::cat(category)),
         level("level", cl::init("tiles"),
               cl::desc("On the CPU: run a chip's program as it is after this "
                        "level (tiles, fragments, staged, pipelined)"),
               cl::cat(category)),
         schedule("schedule", cl::desc("Force the schedule"), cl::cat(category)),
-        schedules("schedules",
-                  cl::desc("A file of schedules that evoformer-tune wrote, "
-                           "for what is not forced"),
-                  cl::cat(category)),
         biasGradients("bias-gradients", cl::init("auto"),
                       cl::desc("Where gradients of biases are computed: apart, "
                                "with-query or auto"),
@@ -75,7 +71,7 @@ struct ToolFlags::Flags {
   cl::opt<std::string> driverLibrary;
   cl::opt<unsigned> threads;
   cl::opt<uint64_t> simSeed;
-  cl::opt<std::string> target, level, schedule, schedules, biasGradients;
+  cl::opt<std::string> target, level, schedule, biasGradients;
   cl::opt<int64_t> partialSumBytes;
   cl::opt<std::string> f32Products;
   cl::opt<std::string> cubinChip;
@@ -100,7 +96,6 @@ ToolSettings ToolFlags::getSettings() const {
   settings.compile.device = flags->device;
   settings.compile.level = flags->level;
   settings.compile.schedule = flags->schedule;
-  settings.compile.schedules = flags->schedules;
   settings.compile.biasGradients = flags->biasGradients;
   settings.compile.partialSumBytes = flags->partialSumBytes;
   settings.compile.f32Products = flags->f32Products;

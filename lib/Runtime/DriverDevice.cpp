@@ -10,6 +10,7 @@
 #include "Evoformer/Runtime/DriverLibrary.h"
 #include "LoadModules.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
 #include <cstring>
@@ -266,24 +267,24 @@ void DriverDevice::prepare(StringRef format, StringRef contents) {
   call.popContext(&popped);
 }
 
-/// Whether code for a target may run on a chip. Code of AMD's is for one chip,
-/// or for a family ("User Guide for AMDGPU Backend", "Generic Processors");
-/// NVIDIA's PTX for a chip and later ones.
+/// Whether AMD's code for a target may run on a chip: it is for that one, or
+/// for a family ("User Guide for AMDGPU Backend", "Generic Processors"). Of
+/// NVIDIA's the driver knows.
 static bool mayRun(StringRef target, StringRef chip) {
-  if (chip.empty() || target == chip)
+  if (chip.empty() || target == chip || !target.starts_with("gfx"))
     return true;
-  StringRef family = target;
-  if (family.consume_back("-generic")) {
-    if (family == "gfx9-4")
-      return chip.starts_with("gfx94") || chip.starts_with("gfx95");
-    return chip.starts_with(family);
-  }
-  unsigned least, number;
-  StringRef own = chip;
-  if (family.consume_front("sm_") && own.consume_front("sm_") &&
-      !family.getAsInteger(10, least) && !own.getAsInteger(10, number))
-    return least <= number;
-  return !target.starts_with("gfx");
+  ArrayRef<StringRef> family;
+  static constexpr StringRef cdna[] = {"gfx942", "gfx950"};
+  static constexpr StringRef rdna3[] = {"gfx1100", "gfx1101", "gfx1102",
+                                        "gfx1103", "gfx1150", "gfx1151",
+                                        "gfx1152", "gfx1153"};
+  static constexpr StringRef rdna4[] = {"gfx1200", "gfx1201"};
+  family = StringSwitch<ArrayRef<StringRef>>(target)
+               .Case("gfx9-4-generic", cdna)
+               .Case("gfx11-generic", rdna3)
+               .Case("gfx12-generic", rdna4)
+               .Default({});
+  return is_contained(family, chip);
 }
 
 Expected<std::shared_ptr<DriverModule>>

@@ -56,27 +56,29 @@ static std::optional<ReportedLoop> readLoop(const KernelInfo &kernel,
     loop.missingRegisters =
         std::max<int64_t>(0, registers - target.getRegistersPerProcessor() /
                                              (loop.resident * kernel.threads));
-  // Of subgroups that share a SIMD.
   if (loop.resident == 0)
-    if (auto waves = report->getInteger("occupancy")) {
-      int64_t subgroups =
+    if (auto subgroups = report->getInteger("occupancy")) {
+      // Of a SIMD, or of the processor.
+      bool isOfSIMD =
+          report->getString("occupancy_unit").value_or("").contains("SIMD");
+      loop.resident =
+          *subgroups * (isOfSIMD ? target.getRates().getSimds() : 1) /
           llvm::divideCeil(kernel.threads, target.getSubgroupSize());
-      loop.resident = *waves * target.getRates().getSimds() / subgroups;
     }
-  if (loop.passLogits == 0)
-    return std::nullopt;
   return loop;
 }
 
-double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
-                                    const ProblemShape &shape,
-                                    tile::TargetAttr target) {
+std::optional<double> mlir::evoformer::modelLaunch(const CaseLaunch &launch,
+                                                   const ProblemShape &shape,
+                                                   tile::TargetAttr target) {
   if (!target.getRates())
-    return 0;
+    return std::nullopt;
   const KernelInfo &kernel = *launch.kernel;
   std::optional<ReportedLoop> loop = readLoop(kernel, target);
   if (!loop)
     return 0;
+  if (loop->passLogits == 0)
+    return std::nullopt;
   bool ownsKeys = StringRef(kernel.name).contains("key_value") ||
                   StringRef(kernel.name).contains("head");
   auto [q, k] = ownsKeys ? std::pair(loop->other, loop->own)
@@ -94,11 +96,9 @@ double mlir::evoformer::modelLaunch(const CaseLaunch &launch,
   double serial = passes * loop->serialCycles +
                   loop->outsideCycles * target.getRates().getSimds();
 
-  // Where nobody says how many a chip has, as many as its work items fill.
-  constexpr int64_t kItemsOfProcessor = 4;
-  double processors = target.getProcessors()
-                          ? target.getProcessors()
-                          : target.getWorkItems() / kItemsOfProcessor;
+  constexpr double kUsualProcessors = 256;
+  double processors =
+      target.getProcessors() ? target.getProcessors() : kUsualProcessors;
   double resident = std::max<int64_t>(loop->resident, 1);
   auto takes = [&](double together) {
     return std::max(together * busy, serial) + idle;

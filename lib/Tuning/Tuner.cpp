@@ -84,7 +84,7 @@ private:
   Trial::Cost compare(const TrialRun &run,
                       std::vector<double> TrialRun::*costs);
   void attempt(TrialRun &run);
-  const Trial *findBest(StringRef kernel, bool &isLaunched);
+  const Trial *findBest(StringRef kernel, bool &isTried);
   void findBest(TuningResult &result);
   void describeDefault(TuningResult &result);
   TrialRun &addTogether(const std::string &schedules);
@@ -144,6 +144,11 @@ Error Tuner::findTarget() {
   if (failed(found))
     return problems.take("the target is unknown");
   target = *found;
+  // The form of the code without a device: what one would take.
+  if (!device)
+    options.compile.device =
+        target.getTriple().starts_with("nvptx") ? "cuda" : "hip";
+  options.compile.schedules.clear();
   if (target.isCPU())
     return createStringError("kernels of the target 'cpu' have no schedules to "
                              "choose from; give that of a GPU");
@@ -241,9 +246,13 @@ void Tuner::lowerAll() {
                               options.compile.target);
   llvm::ThreadPoolStrategy strategy =
       llvm::hardware_concurrency(options.threads);
+  // More would only cost: systems refuse threads before programs do.
+  constexpr size_t kMostThreads = 1024;
+  size_t numThreads = std::min(
+      {size_t(strategy.compute_thread_count()), runs.size(), kMostThreads});
   std::atomic<size_t> next{0};
-  llvm::DefaultThreadPool pool(strategy);
-  for (unsigned i = 0; i < strategy.compute_thread_count(); ++i)
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(numThreads));
+  for (size_t i = 0; i < numThreads; ++i)
     contexts.push_back(makeContext());
   for (std::shared_ptr<MLIRContext> &own : contexts)
     pool.async([&] {
@@ -317,6 +326,7 @@ Trial::Cost Tuner::compare(const TrialRun &run,
 void Tuner::model(TrialRun &run) {
   Trial &trial = run.trial;
   run.cycles.clear();
+  bool isKnown = true;
   for (const TrialLaunch &launch : run.launches) {
     if (!store.has(launch.text)) {
       trial.note = "the budget was spent";
@@ -330,12 +340,13 @@ void Tuner::model(TrialRun &run) {
     }
     KernelInfo named = **info;
     named.name = launch.name;
-    run.cycles.push_back(
-        modelLaunch({&named, launch.workItems}, shape, target));
+    std::optional<double> cycles =
+        modelLaunch({&named, launch.workItems}, shape, target);
+    isKnown &= cycles.has_value();
+    run.cycles.push_back(cycles.value_or(0));
   }
   trial.state = TrialState::Modelled;
-  if (target.getRates() &&
-      getDefault().cycles.size() == getDefault().launches.size())
+  if (isKnown && getDefault().cycles.size() == getDefault().launches.size())
     trial.modelled = compare(run, &TrialRun::cycles);
 }
 
@@ -353,8 +364,12 @@ Error Tuner::check(TrialRun &run) {
     });
   };
   AttentionCase small = problem;
-  small.batch = 1;
-  small.rows = std::min<int64_t>(problem.rows, 2);
+  // Numbers that are put somewhere, and where ragged sequences start, are of
+  // all rows.
+  if (problem.puts.empty() && !problem.isRagged()) {
+    small.batch = std::min<int64_t>(problem.batch, 1);
+    small.rows = std::min<int64_t>(problem.rows, 2);
+  }
   for (;;) {
     auto launches = list(*run.runner, *context, small);
     if (!launches)
@@ -442,8 +457,9 @@ Error Tuner::measureBest() {
   return Error::success();
 }
 
-/// The best schedule of a kernel; null: the default.
-const Trial *Tuner::findBest(StringRef kernel, bool &isLaunched) {
+/// The best schedule of a kernel; null: the default. `isTried`: whether any
+/// other has a cost.
+const Trial *Tuner::findBest(StringRef kernel, bool &isTried) {
   // Of the time of the kernels that it changes, less than this is noise.
   constexpr double kGain = 0.01;
   double usual = getDefault().trial.getCost(device)->all;
@@ -452,8 +468,8 @@ const Trial *Tuner::findBest(StringRef kernel, bool &isLaunched) {
     const Trial &trial = run->trial;
     if (trial.kernel != kernel)
       continue;
-    isLaunched |= !run->launches.empty();
     const std::optional<Trial::Cost> &cost = trial.getCost(device);
+    isTried |= cost.has_value();
     if (cost && usual - cost->all > kGain * cost->replaced &&
         (!best || cost->all < best->getCost(device)->all))
       best = &trial;
@@ -471,6 +487,10 @@ TrialRun &Tuner::addTogether(const std::string &schedules) {
   lower(run, context);
   if (run.launches.empty())
     return run;
+  if (isOver()) {
+    run.trial.note = "the budget was spent";
+    return run;
+  }
   std::vector<KernelText> texts;
   for (const TrialLaunch &launch : run.launches)
     texts.push_back(launch.text);
@@ -488,12 +508,12 @@ void Tuner::findBest(TuningResult &result) {
   std::string together;
   size_t changed = 0;
   for (const std::string &kernel : options.kernels) {
-    bool isLaunched = false;
-    const Trial *best = findBest(kernel, isLaunched);
-    if (!isLaunched)
+    bool isTried = false;
+    const Trial *best = findBest(kernel, isTried);
+    if (!isTried)
       continue;
     ScheduleEntry entry;
-    entry.chip = options.compile.target;
+    entry.chip = target.getChip().str();
     entry.kernel = kernel;
     entry.shape = shape;
     entry.isMeasured = device;
@@ -565,12 +585,20 @@ Expected<TuningResult> Tuner::run() {
     return createStringError(getDefault().trial.note);
   dropKnown();
   compileAll();
+  const Trial &usual = getDefault().trial;
+  if (usual.state == TrialState::Failed)
+    return createStringError("with the default schedule: " + usual.note);
+  if (!device && !usual.modelled && runs.size() > 1)
+    return createStringError(
+        target.getRates()
+            ? "without a device there is nothing to rank by: the model counts "
+              "logits by their exponentials, and these kernels have none"
+            : "without a device there is nothing to rank by: the target '" +
+                  target.getChip() + "' has no rates of units");
   if (device)
     if (Error error = measureBest())
       return error;
   TuningResult result;
-  result.shape = shape;
-  result.onDevice = device;
   findBest(result);
   describeDefault(result);
   for (std::unique_ptr<TrialRun> &run : runs)
@@ -602,11 +630,8 @@ void TuningResult::print(raw_ostream &os) const {
   };
   llvm::sort(sorted,
              [&](const Trial *a, const Trial *b) { return rank(a) < rank(b); });
-  auto orNone = [](std::optional<double> value, StringRef form) {
-    if (!value)
-      return std::string("-");
-    return form == "logit" ? llvm::formatv("{0:f4}", *value).str()
-                           : llvm::formatv("{0:f1}", *value).str();
+  auto orNone = [](std::optional<double> value, const char *form) {
+    return value ? llvm::formatv(form, *value).str() : std::string("-");
   };
   constexpr char kLaunch[] = "{0,-32}{1,12}{2,14}{3,12}{4,12}  {5}\n";
   os << llvm::formatv(kLaunch, "launch", "work items", "cycles", "a logit",
@@ -615,10 +640,11 @@ void TuningResult::print(raw_ostream &os) const {
     std::optional<double> cycles;
     if (launch.modelled > 0)
       cycles = launch.modelled;
-    os << llvm::formatv(
-        kLaunch, launch.kernel, launch.workItems, orNone(cycles, ""),
-        orNone(launch.cyclesALogit, "logit"), orNone(launch.microseconds, ""),
-        launch.cyclesALogit ? launch.unit : "-");
+    os << llvm::formatv(kLaunch, launch.kernel, launch.workItems,
+                        orNone(cycles, "{0:f1}"),
+                        orNone(launch.cyclesALogit, "{0:f4}"),
+                        orNone(launch.microseconds, "{0:f1}"),
+                        launch.cyclesALogit ? launch.unit : "-");
   }
   os << '\n';
   constexpr char kRow[] = "{0,-16}{1,-56}{2,12}{3,12}  {4}\n";

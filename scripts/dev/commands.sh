@@ -13,8 +13,8 @@ usage: ./dev COMMAND
                     what users give
   test --device=hip|cuda [FLAG]...
                     on a card: covers against the reference, then times, and a
-                    report to send back (docs/tuning.md); flags are those of
-                    evoformer-check
+                    report to send back (docs/tuning.md); flags are those that
+                    evoformer-check and evoformer-tune share, as --ordinal=1
   demo [--again]    lower the examples, report on each kernel, run them here;
                     what has not changed is shown as it was (--again: all anew)
   fmt               format the C++ sources

@@ -78,8 +78,8 @@ def test_shapes(monkeypatch):
 
 
 @pytest.mark.parametrize("shape, said", [
-    ("f32,8,64", "shape 'f32,8,64' is not a type, depth"),
-    ("f32,8,64,64,none", "is not a type, depth"),
+    ("f32,8,64", "shape 'f32,8,64' is not a type"),
+    ("f32,8,64,64,none", "is not a type"),
 ])
 def test_wrong_shapes(shape, said):
     with pytest.raises(evoformer.EvoformerError, match=said):
@@ -94,3 +94,5 @@ def test_wrong_tables(table, monkeypatch):
     with pytest.raises(evoformer.EvoformerError, match="exist.json"):
         plan(f"shape={SHAPE}")
     plan("")  # asks for none
+    with pytest.raises(evoformer.EvoformerError, match="needs shape=, which the table is asked for"):
+        plan("schedules=x.json")

@@ -59,6 +59,11 @@ cl::opt<std::string>
     printModuleOption("print-module",
                       cl::desc("Print the module of this case and stop"),
                       cl::cat(category));
+cl::opt<std::string> schedulesOption(
+    "schedules",
+    cl::desc("A table of schedules that evoformer-tune wrote, for what is not "
+             "forced"),
+    cl::cat(category));
 cl::opt<unsigned>
     simSeedsOption("sim-seeds", cl::init(1),
                    cl::desc("Run each case under so many seeds, from sim-seed"),
@@ -119,7 +124,9 @@ cl::opt<bool> verboseOption("verbose", cl::desc("Print each case's errors"),
 /// What the user said. Linking an AMD object in this process sets all options
 /// back to their defaults, so they are read once.
 struct Settings : ToolSettings {
-  Settings() : ToolSettings(flags.getSettings()) {}
+  Settings() : ToolSettings(flags.getSettings()) {
+    compile.schedules = schedulesOption;
+  }
 
   std::vector<std::string> caseTexts{caseTextsOption.begin(),
                                      caseTextsOption.end()};

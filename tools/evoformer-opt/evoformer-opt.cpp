@@ -24,6 +24,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 
@@ -75,7 +76,8 @@ static void hideOpsOfMessages() {
 static LogicalResult printReports(StringRef input, StringRef output,
                                   DialectRegistry &registry) {
   if (!reportForm.empty() && reportForm != "text" && reportForm != "json") {
-    llvm::errs() << "--report is text or json, not '" << reportForm << "'\n";
+    llvm::WithColor::error(llvm::errs(), "evoformer-opt")
+        << "--report is text or json, not '" << reportForm << "'\n";
     return failure();
   }
   std::string problem;
@@ -86,12 +88,17 @@ static LogicalResult printReports(StringRef input, StringRef output,
     return failure();
   }
   MlirOptMainConfig asked = MlirOptMainConfig::createFromCLOptions();
+  if (!asked.inputSplitMarker().empty()) {
+    llvm::WithColor::error(llvm::errs(), "evoformer-opt")
+        << "--report is of one module, --split-input-file makes several\n";
+    return failure();
+  }
+  bool asJSON = reportForm == "json";
   MlirOptMainConfig config = asked;
   config.setPassPipelineSetupFn([&](PassManager &pm) {
     if (failed(asked.setupPassPipeline(pm)))
       return failure();
-    pm.addPass(
-        evoformer::createKernelReport(printed->os(), reportForm == "json"));
+    pm.addPass(evoformer::createKernelReport(printed->os(), asJSON));
     return success();
   });
   if (failed(MlirOptMain(llvm::nulls(), std::move(file), registry, config)))

@@ -90,13 +90,14 @@ static Expected<TuneOptions> getOptions(const Settings &settings) {
   if (!settings.compile.schedule.empty())
     return createStringError("--schedule forces what is to be found; leave it "
                              "out");
-  // The form of the code without a device: what one would take.
-  if (settings.device.kind == "cpu")
-    options.compile.device =
-        StringRef(settings.compile.target).contains("sm_") ? "cuda" : "hip";
   if (!settings.defaults)
-    options.kernels = settings.kernels;
-  for (const std::string &kernel : options.kernels)
+    for (const std::string &kernel : settings.kernels)
+      if (!llvm::is_contained(options.kernels, kernel))
+        options.kernels.push_back(kernel);
+  if (settings.budget < 0)
+    return createStringError(llvm::formatv(
+        "--budget={0}: seconds are 0 (no end) or more", settings.budget));
+  for (const std::string &kernel : settings.kernels)
     if (!llvm::is_contained(getTunedKernels(), kernel))
       return createStringError("unknown kernel '" + kernel + "'; known are " +
                                llvm::join(getTunedKernels(), ", "));
@@ -117,8 +118,8 @@ static void checkDevice(runtime::Device &device, const Settings &settings) {
   std::string chip = device.getChip();
   if (!chip.empty() && chip != settings.compile.target)
     llvm::WithColor::warning(llvm::errs(), "evoformer-tune")
-        << "the device is a " << chip << ": what is found for "
-        << settings.compile.target << " holds for it\n";
+        << "compiling for " << settings.compile.target
+        << " on a device that is a " << chip << "\n";
 }
 
 static Error runTool(Settings &settings) {
@@ -150,6 +151,10 @@ static Error runTool(Settings &settings) {
       return known.takeError();
     table = std::move(*known);
   }
+  // Nor what cannot be written.
+  if (!settings.output.empty())
+    if (Error error = table.write(settings.output))
+      return error;
   llvm::raw_ostream &progress =
       settings.quiet ? llvm::nulls() : (llvm::raw_ostream &)llvm::errs();
   for (const AttentionCase &problem : *cases) {
@@ -159,6 +164,9 @@ static Error runTool(Settings &settings) {
       return result.takeError();
     llvm::outs() << problem.str() << '\n';
     result->print(llvm::outs());
+    if (result->best.empty() && !settings.defaults)
+      llvm::outs() << "no schedule of " << llvm::join(options->kernels, ", ")
+                   << " was tried\n";
     for (ScheduleEntry &entry : result->best) {
       llvm::outs() << "best " << entry.kernel << ": ";
       if (entry.schedule.empty())
@@ -167,7 +175,10 @@ static Error runTool(Settings &settings) {
         llvm::outs() << llvm::formatv(
             "{0}, {1:f1} instead of {2:f1} {3}\n", entry.schedule, entry.cost,
             entry.defaultCost, entry.isMeasured ? "us" : "modelled cycles");
-      table.add(std::move(entry));
+      std::string kernel = entry.kernel;
+      if (!table.add(std::move(entry)))
+        llvm::outs() << "the table keeps what was measured of " << kernel
+                     << '\n';
     }
     llvm::outs().flush();
     // After each problem: what was found stays where later ones fail.

@@ -140,8 +140,8 @@ struct AttentionCase {
 };
 
 llvm::Expected<AttentionCase> parseAttentionCase(llvm::StringRef text);
-/// Cases of texts, then of a file with one a line, and comments behind `#`;
-/// empty: no file.
+/// Cases of texts, then of a file with one a line, where lines that start with
+/// `#` are comments; empty: no file.
 llvm::Expected<std::vector<AttentionCase>>
 readCases(llvm::ArrayRef<std::string> texts, llvm::StringRef file);
 

@@ -30,8 +30,8 @@ struct CompileOptions {
   /// A file of schedules by chip and shape, from which one is taken where none
   /// is forced (ScheduleTable.h).
   std::string schedules;
-  /// Whether the default is as good where the schedule cannot be had: a table's
-  /// may have been found for a program with fewer operands.
+  /// Whether kernels that cannot have their schedules take the defaults: those
+  /// of a table may have been found for a program with fewer operands.
   bool mayDropSchedule = false;
   /// The plan gets the kernels over tiles (`tiles`); `compileKernels` makes
   /// code of those that a run needs.

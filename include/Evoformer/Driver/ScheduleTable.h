@@ -60,6 +60,8 @@ struct ScheduleEntry {
   /// measured microseconds or modelled cycles.
   bool isMeasured = false;
   double cost = 0, defaultCost = 0;
+
+  bool isOfSameClass(const ScheduleEntry &other) const;
 };
 
 bool fromJSON(const llvm::json::Value &value, ScheduleEntry &entry,
@@ -70,8 +72,9 @@ public:
   static llvm::Expected<ScheduleTable> read(llvm::StringRef path);
   llvm::Error write(llvm::StringRef path) const;
 
-  /// Takes the place of an entry of the same chip, kernel and class.
-  void add(ScheduleEntry entry);
+  /// Takes the place of an entry of the same chip, kernel and class; false
+  /// where that one was measured and this one is not.
+  bool add(ScheduleEntry entry);
   /// `attention:v1:q=64;query_grad:v1:…`, or nothing.
   std::string find(llvm::StringRef chip, const ProblemShape &shape) const;
 

@@ -33,8 +33,8 @@ struct UnitCycles {
 
   /// The unit that is busy longest.
   std::pair<llvm::StringRef, double> getBound() const;
-  /// `cycles`, `unit`, and each unit's cycles, all divided by `parts`.
-  llvm::json::Object toJSON(double parts = 1) const;
+  /// `cycles`, `unit`, and each unit's cycles.
+  llvm::json::Object toJSON() const;
 };
 
 /// Empty where the target has no rates.

@@ -14,11 +14,13 @@
 
 namespace mlir::evoformer {
 
-/// Modelled cycles of a launch on the target's usual device, from the report on
-/// its kernel (docs/rationale/modelled-cycles.md): for ranking. 0 of kernels
-/// without a loop over logits.
-double modelLaunch(const CaseLaunch &launch, const ProblemShape &shape,
-                   tile::TargetAttr target);
+/// Modelled cycles of a launch on a device with as many processors as the
+/// target says, or 256, from the report on its kernel
+/// (docs/rationale/modelled-cycles.md): for ranking. 0 of kernels without a
+/// loop of products, nothing where such a loop does not show its logits.
+std::optional<double> modelLaunch(const CaseLaunch &launch,
+                                  const ProblemShape &shape,
+                                  tile::TargetAttr target);
 
 } // namespace mlir::evoformer
 

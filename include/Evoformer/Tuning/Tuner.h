@@ -62,7 +62,7 @@ struct Trial {
   struct Cost {
     double all = 0, own = 0, replaced = 0;
   };
-  /// Cycles on the target's usual device.
+  /// Cycles by the model (modelLaunch).
   std::optional<Cost> modelled;
   /// Microseconds.
   std::optional<Cost> measured;
@@ -77,8 +77,8 @@ struct Trial {
 struct DefaultLaunch {
   std::string kernel;
   uint64_t workItems = 0;
-  /// Cycles on the target's usual device; 0 of kernels without a loop over
-  /// logits.
+  /// Cycles by the model (modelLaunch); 0 of kernels without a loop of
+  /// products, and where the model knows nothing.
   double modelled = 0;
   /// Of the steady loop: cycles of a processor a logit, and the unit that they
   /// are of.
@@ -88,13 +88,11 @@ struct DefaultLaunch {
 };
 
 struct TuningResult {
-  ProblemShape shape;
-  bool onDevice = false;
   std::vector<DefaultLaunch> launches;
   /// The default is first.
   std::vector<Trial> trials;
-  /// One for each kernel that the problem launches, the default where nothing
-  /// is better.
+  /// One for each kernel of which a schedule besides the default was ranked or
+  /// timed; the default where none is better.
   std::vector<ScheduleEntry> best;
 
   /// A table of the default's launches, and one of all trials, best first.

@@ -23,11 +23,11 @@ std::pair<StringRef, double> UnitCycles::getBound() const {
                                 : *longest;
 }
 
-json::Object UnitCycles::toJSON(double parts) const {
+json::Object UnitCycles::toJSON() const {
   auto [unit, cycles] = getBound();
-  json::Object object{{"unit", unit}, {"cycles", cycles / parts}}, each;
+  json::Object object{{"unit", unit}, {"cycles", cycles}}, each;
   for (auto [name, busy] : units)
-    each[name] = busy / parts;
+    each[name] = busy;
   object["units"] = std::move(each);
   return object;
 }

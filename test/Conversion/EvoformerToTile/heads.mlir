@@ -11,7 +11,8 @@
 // RUN: evoformer-opt %s --convert-evoformer-to-tile=target=gfx1100 --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
 // RUN: sed 's/bf16/f32/g' %s | evoformer-opt --convert-evoformer-to-tile=target=gfx942 --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
 // RUN: evoformer-opt %s --convert-evoformer-to-tile=target=sm_80 --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
-// RUN: evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=bias_grad:v1:k=64' --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
+// RUN: evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=query_grad:v1:k=64' --canonicalize | FileCheck %s --check-prefix=APART --implicit-check-not=head_grads
+// RUN: evoformer-opt %s --convert-evoformer-to-tile='target=gfx942 schedule=bias_grad:v1:k=64' --canonicalize --cse | FileCheck %s --implicit-check-not=query_grad --implicit-check-not=key_value_grad
 // Unknown sizes: both, and the host program chooses.
 // RUN: sed 's/x384x384x4x32x/x?x384x4x32x/g; s/1x384x4x384x/1x?x4x384x/g' %s | evoformer-opt --convert-evoformer-to-tile=target=gfx942 --canonicalize | FileCheck %s --check-prefix=BOTH
 // Fewer keys where registers hold no more.

@@ -29,12 +29,19 @@ TEST(ProblemShape, Text) {
   auto problem = parseAttentionCase("B=2 N=3 H=4 Sq=5 Sk=6 D=8 Dv=16 type=f16");
   ASSERT_TRUE(bool(problem));
   EXPECT_EQ(getShape(*problem).str(), "f16,16,5,6,24");
+  // Of nothing the least, of too many the most.
+  auto none = parseAttentionCase("B=0 Sq=0 Sk=0 D=8 type=f16");
+  ASSERT_TRUE(bool(none));
+  EXPECT_EQ(getShape(*none).str(), "f16,8,1,1,1");
+  problem->batch = problem->rows = problem->heads = int64_t(1) << 31;
+  EXPECT_EQ(getShape(*problem).items, std::numeric_limits<int64_t>::max());
   for (llvm::StringRef wrong :
        {"", "bf16", "bf16,32,384,390", "bf16,32,384,390,0", "bf16,32,x,390,1",
         "bf16,32,384,390,1,1"})
     EXPECT_NE(problemOf(wrong).find(
-                  "is not a type, depth, queries, keys and batches times rows "
-                  "times heads, as in bf16,32,384,384,1536"),
+                  "is not a type (bf16, f16 or f32), depth, queries, keys and "
+                  "batches times rows times heads, as in "
+                  "bf16,32,384,384,1536"),
               std::string::npos);
 }
 
@@ -74,6 +81,13 @@ TEST(ScheduleTable, FindsItsClass) {
   table.add(makeEntry("attention", "bf16,32,400,400,1500", ""));
   EXPECT_EQ(table.getEntries().size(), 3u);
   EXPECT_EQ(table.find("gfx942", near), "query_grad:v1:k=64,stages=1");
+  // What was measured stays.
+  ScheduleEntry measured =
+      makeEntry("attention", "bf16,32,400,400,1500", "q=32");
+  measured.isMeasured = true;
+  EXPECT_TRUE(table.add(measured));
+  EXPECT_FALSE(table.add(makeEntry("attention", "bf16,32,384,384,1536", "")));
+  EXPECT_TRUE(table.add(measured));
 }
 
 namespace {
@@ -134,6 +148,28 @@ TEST(ScheduleTable, Files) {
           "kernel": "attention", "schedule": "q=64", "shape": "bf16"}]})"),
           "expected <type>,<depth>,<queries>,<keys>,<batches times rows times "
           "heads> at table.schedules[0].shape"));
+}
+
+TEST(ScheduleTable, RefusesWhatIsNotASchedule) {
+  auto entry = [](llvm::StringRef kernel) {
+    return (R"({"chip": "gfx942", "kernel": ")" + kernel +
+            R"(", "schedule": "q=64", "shape": "bf16,32,384,384,1536"})")
+        .str();
+  };
+  auto tableOf = [](const std::string &entries) {
+    return R"({"version": 1, "schedules": [)" + entries + "]}";
+  };
+  EXPECT_EQ(readProblem(tableOf(entry("attention") + "," + entry("weights"))),
+            "");
+  EXPECT_NE(readProblem(tableOf(entry("query_gard")))
+                .find("expected attention, query_grad, key_value_grad, "
+                      "bias_grad or weights at table.schedules[0].kernel"),
+            std::string::npos);
+  EXPECT_NE(
+      readProblem(tableOf(entry("attention") + "," + entry("attention")))
+          .find("has two schedules of attention for gfx942 and shapes like "
+                "bf16,32,384,384,1536"),
+      std::string::npos);
 }
 
 TEST(ScheduleTable, ForcedComesFirst) {

@@ -276,19 +276,14 @@ TEST_P(DriverDevices, RefusesCodeOfOtherChips) {
     auto loaded = (*device)->load(kernel);
     return loaded ? "" : toString(loaded.takeError());
   };
-  // Of the stand-ins a gfx942 and an sm_90.
-  std::vector<std::string> run = {"gfx942", "gfx9-4-generic"},
-                           others = {"gfx950", "gfx1100", "gfx11-generic"};
-  if (isCUDA()) {
-    run = {"sm_80", "sm_90"};
-    others = {"sm_120", "gfx942"};
-  }
-  for (const std::string &target : run)
+  // NVIDIA's driver says what it does not run.
+  if (isCUDA())
+    return;
+  for (StringRef target : {"gfx942", "gfx9-4-generic", "any"})
     EXPECT_EQ(problem(target), "");
-  for (const std::string &other : others)
-    EXPECT_CONTAINS(problem(other),
-                    "the code is for " + other + ", the device is a " +
-                        (isCUDA() ? "sm_90" : "gfx942") + " (stand-in)");
+  for (StringRef other : {"gfx950", "gfx1100", "gfx11-generic"})
+    EXPECT_CONTAINS(problem(other), "the code is for " + other.str() +
+                                        ", the device is a gfx942 (stand-in)");
 }
 
 TEST_P(DriverDevices, ReportsWhatCannotBeOpened) {
