@@ -109,9 +109,13 @@ ToolSettings ToolFlags::getSettings() const {
 llvm::Expected<std::unique_ptr<runtime::Device>>
 mlir::evoformer::openDevice(ToolSettings &settings) {
   auto device = createDevice(settings.device);
-  std::string chip = device ? (*device)->getChip() : "";
-  if (!device || settings.hasTarget || chip.empty())
+  bool isGPU = settings.device.kind == "cuda" || settings.device.kind == "hip";
+  if (!device || settings.hasTarget || !isGPU)
     return device;
+  std::string chip = (*device)->getChip();
+  if (chip.empty())
+    return llvm::createStringError(
+        "the device does not say which chip it is; --target does");
   if (!llvm::is_contained(tile::getChipNames(), chip))
     return llvm::createStringError(
         "the device is a " + chip + ", which is not built in; --target names " +
