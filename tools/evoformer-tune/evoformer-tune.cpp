@@ -19,7 +19,6 @@ using namespace mlir::evoformer;
 using llvm::createStringError;
 using llvm::Error;
 using llvm::Expected;
-using llvm::StringRef;
 namespace cl = llvm::cl;
 
 namespace {

@@ -39,6 +39,7 @@ public:
     registerSerialization(registry);
   }
 
+protected:
   void runOnOperation() override {
     SmallVector<CompiledKernels> compiled;
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
