@@ -8,10 +8,11 @@ import re
 import subprocess
 import sys
 
+import modelled
+
 COVERS = ("small", "backward-small", "weights-small", "quick", "backward-quick")
-PAIR = "bias=bnk:i1:normal bias=bhqk:{t}:normal static=heads"
 PROBLEMS = tuple(
-    f"pass=backward N={n} H={h} Sq={s} Sk={s} D={d} type={t} " + PAIR.format(t=t)
+    modelled.CASE.format(n=n, h=h, s=s, d=d, t=t)
     for n, h, s, d, t in ((384, 4, 384, 32, "bf16"), (384, 4, 384, 32, "f16"),
                           (391, 4, 391, 32, "bf16"), (128, 8, 256, 32, "bf16"),
                           (128, 4, 1024, 64, "bf16"), (64, 4, 512, 128, "bf16")))
@@ -35,10 +36,9 @@ def run_cover(tool, flags, name):
 def time_problem(tool, flags, problem):
     """Each launch of the default schedules, timed after its results were checked."""
     status, lines, errors = check(tool, flags, "--defaults", "--quiet", problem)
-    rows = [line.split(None, 5) for line in lines]
-    launches = [{"kernel": row[0], "work_items": int(row[1]), "cycles": row[2],
-                 "cycles_a_logit": row[3], "us": row[4], "bound": row[5]}
-                for row in rows if len(row) == 6 and row[1].isdigit()]
+    keys = ("kernel", "work_items", "cycles", "cycles_a_logit", "us", "bound")
+    launches = [dict(zip(keys, row))
+                for row in modelled.launch_rows("\n".join(lines))]
     return {"problem": problem, "passed": status == 0, "launches": launches,
             "errors": errors[-2000:]}
 

@@ -22,6 +22,13 @@ LOOPS = tuple((n, 1, 256, depth, "bf16") for depth in (32, 64, 128)
 WHOLE = ((384, 4, 384, 32, "bf16"), (1, 8, 256, 32, "bf16"))
 
 
+def launch_rows(text):
+    """Of evoformer-tune's table of launches: kernel, work items, and as it has them
+    cycles, cycles a logit, microseconds and the unit that bounds it."""
+    return [(name, int(items), *cells) for name, items, *cells in re.findall(
+        r"^(\w+) +(\d+) +(\S+) +(\S+) +(\S+) +(.*)$", text, re.M)]
+
+
 def launches(tool, chip, problem):
     """What the default launches: kernel, work items, cycles, cycles a logit, bound."""
     n, h, s, d, t = problem
@@ -29,11 +36,11 @@ def launches(tool, chip, problem):
         [tool, f"--target={chip}", "--defaults", "--quiet",
          CASE.format(n=n, h=h, s=s, d=d, t=t)],
         check=True, capture_output=True, text=True).stdout
-    rows = re.findall(r"^(\w+) +(\d+) +(\S+) +(\S+) +- +(.*)$", text, re.M)
-    return [{"kernel": name, "work_items": int(items),
+    return [{"kernel": name, "work_items": items,
              "cycles": None if cycles == "-" else float(cycles),
              "cycles_a_logit": None if logit == "-" else float(logit),
-             "bound": bound} for name, items, cycles, logit, bound in rows]
+             "bound": bound}
+            for name, items, cycles, logit, _, bound in launch_rows(text)]
 
 
 def purpose(name):

@@ -20,22 +20,25 @@ Target = collections.namedtuple("Target", "name triple subgroup_size")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def names(tools=""):
-    """All names that the compiler takes, sorted."""
+@functools.lru_cache(maxsize=None)
+def listed(tools):
+    """The words of each line of evoformer-opt's list."""
     text = subprocess.run([os.path.join(tools, "evoformer-opt"), "--list-targets"],
                           check=True, capture_output=True, text=True).stdout
-    return sorted(line.split()[0] for line in text.splitlines())
+    return tuple(line.split() for line in text.splitlines())
+
+
+def names(tools=""):
+    """All names that the compiler takes, sorted."""
+    return sorted(name for name, *_ in listed(tools))
 
 
 @functools.lru_cache(maxsize=None)
 def known(tools=""):
     """All of them that have a file, sorted by name; `tools` is the folder of
     evoformer-opt where the PATH has none."""
-    text = subprocess.run([os.path.join(tools, "evoformer-opt"), "--list-targets"],
-                          check=True, capture_output=True, text=True).stdout
     targets = [Target(name, triple, int(size))
-               for name, triple, size, *same in map(str.split, text.splitlines())
-               if not same]
+               for name, triple, size, *same in listed(tools) if not same]
     if not targets:
         sys.exit("evoformer-opt knows no targets")
     return tuple(targets)

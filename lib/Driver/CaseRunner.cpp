@@ -75,9 +75,8 @@ CaseRunner::getProgram(const AttentionCase &problem, CaseReport &report) {
   return lastProgram.get();
 }
 
-namespace {
 /// One case on the device.
-class CaseRun {
+class mlir::evoformer::CaseRun {
 public:
   /// With the inputs of an earlier run, or new ones if `inputs` is empty.
   CaseRun(const AttentionCase &problem, Session &session, uint64_t guardBytes,
@@ -116,7 +115,6 @@ private:
   std::vector<HostValue> values;
   std::optional<SessionWorkspace> workspace;
 };
-} // namespace
 
 Error CaseRun::upload() {
   for (auto [operand, array] : llvm::zip_equal(operands, arrays)) {
@@ -211,16 +209,8 @@ uint64_t CaseRun::hashOutputs() const {
   return hash;
 }
 
-namespace {
-/// A launch by the kernel's number in the plan.
-struct PlannedLaunch {
-  unsigned kernel;
-  uint64_t workItems;
-};
-} // namespace
-
 /// What a case launches.
-static Expected<std::vector<PlannedLaunch>>
+static Expected<std::vector<CaseLaunch>>
 findLaunched(const AttentionCase &problem, const Plan &plan) {
   // No memory is read, but arguments must not overlap.
   std::vector<HostValue> values;
@@ -229,12 +219,12 @@ findLaunched(const AttentionCase &problem, const Plan &plan) {
                               operand.order));
   for (auto &[name, number] : getNumbers(problem))
     values.emplace_back().bits = static_cast<uint64_t>(number);
-  std::vector<PlannedLaunch> launched;
+  std::vector<CaseLaunch> launched;
   Workspace workspace = Workspace::unlimited(/*guardBytes=*/0);
   auto results = interpret(
       plan, plan.functions[0], values, workspace,
       [&](unsigned kernel, uint64_t workItems, llvm::ArrayRef<LaunchArgument>) {
-        launched.push_back({kernel, workItems});
+        launched.push_back({&plan.kernels[kernel], workItems});
         return Error::success();
       });
   if (!results)
@@ -242,15 +232,16 @@ findLaunched(const AttentionCase &problem, const Plan &plan) {
   return launched;
 }
 
-Error CaseRunner::compileLaunched(llvm::ArrayRef<unsigned> numbers,
+Error CaseRunner::compileLaunched(llvm::ArrayRef<CaseLaunch> launches,
                                   const AttentionCase &problem,
                                   CaseReport &report) {
   Plan &plan = lastProgram->plan;
   // By symbol, since equal kernels share one.
   std::map<std::string, std::vector<unsigned>> missing;
   std::string tiles;
-  for (unsigned number : numbers) {
-    const KernelInfo &kernel = plan.kernels[number];
+  for (const CaseLaunch &launch : launches) {
+    const KernelInfo &kernel = *launch.kernel;
+    unsigned number = &kernel - plan.kernels.data();
     if (kernel.object->format != kTilesFormat)
       continue;
     tiles = kernel.object->contents;
@@ -263,10 +254,11 @@ Error CaseRunner::compileLaunched(llvm::ArrayRef<unsigned> numbers,
   for (auto &[symbol, users] : missing)
     symbols.push_back(symbol);
   auto start = std::chrono::steady_clock::now();
-  auto compiled = makeKernels
-                      ? makeKernels(tiles, symbols)
-                      : compileKernelInfos(tiles, symbols, compileOptions,
-                                           referenceThreads);
+  auto compiled =
+      makeKernels
+          ? makeKernels(tiles, symbols)
+          : compileKernelInfos(tiles, symbols, compileOptions, referenceThreads,
+                               [](StringRef, StringRef) {});
   if (!compiled)
     return createStringError(
         "does not compile: " + toString(compiled.takeError()) + "\n" +
@@ -283,36 +275,22 @@ Error CaseRunner::compileLaunched(llvm::ArrayRef<unsigned> numbers,
 }
 
 Expected<std::vector<CaseLaunch>>
-CaseRunner::listLaunches(const AttentionCase &problem, bool compiles) {
-  CaseReport report;
-  Expected<Program *> program =
-      compiles ? prepare(problem, report) : getProgram(problem, report);
-  if (!program)
-    return program.takeError();
-  const Plan &plan = (*program)->plan;
-  auto planned = findLaunched(problem, plan);
-  if (!planned)
-    return planned.takeError();
-  std::vector<CaseLaunch> launches;
-  for (PlannedLaunch launch : *planned)
-    launches.push_back({&plan.kernels[launch.kernel], launch.workItems});
-  return launches;
-}
-
-Expected<CaseRunner::Program *>
-CaseRunner::prepare(const AttentionCase &problem, CaseReport &report) {
+CaseRunner::listLaunches(const AttentionCase &problem, bool compiles,
+                         CaseReport &report) {
   Expected<Program *> program = getProgram(problem, report);
   if (!program)
     return program.takeError();
-  auto planned = findLaunched(problem, (*program)->plan);
-  if (!planned)
-    return planned.takeError();
-  std::vector<unsigned> numbers;
-  for (PlannedLaunch launch : *planned)
-    numbers.push_back(launch.kernel);
-  if (Error error = compileLaunched(numbers, problem, report))
-    return error;
-  return program;
+  auto launches = findLaunched(problem, (*program)->plan);
+  if (launches && compiles)
+    if (Error error = compileLaunched(*launches, problem, report))
+      return error;
+  return launches;
+}
+
+Expected<std::vector<CaseLaunch>>
+CaseRunner::listLaunches(const AttentionCase &problem, bool compiles) {
+  CaseReport report;
+  return listLaunches(problem, compiles, report);
 }
 
 /// Inputs and outputs here and, on the CPU, on the device.
@@ -324,40 +302,49 @@ static Error checkCaseMemory(const AttentionCase &problem) {
   return checkMemory(bytes, "the case");
 }
 
-Expected<KernelTimes> CaseRunner::time(const AttentionCase &problem,
-                                       const MeasureOptions &options) {
-  CaseReport report;
-  Expected<Program *> program = prepare(problem, report);
-  if (!program)
-    return program.takeError();
+Error CaseRunner::start(
+    const AttentionCase &problem, CaseReport &report,
+    llvm::function_ref<Error(CaseRun &, CaseMemory::Entry &)> then) {
+  auto launches = listLaunches(problem, /*compiles=*/true, report);
+  if (!launches)
+    return launches.takeError();
   if (Error error = checkCaseMemory(problem))
     return error;
   CaseMemory::Entry forgotten;
   CaseMemory::Entry &known =
       memory ? memory->entries[problem.str()] : forgotten;
-  CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
+  CaseRun run(problem, *lastProgram->session, guardBytes, known.inputs);
   if (memory && known.inputs.empty())
     known.inputs = run.arrays;
   if (Error error = run.upload())
     return error;
-  return run.timeLaunches(options);
+  return then(run, known);
+}
+
+Expected<KernelTimes> CaseRunner::time(const AttentionCase &problem,
+                                       const MeasureOptions &options) {
+  CaseReport report;
+  KernelTimes times;
+  if (Error error =
+          start(problem, report, [&](CaseRun &run, CaseMemory::Entry &) {
+            return run.timeLaunches(options).moveInto(times);
+          }))
+    return error;
+  return times;
 }
 
 Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
   CaseReport report;
-  Expected<Program *> program = prepare(problem, report);
-  if (!program)
-    return program.takeError();
-  if (Error error = checkCaseMemory(problem))
+  if (Error error =
+          start(problem, report, [&](CaseRun &run, CaseMemory::Entry &known) {
+            return check(problem, run, known, report);
+          }))
     return error;
-  CaseMemory::Entry forgotten;
-  CaseMemory::Entry &known =
-      memory ? memory->entries[problem.str()] : forgotten;
-  CaseRun run(problem, *(*program)->session, guardBytes, known.inputs);
-  if (memory && known.inputs.empty())
-    known.inputs = run.arrays;
-  if (Error error = run.upload())
-    return error;
+  return report;
+}
+
+Error CaseRunner::check(const AttentionCase &problem, CaseRun &run,
+                        CaseMemory::Entry &known, CaseReport &report) {
   if (Error error = run.runOnce())
     return error;
   if (Error error = run.fetch())
@@ -367,7 +354,7 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
     if (!memory)
       if (Error error = run.checkSecondRun())
         return error;
-    if (Error error = compareCase(problem, run.arrays, (*program)->arithmetic,
+    if (Error error = compareCase(problem, run.arrays, lastProgram->arithmetic,
                                   referenceThreads, report))
       return error;
     if (memory && !known.rightHashes.empty())
@@ -400,5 +387,5 @@ Expected<CaseReport> CaseRunner::run(const AttentionCase &problem) {
       times->steps = std::move(*steps);
     report.kernelTimes = std::move(*times);
   }
-  return report;
+  return Error::success();
 }

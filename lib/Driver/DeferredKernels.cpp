@@ -283,9 +283,8 @@ mlir::evoformer::compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
 
 Expected<std::vector<runtime::KernelInfo>> mlir::evoformer::compileKernelInfos(
     StringRef tiles, ArrayRef<std::string> symbols,
-    const CompileOptions &options, unsigned numThreads) {
-  auto compiled = compileKernels(tiles, symbols, options, numThreads,
-                                 [](StringRef, StringRef) {});
+    const CompileOptions &options, unsigned numThreads, CodeTaker prepare) {
+  auto compiled = compileKernels(tiles, symbols, options, numThreads, prepare);
   if (!compiled)
     return compiled.takeError();
   std::vector<runtime::KernelInfo> infos;

@@ -80,16 +80,23 @@ static FailureOr<tile::TargetAttr> readTarget(Location loc, StringRef path) {
   return target;
 }
 
-/// The same facts of another chip.
-static FailureOr<tile::TargetAttr> withName(FailureOr<tile::TargetAttr> target,
-                                            StringRef chip) {
-  if (failed(target))
+/// The target with another name, other matrix instructions and properties.
+static tile::TargetAttr copyWith(tile::TargetAttr target, StringRef chip,
+                                 ArrayAttr matrix, DictionaryAttr properties) {
+  return tile::TargetAttr::get(target.getContext(), chip, target.getTriple(),
+                               target.getFeatures(), target.getSubgroupSize(),
+                               target.getMaxWorkgroup(), target.getRegisters(),
+                               target.getLdsBytes(), target.getLdsBanks(),
+                               matrix, properties, target.getTuning());
+}
+
+/// A chip that is like another one.
+static FailureOr<tile::TargetAttr> copyTarget(Location loc,
+                                              const tile::OtherChip &other) {
+  FailureOr<tile::TargetAttr> same = tile::getTarget(loc, other.same);
+  if (failed(same))
     return failure();
-  return tile::TargetAttr::get(
-      target->getContext(), chip, target->getTriple(), target->getFeatures(),
-      target->getSubgroupSize(), target->getMaxWorkgroup(),
-      target->getRegisters(), target->getLdsBytes(), target->getLdsBanks(),
-      target->getMatrix(), target->getProperties(), target->getTuning());
+  return copyWith(*same, other.name, same->getMatrix(), same->getProperties());
 }
 
 FailureOr<tile::TargetAttr> tile::getTarget(Location loc, StringRef chip) {
@@ -98,7 +105,7 @@ FailureOr<tile::TargetAttr> tile::getTarget(Location loc, StringRef chip) {
       return parseTarget(loc.getContext(), known.text, chip);
   for (const OtherChip &other : getOtherChips())
     if (other.name == chip)
-      return withName(getTarget(loc, other.same), chip);
+      return copyTarget(loc, other);
   if (chip.ends_with(".mlir"))
     return readTarget(loc, chip);
   InFlightDiagnostic diag = emitError(loc) << "unknown target '" << chip
@@ -113,16 +120,6 @@ FailureOr<tile::TargetAttr> tile::findTarget(ModuleOp module, StringRef chip) {
   return module->getAttrOfType<TargetAttr>("evo_tile.target");
 }
 
-/// The target with other matrix instructions and properties.
-static tile::TargetAttr withEntries(tile::TargetAttr target, ArrayAttr matrix,
-                                    DictionaryAttr properties) {
-  return tile::TargetAttr::get(
-      target.getContext(), target.getChip(), target.getTriple(),
-      target.getFeatures(), target.getSubgroupSize(), target.getMaxWorkgroup(),
-      target.getRegisters(), target.getLdsBytes(), target.getLdsBanks(), matrix,
-      properties, target.getTuning());
-}
-
 FailureOr<tile::TargetAttr>
 tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
   if (f32Products == "split")
@@ -134,8 +131,9 @@ tile::chooseProducts(Location loc, TargetAttr target, StringRef f32Products) {
   llvm::erase_if(rows, [](Attribute row) {
     return cast<MatrixInstrAttr>(row).getTerms() > 1;
   });
-  return withEntries(target, ArrayAttr::get(target.getContext(), rows),
-                     target.getProperties());
+  return copyWith(target, target.getChip(),
+                  ArrayAttr::get(target.getContext(), rows),
+                  target.getProperties());
 }
 
 FailureOr<tile::TargetAttr> tile::adaptTarget(Location loc, TargetAttr target,
@@ -144,8 +142,8 @@ FailureOr<tile::TargetAttr> tile::adaptTarget(Location loc, TargetAttr target,
   if (!boxes && target.hasTensorMaps()) {
     NamedAttrList properties(target.getProperties());
     properties.erase("tensor_maps");
-    target = withEntries(target, target.getMatrix(),
-                         properties.getDictionary(target.getContext()));
+    target = copyWith(target, target.getChip(), target.getMatrix(),
+                      properties.getDictionary(target.getContext()));
   }
   return chooseProducts(loc, target, f32Products);
 }

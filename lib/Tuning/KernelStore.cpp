@@ -53,15 +53,15 @@ Error KernelStore::compileTogether(ArrayRef<KernelText> texts) {
   }
   std::string tiles;
   llvm::raw_string_ostream(tiles) << *all;
-  auto codes = compileKernels(tiles, symbols, options, threads,
-                              [&](StringRef format, StringRef contents) {
-                                if (device)
-                                  device->prepare(format, contents);
-                              });
-  if (!codes)
-    return codes.takeError();
-  for (auto [text, code] : llvm::zip_equal(texts, *codes))
-    kernels[text].info = makeKernelInfo(std::move(code));
+  auto infos = compileKernelInfos(tiles, symbols, options, threads,
+                                  [&](StringRef format, StringRef contents) {
+                                    if (device)
+                                      device->prepare(format, contents);
+                                  });
+  if (!infos)
+    return infos.takeError();
+  for (auto [text, info] : llvm::zip_equal(texts, *infos))
+    kernels[text].info = std::move(info);
   return Error::success();
 }
 

@@ -70,7 +70,7 @@ private:
   Error findTarget();
   void listTrials();
   void lowerAll();
-  void lower(TrialRun &run, std::shared_ptr<MLIRContext> context);
+  void lower(TrialRun &run, MLIRContext &own);
   void dropKnown();
   void compileAll();
   void model(TrialRun &run);
@@ -111,17 +111,17 @@ private:
   std::shared_ptr<CaseMemory> memory;
   std::chrono::steady_clock::time_point start;
   /// Of what is parsed here; those of programs are their threads'.
-  std::shared_ptr<MLIRContext> context;
-  std::vector<std::shared_ptr<MLIRContext>> contexts;
+  std::unique_ptr<MLIRContext> context;
+  std::vector<std::unique_ptr<MLIRContext>> contexts;
   tile::TargetAttr target;
   std::vector<std::unique_ptr<TrialRun>> runs;
 };
 } // namespace
 
-static std::shared_ptr<MLIRContext> makeContext() {
+static std::unique_ptr<MLIRContext> makeContext() {
   DialectRegistry registry;
   registerForCompilation(registry);
-  return std::make_shared<MLIRContext>(registry,
+  return std::make_unique<MLIRContext>(registry,
                                        MLIRContext::Threading::DISABLED);
 }
 
@@ -214,29 +214,28 @@ Expected<std::vector<TrialLaunch>> Tuner::list(CaseRunner &runner,
   return result;
 }
 
-void Tuner::lower(TrialRun &run, std::shared_ptr<MLIRContext> context) {
+void Tuner::lower(TrialRun &run, MLIRContext &own) {
   CompileOptions compile = options.compile;
   Trial &trial = run.trial;
   if (!trial.schedule.empty())
     compile.schedule = trial.kernel == "all"
                            ? trial.schedule
                            : trial.kernel + ":v1:" + trial.schedule;
-  run.runner = std::make_unique<CaseRunner>(*context, getDevice(), compile,
+  run.runner = std::make_unique<CaseRunner>(own, getDevice(), compile,
                                             options.guardBytes);
   run.runner->memory = memory;
   run.runner->referenceThreads = options.threads;
-  // Kernels may be compiled before they are, once for all programs.
-  auto launches = list(*run.runner, *context, problem);
+  run.runner->makeKernels = [this](StringRef tiles,
+                                   ArrayRef<std::string> symbols) {
+    return makeKernels(tiles, symbols);
+  };
+  auto launches = list(*run.runner, own, problem);
   if (!launches) {
     trial.state = TrialState::Refused;
     trial.note = shorten(launches.takeError());
     return;
   }
   run.launches = std::move(*launches);
-  run.runner->makeKernels = [this](StringRef tiles,
-                                   ArrayRef<std::string> symbols) {
-    return makeKernels(tiles, symbols);
-  };
 }
 
 void Tuner::lowerAll() {
@@ -254,11 +253,11 @@ void Tuner::lowerAll() {
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(numThreads));
   for (size_t i = 0; i < numThreads; ++i)
     contexts.push_back(makeContext());
-  for (std::shared_ptr<MLIRContext> &own : contexts)
+  for (std::unique_ptr<MLIRContext> &own : contexts)
     pool.async([&] {
       for (size_t i; (i = next.fetch_add(1)) < runs.size();)
         if (i == 0 || !isOver())
-          lower(*runs[i], own);
+          lower(*runs[i], *own);
         else
           runs[i]->trial.note = "the budget was spent";
     });
@@ -484,7 +483,7 @@ TrialRun &Tuner::addTogether(const std::string &schedules) {
   TrialRun &run = *runs.back();
   run.trial.kernel = "all";
   run.trial.schedule = schedules;
-  lower(run, context);
+  lower(run, *context);
   if (run.launches.empty())
     return run;
   if (isOver()) {

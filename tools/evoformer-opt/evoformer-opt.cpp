@@ -42,22 +42,24 @@ static llvm::cl::opt<std::string> reportForm(
 
 static LogicalResult printTargets(llvm::raw_ostream &os) {
   MLIRContext context;
-  for (StringRef chip : evoformer::tile::getKnownChips()) {
+  auto print = [&](StringRef chip) -> LogicalResult {
     FailureOr<evoformer::tile::TargetAttr> target =
         evoformer::tile::getTarget(UnknownLoc::get(&context), chip);
-    if (failed(target))
+    if (succeeded(target))
+      os << chip << ' ' << target->getTriple() << ' '
+         << target->getSubgroupSize();
+    return target;
+  };
+  for (StringRef chip : evoformer::tile::getKnownChips()) {
+    if (failed(print(chip)))
       return failure();
-    os << chip << ' ' << target->getTriple() << ' ' << target->getSubgroupSize()
-       << '\n';
+    os << '\n';
   }
   for (const evoformer::tile::OtherChip &other :
        evoformer::tile::getOtherChips()) {
-    FailureOr<evoformer::tile::TargetAttr> target =
-        evoformer::tile::getTarget(UnknownLoc::get(&context), other.name);
-    if (failed(target))
+    if (failed(print(other.name)))
       return failure();
-    os << other.name << ' ' << target->getTriple() << ' '
-       << target->getSubgroupSize() << ' ' << other.same << '\n';
+    os << ' ' << other.same << '\n';
   }
   return success();
 }

@@ -64,6 +64,8 @@ struct CaseMemory {
   std::map<std::string, Entry> entries;
 };
 
+class CaseRun;
+
 /// Compiles, runs and compares cases. Modules that are alike are compiled once,
 /// and of their kernels those that a case launches.
 class CaseRunner {
@@ -111,12 +113,18 @@ private:
   };
   llvm::Expected<Program *> getProgram(const AttentionCase &problem,
                                        CaseReport &report);
-  /// The program, with machine code of what the case launches.
-  llvm::Expected<Program *> prepare(const AttentionCase &problem,
-                                    CaseReport &report);
-  /// Compiles those of the program's kernels with these numbers that are not.
-  llvm::Error compileLaunched(llvm::ArrayRef<unsigned> numbers,
+  llvm::Expected<std::vector<CaseLaunch>>
+  listLaunches(const AttentionCase &problem, bool compiles, CaseReport &report);
+  /// Compiles those of the launched kernels that are not.
+  llvm::Error compileLaunched(llvm::ArrayRef<CaseLaunch> launches,
                               const AttentionCase &problem, CaseReport &report);
+  /// Hands out the case with its program compiled and its inputs on the device.
+  llvm::Error
+  start(const AttentionCase &problem, CaseReport &report,
+        llvm::function_ref<llvm::Error(CaseRun &, CaseMemory::Entry &)> then);
+  /// Runs and compares it, and times it where that was asked for.
+  llvm::Error check(const AttentionCase &problem, CaseRun &run,
+                    CaseMemory::Entry &known, CaseReport &report);
 
   MLIRContext &context;
   runtime::Device &device;

@@ -53,7 +53,8 @@ compileKernels(StringRef tiles, ArrayRef<std::string> symbols,
 /// The same as devices load them.
 llvm::Expected<std::vector<runtime::KernelInfo>>
 compileKernelInfos(StringRef tiles, ArrayRef<std::string> symbols,
-                   const CompileOptions &options, unsigned numThreads);
+                   const CompileOptions &options, unsigned numThreads,
+                   CodeTaker prepare);
 
 /// While it lives, keeps a context's errors as text for people.
 class ErrorText {
